@@ -1,0 +1,148 @@
+//! The writing side: bytes of one structure, with overflows remembered until the end.
+
+use super::{Address, FileParams, FormatError, Result, checksum};
+
+/// Collects the bytes of one structure. A value too wide for its field is remembered and reported by
+/// [`finish`](Self::finish), so that encoders read as straight lines.
+#[derive(Debug)]
+pub struct Writer {
+    structure: &'static str,
+    bytes: Vec<u8>,
+    error: Option<FormatError>,
+}
+
+impl Writer {
+    /// A writer of the structure of that name.
+    pub fn new(structure: &'static str) -> Self {
+        Self { structure, bytes: Vec::new(), error: None }
+    }
+
+    /// Bytes written so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether nothing is written yet.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Remembers that `got` does not fit `field`; the first such error is the one reported.
+    pub fn fail(&mut self, field: &'static str, got: impl std::fmt::Display) {
+        let structure = self.structure;
+        self.error.get_or_insert_with(|| FormatError::Encode { structure, field, got: got.to_string() });
+    }
+
+    /// Writes bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Writes one byte.
+    pub fn u8(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    /// Writes a little-endian 16-bit integer.
+    pub fn u16(&mut self, value: u16) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    /// Writes a little-endian 32-bit integer.
+    pub fn u32(&mut self, value: u32) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    /// Writes a little-endian 64-bit integer.
+    pub fn u64(&mut self, value: u64) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    /// Writes `value` as a little-endian integer of `width` bytes.
+    pub fn uint(&mut self, width: usize, value: u64, field: &'static str) {
+        let bits = u32::try_from(width.min(8)).unwrap_or(8) * 8;
+        if bits < 64 && value >> bits != 0 {
+            self.fail(field, value);
+        }
+        let le = value.to_le_bytes();
+        self.bytes(le.get(..width.min(8)).unwrap_or_default());
+        self.zeros(width.saturating_sub(8));
+    }
+
+    /// Writes a value that must fit one byte.
+    pub fn narrow_u8(&mut self, value: usize, field: &'static str) {
+        self.uint(1, value as u64, field);
+    }
+
+    /// Writes a value that must fit two bytes.
+    pub fn narrow_u16(&mut self, value: usize, field: &'static str) {
+        self.uint(2, value as u64, field);
+    }
+
+    /// Writes a value that must fit four bytes.
+    pub fn narrow_u32(&mut self, value: usize, field: &'static str) {
+        self.uint(4, value as u64, field);
+    }
+
+    /// Writes a length of `size_of_lengths` bytes.
+    pub fn length(&mut self, params: FileParams, value: u64, field: &'static str) {
+        self.uint(params.length_width(), value, field);
+    }
+
+    /// Writes a length, all ones for `None`.
+    pub fn length_or_undefined(&mut self, params: FileParams, value: Option<u64>, field: &'static str) {
+        match value {
+            Some(value) => self.length(params, value, field),
+            None => self.fill(0xff, params.length_width()),
+        }
+    }
+
+    /// Writes an address of `size_of_offsets` bytes, all ones for the undefined address.
+    pub fn offset(&mut self, params: FileParams, address: Address, field: &'static str) {
+        match address.get() {
+            Some(offset) => self.uint(params.offset_width(), offset, field),
+            None => self.fill(0xff, params.offset_width()),
+        }
+    }
+
+    /// Writes `count` zero bytes.
+    pub fn zeros(&mut self, count: usize) {
+        self.fill(0, count);
+    }
+
+    /// Writes `count` bytes of that value.
+    pub fn fill(&mut self, value: u8, count: usize) {
+        self.bytes.resize(self.bytes.len().saturating_add(count), value);
+    }
+
+    /// Writes zero bytes up to a length of `length`; a structure already longer is an error.
+    pub fn pad_to(&mut self, length: usize, field: &'static str) {
+        match length.checked_sub(self.bytes.len()) {
+            Some(count) => self.zeros(count),
+            None => self.fail(field, self.bytes.len()),
+        }
+    }
+
+    /// Writes text and a zero byte.
+    pub fn text_nul(&mut self, text: &[u8], field: &'static str) {
+        if text.contains(&0) {
+            self.fail(field, "text with a zero byte inside");
+        }
+        self.bytes(text);
+        self.u8(0);
+    }
+
+    /// Writes the metadata checksum of all bytes so far.
+    pub fn checksum(&mut self) {
+        let sum = checksum(&self.bytes);
+        self.u32(sum);
+    }
+
+    /// The bytes, or the first value that did not fit.
+    pub fn finish(self) -> Result<Vec<u8>> {
+        match self.error {
+            None => Ok(self.bytes),
+            Some(error) => Err(error),
+        }
+    }
+}
