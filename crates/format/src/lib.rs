@@ -6,4 +6,5 @@
 #![forbid(unsafe_code)]
 
 pub mod codec;
+pub mod driver_info;
 pub mod message;

@@ -1,1 +1,237 @@
 //! The messages of object headers: one file per message type (File Format Specification, section IV.A.2).
+//!
+//! A message's body is what these files decode; the envelope around it (type, size, flags, creation order)
+//! belongs to the object header. A message whose flags say [`MessageFlags::SHARED`] has a
+//! [`SharedReference`] in place of its body. Version 1 object headers pad bodies to a multiple of eight
+//! bytes, so bytes behind a body are accepted.
+//!
+//! ```
+//! use hyperslab_format::codec::FileParams;
+//! use hyperslab_format::message::{Message, MessageType, ReferenceCount};
+//!
+//! let body = [0, 2, 0, 0, 0];
+//! let count = ReferenceCount::decode(&body, FileParams::DEFAULT)?;
+//! assert_eq!(count.count, 2);
+//! assert_eq!(ReferenceCount::TYPE, MessageType::REFERENCE_COUNT);
+//! assert_eq!(count.to_bytes(FileParams::DEFAULT)?, body);
+//! # Ok::<(), hyperslab_format::codec::FormatError>(())
+//! ```
+
+use std::fmt;
+
+use crate::codec::{FileParams, Result, Writer};
+
+mod attribute_info;
+mod bogus;
+mod btree_k;
+mod comment;
+mod continuation;
+mod driver_info;
+mod group_info;
+mod link_info;
+mod metadata_cache_image;
+mod modification_time;
+mod modification_time_old;
+mod nil;
+mod reference_count;
+mod shared;
+mod shared_message_table;
+mod symbol_table;
+
+#[cfg(test)]
+mod laws;
+
+pub use attribute_info::AttributeInfo;
+pub use bogus::Bogus;
+pub use btree_k::BTreeK;
+pub use comment::Comment;
+pub use continuation::Continuation;
+pub use driver_info::DriverInfo;
+pub use group_info::{EstimatedEntries, GroupInfo, LinkPhaseChange};
+pub use link_info::LinkInfo;
+pub use metadata_cache_image::MetadataCacheImage;
+pub use modification_time::ModificationTime;
+pub use modification_time_old::ModificationTimeOld;
+pub use nil::Nil;
+pub use reference_count::ReferenceCount;
+pub use shared::{SharedLocation, SharedReference};
+pub use shared_message_table::SharedMessageTable;
+pub use symbol_table::SymbolTable;
+
+/// The body of one header message. `'a` is the life of the bytes that a message may borrow from.
+pub trait Message<'a>: Sized {
+    /// The message type in the object header.
+    const TYPE: MessageType;
+
+    /// Decodes a body. Bytes behind the message are accepted.
+    ///
+    /// # Errors
+    /// `Corrupt` where the bytes contradict the specification, `Unsupported` for unknown versions.
+    fn decode(bytes: &'a [u8], params: FileParams) -> Result<Self>;
+
+    /// Writes the body, in the version that the message carries. A value that does not fit is remembered
+    /// by the writer and reported by its [`finish`](Writer::finish).
+    fn encode(&self, params: FileParams, w: &mut Writer);
+
+    /// The body as bytes.
+    ///
+    /// # Errors
+    /// `Encode` if a value does not fit its field.
+    fn to_bytes(&self, params: FileParams) -> Result<Vec<u8>> {
+        let mut w = Writer::new(Self::TYPE.name());
+        self.encode(params, &mut w);
+        w.finish()
+    }
+}
+
+/// The type of a header message: 16 bits in version 1 object headers, 8 bits in version 2.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageType(pub u16);
+
+impl MessageType {
+    /// Space without a message.
+    pub const NIL: Self = Self(0x00);
+    /// Rank and sizes of a dataset.
+    pub const DATASPACE: Self = Self(0x01);
+    /// Where a group keeps its links.
+    pub const LINK_INFO: Self = Self(0x02);
+    /// Datatype of a dataset, or a committed datatype.
+    pub const DATATYPE: Self = Self(0x03);
+    /// Fill value as written before HDF5 1.6.
+    pub const FILL_VALUE_OLD: Self = Self(0x04);
+    /// Fill value.
+    pub const FILL_VALUE: Self = Self(0x05);
+    /// One link of a group.
+    pub const LINK: Self = Self(0x06);
+    /// Files that hold the raw data.
+    pub const EXTERNAL_FILES: Self = Self(0x07);
+    /// How and where raw data is stored.
+    pub const DATA_LAYOUT: Self = Self(0x08);
+    /// For tests of unknown messages only.
+    pub const BOGUS: Self = Self(0x09);
+    /// Constants of a group.
+    pub const GROUP_INFO: Self = Self(0x0a);
+    /// Filters of chunks or of a group's heap.
+    pub const FILTER_PIPELINE: Self = Self(0x0b);
+    /// One attribute.
+    pub const ATTRIBUTE: Self = Self(0x0c);
+    /// A comment on the object.
+    pub const COMMENT: Self = Self(0x0d);
+    /// Modification time as text.
+    pub const MODIFICATION_TIME_OLD: Self = Self(0x0e);
+    /// Where the table of shared messages lies.
+    pub const SHARED_MESSAGE_TABLE: Self = Self(0x0f);
+    /// Where the object header goes on.
+    pub const CONTINUATION: Self = Self(0x10);
+    /// B-tree and heap of an old-style group.
+    pub const SYMBOL_TABLE: Self = Self(0x11);
+    /// Modification time.
+    pub const MODIFICATION_TIME: Self = Self(0x12);
+    /// 'K' values of version 1 B-trees.
+    pub const BTREE_K: Self = Self(0x13);
+    /// What a file driver needs to reopen a file.
+    pub const DRIVER_INFO: Self = Self(0x14);
+    /// Where an object keeps its attributes.
+    pub const ATTRIBUTE_INFO: Self = Self(0x15);
+    /// Number of hard links to the object.
+    pub const REFERENCE_COUNT: Self = Self(0x16);
+    /// How file space is managed.
+    pub const FILE_SPACE_INFO: Self = Self(0x17);
+    /// Where the metadata cache image lies.
+    pub const METADATA_CACHE_IMAGE: Self = Self(0x18);
+
+    /// The name in the specification's words; "unknown message" for other types.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NIL => "NIL message",
+            Self::DATASPACE => "dataspace message",
+            Self::LINK_INFO => "link info message",
+            Self::DATATYPE => "datatype message",
+            Self::FILL_VALUE_OLD => "fill value (old) message",
+            Self::FILL_VALUE => "fill value message",
+            Self::LINK => "link message",
+            Self::EXTERNAL_FILES => "external data files message",
+            Self::DATA_LAYOUT => "data layout message",
+            Self::BOGUS => "bogus message",
+            Self::GROUP_INFO => "group info message",
+            Self::FILTER_PIPELINE => "filter pipeline message",
+            Self::ATTRIBUTE => "attribute message",
+            Self::COMMENT => "object comment message",
+            Self::MODIFICATION_TIME_OLD => "object modification time (old) message",
+            Self::SHARED_MESSAGE_TABLE => "shared message table message",
+            Self::CONTINUATION => "object header continuation message",
+            Self::SYMBOL_TABLE => "symbol table message",
+            Self::MODIFICATION_TIME => "object modification time message",
+            Self::BTREE_K => "B-tree 'K' values message",
+            Self::DRIVER_INFO => "driver info message",
+            Self::ATTRIBUTE_INFO => "attribute info message",
+            Self::REFERENCE_COUNT => "object reference count message",
+            Self::FILE_SPACE_INFO => "file space info message",
+            Self::METADATA_CACHE_IMAGE => "metadata cache image message",
+            _ => "unknown message",
+        }
+    }
+
+    /// Whether this is one of the types of the specification.
+    pub const fn is_known(self) -> bool {
+        self.0 <= Self::METADATA_CACHE_IMAGE.0
+    }
+}
+
+impl fmt::Debug for MessageType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for MessageType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({:#06x})", self.name(), self.0)
+    }
+}
+
+bitflags::bitflags! {
+    /// The flags of a message in its object header (section IV.A.1, "Header Message #n Flags").
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub struct MessageFlags: u8 {
+        /// The message never changes.
+        const CONSTANT = 1 << 0;
+        /// The body is a [`SharedReference`].
+        const SHARED = 1 << 1;
+        /// The message must not be shared.
+        const DO_NOT_SHARE = 1 << 2;
+        /// A program that does not know the type must not open the object for writing.
+        const FAIL_IF_UNKNOWN_AND_WRITING = 1 << 3;
+        /// A program that does not know the type and changes the object must set `WAS_UNKNOWN`.
+        const MARK_IF_UNKNOWN = 1 << 4;
+        /// The object was changed by a program that did not know the type.
+        const WAS_UNKNOWN = 1 << 5;
+        /// The message may be shared.
+        const SHAREABLE = 1 << 6;
+        /// A program that does not know the type must not open the object at all.
+        const FAIL_IF_UNKNOWN_ALWAYS = 1 << 7;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_type_has_a_name() {
+        for number in 0..=0x18 {
+            assert!(MessageType(number).is_known());
+            assert_ne!(MessageType(number).name(), "unknown message", "{number:#x}");
+        }
+        assert!(!MessageType(0x19).is_known());
+        assert_eq!(MessageType(0x1234).to_string(), "unknown message (0x1234)");
+    }
+
+    #[test]
+    fn flags_keep_all_bits() {
+        for bits in 0..=u8::MAX {
+            assert_eq!(MessageFlags::from_bits_retain(bits).bits(), bits);
+            assert!(MessageFlags::from_bits(bits).is_some());
+        }
+    }
+}

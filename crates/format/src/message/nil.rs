@@ -1,0 +1,39 @@
+//! The NIL message: space in an object header that holds no message (section IV.A.2.a).
+//!
+//! ```text
+//! size  field
+//! any   ignored
+//! ```
+
+use super::{Message, MessageType};
+use crate::codec::{FileParams, Result, Writer};
+
+/// Unused bytes of an object header. Their content means nothing, but is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Nil<'a> {
+    /// The unused bytes.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Message<'a> for Nil<'a> {
+    const TYPE: MessageType = MessageType::NIL;
+
+    fn decode(bytes: &'a [u8], _params: FileParams) -> Result<Self> {
+        Ok(Self { bytes })
+    }
+
+    fn encode(&self, _params: FileParams, w: &mut Writer) {
+        w.bytes(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_what_it_ignores() {
+        let nil = Nil::decode(&[1, 2, 3], FileParams::DEFAULT).unwrap();
+        assert_eq!(nil.to_bytes(FileParams::DEFAULT).unwrap(), [1, 2, 3]);
+    }
+}

@@ -1,0 +1,166 @@
+//! The shared message reference, which stands in place of the body of a message whose flags say that it is
+//! shared (section IV.A.2, "Layout: Shared Message").
+//!
+//! ```text
+//! version 1                            version 2            version 3
+//! size  field                          size  field          size  field
+//! 1     version = 1                    1     version = 2    1     version = 3
+//! 1     type (0)                       1     type (0)       1     type: 1 heap, 2 committed
+//! 6     reserved (zero)                O     address        8|O   heap ID, or address
+//! O     address of the object header
+//! ```
+//!
+//! Before version 3 the type byte means nothing: the message is always one of another object's header.
+
+use super::MessageType;
+use crate::codec::{Address, FileParams, Reader, Result, Writer};
+
+const NAME: &str = "shared message";
+
+/// Where the body of a shared message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SharedReference {
+    /// Version of the reference: 1, 2 or 3.
+    pub version: u8,
+    /// Where the body is.
+    pub location: SharedLocation,
+}
+
+/// The place of a shared message's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SharedLocation {
+    /// In the file's shared message heap of this message type: the 8-byte ID of an object of the fractal heap.
+    Heap([u8; 8]),
+    /// In the object header at this address: the first message of the same type there (a committed datatype).
+    Committed(Address),
+}
+
+impl SharedReference {
+    /// A reference to a committed datatype, in the version that HDF5 1.8 and later write.
+    pub const fn committed(header: Address) -> Self {
+        Self { version: 3, location: SharedLocation::Committed(header) }
+    }
+
+    /// A reference into the shared message heap.
+    pub const fn heap(id: [u8; 8]) -> Self {
+        Self { version: 3, location: SharedLocation::Heap(id) }
+    }
+
+    /// Decodes the body of a message of any type whose flags say that it is shared. Bytes behind the
+    /// reference are accepted.
+    ///
+    /// # Errors
+    /// `Unsupported` for unknown versions and types of location, `Corrupt` for missing bytes.
+    pub fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
+        Self::decode_prefix(&mut Reader::new(NAME, bytes), params)
+    }
+
+    /// Decodes a reference at the front of `r`, as attribute messages hold them.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_prefix(r: &mut Reader<'_>, params: FileParams) -> Result<Self> {
+        let version = r.version(&[1, 2, 3])?;
+        let kind = r.u8("type")?;
+        if version == 1 {
+            r.skip(6, "reserved")?;
+        }
+        let location = match (version, kind) {
+            (3, 1) => SharedLocation::Heap(r.array("location")?),
+            (3, 2) | (1 | 2, _) => SharedLocation::Committed(r.offset(params, "address")?),
+            _ => return Err(r.unsupported(format!("a shared message of type {kind}"))),
+        };
+        Ok(Self { version, location })
+    }
+
+    /// Writes the reference.
+    pub fn encode(&self, params: FileParams, w: &mut Writer) {
+        if !(1..=3).contains(&self.version) {
+            w.fail("version", self.version);
+        }
+        w.u8(self.version);
+        w.u8(match self.location {
+            SharedLocation::Heap(_) => 1,
+            SharedLocation::Committed(_) if self.version == 3 => 2,
+            SharedLocation::Committed(_) => 0,
+        });
+        if self.version == 1 {
+            w.zeros(6);
+        }
+        match self.location {
+            SharedLocation::Heap(id) => {
+                if self.version != 3 {
+                    w.fail("location", "a heap ID before version 3");
+                }
+                w.bytes(&id);
+            }
+            SharedLocation::Committed(address) => w.offset(params, address, "address"),
+        }
+    }
+
+    /// The reference as bytes.
+    ///
+    /// # Errors
+    /// `Encode` if a value does not fit its field.
+    pub fn to_bytes(&self, params: FileParams) -> Result<Vec<u8>> {
+        let mut w = Writer::new(NAME);
+        self.encode(params, &mut w);
+        w.finish()
+    }
+}
+
+impl MessageType {
+    /// Whether messages of this type may be shared: dataspace, datatype, fill values, filter pipeline and
+    /// attribute.
+    pub const fn is_shareable(self) -> bool {
+        matches!(
+            self,
+            Self::DATASPACE
+                | Self::DATATYPE
+                | Self::FILL_VALUE_OLD
+                | Self::FILL_VALUE
+                | Self::FILTER_PIPELINE
+                | Self::ATTRIBUTE
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::laws::{addresses, assert_laws, assert_survives, bodies, params};
+    use proptest::prelude::*;
+
+    const SMALL: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 4 };
+
+    #[test]
+    fn each_version() {
+        let committed =
+            |version| SharedReference { version, location: SharedLocation::Committed(Address::new(0x320)) };
+        assert_eq!(
+            assert_laws!(SharedReference, committed(1), SMALL),
+            [1, 0, 0, 0, 0, 0, 0, 0, 0x20, 3, 0, 0]
+        );
+        assert_eq!(assert_laws!(SharedReference, committed(2), SMALL), [2, 0, 0x20, 3, 0, 0]);
+        assert_eq!(assert_laws!(SharedReference, committed(3), SMALL), [3, 2, 0x20, 3, 0, 0]);
+        let heap = SharedReference::heap([1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(assert_laws!(SharedReference, heap, SMALL), [3, 1, 1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn refuses_what_is_not_shared() {
+        assert!(SharedReference::decode(&[3, 0, 0, 0, 0, 0], SMALL).is_err());
+        assert!(SharedReference::decode(&[0, 0, 0, 0, 0, 0], SMALL).is_err());
+        let early_heap = SharedReference { version: 2, location: SharedLocation::Heap([0; 8]) };
+        assert!(early_heap.to_bytes(SMALL).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn laws(params in params(), address in addresses(), version in 1_u8..4, bytes in bodies()) {
+            let location = SharedLocation::Committed(address);
+            assert_laws!(SharedReference, SharedReference { version, location }, params);
+            assert_survives!(SharedReference, &bytes, params);
+        }
+    }
+}

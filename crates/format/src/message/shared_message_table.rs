@@ -1,0 +1,61 @@
+//! The shared message table message of the superblock extension (section IV.A.2.p).
+//!
+//! ```text
+//! size  field
+//! 1     version = 0
+//! O     address of the shared object header message table
+//! 1     number of indices in it
+//! ```
+
+use super::{Message, MessageType};
+use crate::codec::{Address, FileParams, Reader, Result, Writer};
+
+/// Where the file's table of shared messages lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SharedMessageTable {
+    /// The master table.
+    pub table: Address,
+    /// Number of its indices.
+    pub index_count: u8,
+}
+
+impl Message<'_> for SharedMessageTable {
+    const TYPE: MessageType = MessageType::SHARED_MESSAGE_TABLE;
+
+    fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
+        let mut r = Reader::new(Self::TYPE.name(), bytes);
+        r.version(&[0])?;
+        Ok(Self {
+            table: r.offset(params, "shared object header message table address")?,
+            index_count: r.u8("number of indices")?,
+        })
+    }
+
+    fn encode(&self, params: FileParams, w: &mut Writer) {
+        w.u8(0);
+        w.offset(params, self.table, "shared object header message table address");
+        w.u8(self.index_count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::laws::{addresses, assert_laws, assert_survives, bodies, params};
+    use proptest::prelude::*;
+
+    #[test]
+    fn bytes() {
+        let params = FileParams { size_of_offsets: 2, size_of_lengths: 2 };
+        let message = SharedMessageTable { table: Address::new(0x320), index_count: 4 };
+        assert_eq!(assert_laws!(SharedMessageTable, message, params), [0, 0x20, 3, 4]);
+    }
+
+    proptest! {
+        #[test]
+        fn laws(params in params(), table in addresses(), index_count in any::<u8>(), bytes in bodies()) {
+            assert_laws!(SharedMessageTable, SharedMessageTable { table, index_count }, params);
+            assert_survives!(SharedMessageTable, &bytes, params);
+        }
+    }
+}
