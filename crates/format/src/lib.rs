@@ -5,5 +5,8 @@
 //! value in, a value out. No decoder follows an address or sees a file.
 #![forbid(unsafe_code)]
 
+pub mod btree_v1;
 pub mod codec;
 pub mod message;
+#[cfg(test)]
+mod mutation;
