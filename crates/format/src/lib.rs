@@ -7,6 +7,10 @@
 
 pub mod btree_v1;
 pub mod codec;
+pub mod global_heap;
+pub mod local_heap;
 pub mod message;
 #[cfg(test)]
 mod mutation;
+pub mod symbol_table_entry;
+pub mod symbol_table_node;
