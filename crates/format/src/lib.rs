@@ -5,6 +5,13 @@
 //! value in, a value out. No decoder follows an address or sees a file.
 #![forbid(unsafe_code)]
 
+pub mod btree_v1;
 pub mod codec;
 pub mod driver_info;
+pub mod global_heap;
+pub mod local_heap;
 pub mod message;
+#[cfg(test)]
+mod mutation;
+pub mod symbol_table_entry;
+pub mod symbol_table_node;

@@ -1,0 +1,510 @@
+//! Global heap collection and global heap ID (File Format Specification, section III.E): where
+//! variable-length data, region references and virtual dataset mappings lie.
+//!
+//! ```text
+//! collection
+//! byte  0   signature "GCOL"
+//!       4   version 1
+//!       5   reserved (3)
+//!       8   collection size (L), this header included; then padding to a multiple of 8
+//!           objects, without gaps
+//!           object 0: the free space at the end, if there is room for its header
+//!
+//! object
+//!       0   index (2)
+//!       2   reference count (2)
+//!       4   reserved (4)
+//!       8   size of the data (L); for object 0, of all free space with this header; padding to a multiple of 8
+//!           data, then padding to a multiple of 8
+//!
+//! global heap ID
+//!       0   collection address (O)
+//!       O   object index (4)
+//! ```
+//!
+//! The padding behind the size of lengths (where that is not 8) is not in the specification; files have it.
+
+use std::ops::Range;
+
+use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, Writer};
+
+const SIGNATURE: &[u8; 4] = b"GCOL";
+const VERSION: u8 = 1;
+const ALIGNMENT: usize = 8;
+const FREE_SPACE: u16 = 0;
+
+/// The smallest collection that libhdf5 makes and takes, in bytes.
+pub const GLOBAL_HEAP_MIN_SIZE: usize = 4096;
+
+/// What the layout of a global heap collection depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GlobalHeapContext {
+    /// Widths of the file.
+    pub params: FileParams,
+    /// Bytes of the whole collection; [`GlobalHeapCollection::stored_size`] reads it from the first bytes.
+    pub size: usize,
+}
+
+/// A global heap collection: its bytes, and where in them the objects lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GlobalHeapCollection {
+    params: FileParams,
+    bytes: Vec<u8>,
+    objects: Vec<GlobalHeapObject>,
+    used: usize,
+}
+
+/// Where an object lies in its collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GlobalHeapObject {
+    /// The object's number; never 0.
+    pub index: u16,
+    /// References to the object.
+    pub reference_count: u16,
+    /// Where its data lie in the collection's bytes.
+    pub data: Range<usize>,
+}
+
+fn align(length: usize) -> usize {
+    length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
+}
+
+fn header_size(params: FileParams) -> usize {
+    align(8 + params.length_width())
+}
+
+impl Structure for GlobalHeapCollection {
+    const NAME: &'static str = "global heap collection";
+    type Context = GlobalHeapContext;
+
+    fn size(context: &GlobalHeapContext) -> usize {
+        context.size
+    }
+
+    fn decode(bytes: &[u8], context: &GlobalHeapContext) -> Result<Self> {
+        let params = context.params;
+        let size = Self::stored_size(bytes, params)?;
+        let image = usize::try_from(size).ok().and_then(|size| bytes.get(..size));
+        let Some(image) = image.filter(|image| image.len() >= header_size(params)) else {
+            let got = format_args!("{size} for {} bytes", bytes.len());
+            return Err(FormatError::corrupt(Self::NAME, "collection size", "the bytes there are", got));
+        };
+        let (objects, used) = read_objects(image, params)?;
+        Ok(Self { params, bytes: image.to_vec(), objects, used })
+    }
+
+    fn encode(&self, context: &GlobalHeapContext) -> Result<Vec<u8>> {
+        if context.size != self.bytes.len() || context.params != self.params {
+            let got = format!("{} bytes with {:?}", self.bytes.len(), self.params);
+            return Err(FormatError::Encode { structure: Self::NAME, field: "collection size", got });
+        }
+        Ok(self.bytes.clone())
+    }
+}
+
+/// The objects, sorted by index, and the bytes up to the free space.
+fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObject>, usize)> {
+    let prefix = header_size(params);
+    let mut objects = Vec::new();
+    let mut position = prefix;
+    let mut sorted = true;
+    // Where not even a header fits any more, the rest is free.
+    while let Some(header) = image.get(position..).and_then(|rest| rest.get(..prefix)) {
+        let mut reader = Reader::new("global heap object", header);
+        let index = reader.u16("heap object index")?;
+        let reference_count = reader.u16("reference count")?;
+        reader.skip(4, "reserved")?;
+        let size = reader.length(params, "object size")?;
+        let room = image.len() - position;
+        let start = position.saturating_add(prefix);
+        if index == FREE_SPACE {
+            if size > room as u64 {
+                return Err(reader.corrupt("object size", format!("at most {room} free bytes"), size));
+            }
+            break;
+        }
+        let end = usize::try_from(size).ok().and_then(|size| start.checked_add(size));
+        let Some(end) = end.filter(|end| *end <= image.len()) else {
+            return Err(reader.corrupt("object size", format!("at most {} bytes", room - prefix), size));
+        };
+        sorted &= objects.last().is_none_or(|last: &GlobalHeapObject| last.index < index);
+        objects.push(GlobalHeapObject { index, reference_count, data: start..end });
+        // The padding of the last object may be cut off.
+        position = align(end).min(image.len());
+    }
+    if !sorted {
+        // Of two objects with one number the later counts, as for libhdf5.
+        objects.reverse();
+        objects.sort_by_key(|object| object.index);
+        objects.dedup_by_key(|object| object.index);
+    }
+    Ok((objects, position))
+}
+
+impl GlobalHeapCollection {
+    /// Bytes needed by [`stored_size`](Self::stored_size).
+    pub fn prefix_size(params: FileParams) -> usize {
+        8 + params.length_width()
+    }
+
+    /// The size of the collection that begins with these bytes.
+    ///
+    /// # Errors
+    /// If these are not the first bytes of a collection.
+    pub fn stored_size(prefix: &[u8], params: FileParams) -> Result<u64> {
+        let mut reader = Reader::new(Self::NAME, prefix);
+        reader.signature(SIGNATURE)?;
+        reader.version(&[VERSION])?;
+        reader.skip(3, "reserved")?;
+        reader.length(params, "collection size")
+    }
+
+    /// An empty collection of `size` bytes (a multiple of 8, at least [`GLOBAL_HEAP_MIN_SIZE`] for libhdf5).
+    ///
+    /// # Errors
+    /// If the header does not fit, or the size its field.
+    pub fn new(size: usize, params: FileParams) -> Result<Self> {
+        let mut writer = Writer::new(Self::NAME);
+        writer.bytes(SIGNATURE);
+        writer.u8(VERSION);
+        writer.zeros(3);
+        writer.length(params, size as u64, "collection size");
+        writer.pad_to(header_size(params), "collection size");
+        let used = writer.len();
+        writer.pad_to(size, "collection size");
+        let mut collection = Self { params, bytes: writer.finish()?, objects: Vec::new(), used };
+        collection.write_free_space()?;
+        Ok(collection)
+    }
+
+    /// Bytes of the smallest collection that can hold one object of `length` bytes.
+    pub fn size_for(length: usize, params: FileParams) -> usize {
+        align(length).saturating_add(2 * header_size(params)).max(GLOBAL_HEAP_MIN_SIZE)
+    }
+
+    /// Bytes of the whole collection.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The objects, sorted by index.
+    pub fn objects(&self) -> &[GlobalHeapObject] {
+        &self.objects
+    }
+
+    /// The bytes of the whole collection, into which [`GlobalHeapObject::data`] points.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bytes not used by objects.
+    pub fn free_space(&self) -> usize {
+        self.bytes.len().saturating_sub(self.used)
+    }
+
+    /// Where object `index` lies.
+    pub fn object(&self, index: u32) -> Option<&GlobalHeapObject> {
+        let index = u16::try_from(index).ok()?;
+        // Numbers are nearly always 1, 2, 3, …
+        if let Some(object) = self.objects.get(usize::from(index).wrapping_sub(1))
+            && object.index == index
+        {
+            return Some(object);
+        }
+        let place = self.objects.binary_search_by_key(&index, |object| object.index).ok()?;
+        self.objects.get(place)
+    }
+
+    /// The data of object `index`.
+    pub fn get(&self, index: u32) -> Option<&[u8]> {
+        self.bytes.get(self.object(index)?.data.clone())
+    }
+
+    /// The data of object `index`, to be changed in place.
+    pub fn get_mut(&mut self, index: u32) -> Option<&mut [u8]> {
+        let range = self.object(index)?.data.clone();
+        self.bytes.get_mut(range)
+    }
+
+    /// Adds an object with a reference count of 1 under the smallest free number, which is returned; `None`
+    /// if there is no room or no number.
+    ///
+    /// # Errors
+    /// If the length does not fit its field.
+    pub fn insert(&mut self, data: &[u8]) -> Result<Option<u16>> {
+        let place = self.first_gap();
+        let index = u16::try_from(place).ok().and_then(|place| place.checked_add(1));
+        let prefix = header_size(self.params);
+        let need = align(data.len()).saturating_add(prefix);
+        let Some(index) = index.filter(|_| need <= self.free_space()) else { return Ok(None) };
+        let mut writer = Writer::new("global heap object");
+        writer.u16(index);
+        writer.u16(1);
+        writer.zeros(4);
+        writer.length(self.params, data.len() as u64, "object size");
+        writer.pad_to(prefix, "object size");
+        writer.bytes(data);
+        writer.pad_to(need, "object size");
+        let image = writer.finish()?;
+        let start = self.used;
+        if let Some(to) = self.bytes.get_mut(start..start.saturating_add(need)) {
+            to.copy_from_slice(&image);
+        }
+        let data_start = start.saturating_add(prefix);
+        let data = data_start..data_start.saturating_add(data.len());
+        self.objects.insert(place, GlobalHeapObject { index, reference_count: 1, data });
+        self.used = start.saturating_add(need);
+        self.write_free_space()?;
+        Ok(Some(index))
+    }
+
+    /// Removes object `index` and moves the objects behind it up; whether there was one.
+    ///
+    /// # Errors
+    /// Never for a collection that was decoded or made by [`new`](Self::new).
+    pub fn remove(&mut self, index: u32) -> Result<bool> {
+        let Some(object) = self.object(index).cloned() else { return Ok(false) };
+        let start = object.data.start.saturating_sub(header_size(self.params));
+        let end = align(object.data.end).min(self.used);
+        let length = end.saturating_sub(start);
+        if end <= self.bytes.len() && start <= end {
+            self.bytes.copy_within(end..self.used, start);
+        }
+        self.objects.retain(|other| other.index != object.index);
+        for other in &mut self.objects {
+            if other.data.start >= end {
+                let shifted = other.data.start.saturating_sub(length)..other.data.end.saturating_sub(length);
+                other.data = shifted;
+            }
+        }
+        self.used = self.used.saturating_sub(length);
+        self.write_free_space()?;
+        Ok(true)
+    }
+
+    /// Sets the reference count of object `index`; whether there is one.
+    pub fn set_reference_count(&mut self, index: u32, count: u16) -> bool {
+        let Some(place) = self
+            .object(index)
+            .map(|object| object.index)
+            .and_then(|index| self.objects.binary_search_by_key(&index, |object| object.index).ok())
+        else {
+            return false;
+        };
+        let Some(object) = self.objects.get_mut(place) else { return false };
+        object.reference_count = count;
+        let start = object.data.start.saturating_sub(header_size(self.params));
+        if let Some(field) = self.bytes.get_mut(start..).and_then(|header| header.get_mut(2..4)) {
+            field.copy_from_slice(&count.to_le_bytes());
+        }
+        true
+    }
+
+    /// The place of the smallest number that no object has.
+    fn first_gap(&self) -> usize {
+        let numbered = |(place, object): (usize, &GlobalHeapObject)| {
+            usize::from(object.index) != place.saturating_add(1)
+        };
+        // Mostly there is no gap, which the last number tells.
+        match self.objects.last() {
+            Some(last) if usize::from(last.index) != self.objects.len() => {
+                self.objects.iter().enumerate().position(numbered).unwrap_or(self.objects.len())
+            }
+            _ => self.objects.len(),
+        }
+    }
+
+    /// Zeroes the free space and writes object 0, if its header fits.
+    fn write_free_space(&mut self) -> Result<()> {
+        let free = self.free_space();
+        let prefix = header_size(self.params);
+        let mut writer = Writer::new("global heap object");
+        if free >= prefix {
+            writer.zeros(8);
+            writer.length(self.params, free as u64, "object size");
+        }
+        writer.pad_to(free, "object size");
+        let image = writer.finish()?;
+        if let Some(to) = self.bytes.get_mut(self.used..) {
+            to.copy_from_slice(&image);
+        }
+        Ok(())
+    }
+}
+
+/// Which object of which collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct GlobalHeapId {
+    /// The collection. Undefined, or address 0, where there is no object (a variable-length value of length 0).
+    pub collection: Address,
+    /// The object's number in its collection.
+    pub index: u32,
+}
+
+impl GlobalHeapId {
+    /// Bytes of an ID.
+    pub const fn size(params: FileParams) -> usize {
+        params.offset_width() + 4
+    }
+
+    /// Reads an ID.
+    ///
+    /// # Errors
+    /// If bytes are missing.
+    pub fn read(reader: &mut Reader<'_>, params: FileParams) -> Result<Self> {
+        let collection = reader.offset(params, "collection address")?;
+        Ok(Self { collection, index: reader.u32("object index")? })
+    }
+
+    /// Writes the ID.
+    pub fn write(&self, writer: &mut Writer, params: FileParams) {
+        writer.offset(params, self.collection, "collection address");
+        writer.u32(self.index);
+    }
+
+    /// Whether the ID leads to no object.
+    pub fn is_null(&self) -> bool {
+        self.index == 0 || matches!(self.collection.get(), None | Some(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::damage;
+    use proptest::prelude::*;
+
+    const WIDE: FileParams = FileParams::DEFAULT;
+
+    /// Objects 2 ("abc", two references) and 1 ("defghijkl"), then 24 free bytes.
+    fn image() -> Vec<u8> {
+        let mut bytes = b"GCOL\x01\x00\x00\x00".to_vec();
+        bytes.extend(104_u64.to_le_bytes());
+        bytes.extend([2, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend(*b"abc\0\0\0\0\0");
+        bytes.extend([1, 0, 1, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend(*b"defghijkl\0\0\0\0\0\0\0");
+        bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.resize(104, 0);
+        bytes
+    }
+
+    fn context(size: usize) -> GlobalHeapContext {
+        GlobalHeapContext { params: WIDE, size }
+    }
+
+    #[test]
+    fn two_objects() {
+        let heap = GlobalHeapCollection::decode(&image(), &context(104)).unwrap();
+        assert_eq!(heap.get(2), Some(&b"abc"[..]));
+        assert_eq!(heap.get(1), Some(&b"defghijkl"[..]));
+        assert_eq!((heap.get(0), heap.get(3), heap.get(0x1_0001)), (None, None, None));
+        assert_eq!(heap.object(2).unwrap().reference_count, 2);
+        assert_eq!((heap.free_space(), heap.objects().len()), (32, 2));
+        assert_eq!(heap.encode(&context(104)).unwrap(), image());
+        assert!(heap.encode(&context(105)).is_err());
+    }
+
+    #[test]
+    fn insert_and_remove() {
+        let mut heap = GlobalHeapCollection::new(104, WIDE).unwrap();
+        assert_eq!(heap.insert(b"defghijkl"), Ok(Some(1)));
+        assert_eq!(heap.insert(b"abc"), Ok(Some(2)));
+        assert_eq!(heap.insert(b""), Ok(Some(3)));
+        assert_eq!(heap.insert(b"x"), Ok(None));
+        assert_eq!(heap.remove(1), Ok(true));
+        assert_eq!(heap.remove(1), Ok(false));
+        assert_eq!((heap.get(2), heap.get(3)), (Some(&b"abc"[..]), Some(&b""[..])));
+        assert_eq!(heap.remove(3), Ok(true));
+        assert_eq!(heap.insert(b"defghijkl"), Ok(Some(1)));
+        assert!(heap.set_reference_count(2, 2));
+        assert!(!heap.set_reference_count(7, 2));
+        assert_eq!(heap.encode(&context(104)).unwrap(), image());
+        assert_eq!(GlobalHeapCollection::decode(heap.bytes(), &context(104)).unwrap(), heap);
+    }
+
+    #[test]
+    fn tails() {
+        // Eight bytes are too few for the header of object 0.
+        let mut heap = GlobalHeapCollection::new(48, WIDE).unwrap();
+        assert_eq!(heap.insert(b"12345678"), Ok(Some(1)));
+        assert_eq!(heap.free_space(), 8);
+        let again = GlobalHeapCollection::decode(heap.bytes(), &context(48)).unwrap();
+        assert_eq!((again.get(1), again.free_space()), (Some(&b"12345678"[..]), 8));
+        // An object that reaches beyond the collection.
+        let mut bytes = image();
+        bytes[24] = 90;
+        assert!(GlobalHeapCollection::decode(&bytes, &context(104)).is_err());
+        // Free space that does.
+        let mut bytes = image();
+        bytes[80] = 33;
+        assert!(GlobalHeapCollection::decode(&bytes, &context(104)).is_err());
+        // A collection cut off.
+        assert!(GlobalHeapCollection::decode(&image()[..103], &context(104)).is_err());
+    }
+
+    #[test]
+    fn short_lengths_are_padded() {
+        let params = FileParams { size_of_offsets: 8, size_of_lengths: 4 };
+        let mut heap = GlobalHeapCollection::new(64, params).unwrap();
+        heap.insert(b"text").unwrap();
+        let mut expected = b"GCOL\x01\x00\x00\x00\x40\x00\x00\x00\x00\x00\x00\x00".to_vec();
+        expected.extend([1, 0, 1, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
+        expected.extend(*b"text\0\0\0\0");
+        expected.extend([0, 0, 0, 0, 0, 0, 0, 0, 24, 0, 0, 0]);
+        expected.resize(64, 0);
+        assert_eq!(heap.bytes(), expected);
+    }
+
+    #[test]
+    fn heap_id() {
+        let bytes = [0x10, 0x20, 0, 0, 7, 0, 0, 0];
+        let params = FileParams { size_of_offsets: 4, size_of_lengths: 4 };
+        let id = GlobalHeapId::read(&mut Reader::new("test", &bytes), params).unwrap();
+        assert_eq!(id, GlobalHeapId { collection: Address::new(0x2010), index: 7 });
+        let mut writer = Writer::new("test");
+        id.write(&mut writer, params);
+        assert_eq!((writer.finish().unwrap(), id.is_null()), (bytes.to_vec(), false));
+        assert!(GlobalHeapId { collection: Address::new(0), index: 0 }.is_null());
+    }
+
+    proptest! {
+        #[test]
+        fn like_a_map(steps in prop::collection::vec((any::<bool>(), 1_u16..12, prop::collection::vec(any::<u8>(), 0..40)), 0..40)) {
+            let mut heap = GlobalHeapCollection::new(512, WIDE).unwrap();
+            let mut model = std::collections::BTreeMap::new();
+            for (add, index, data) in steps {
+                if add {
+                    if let Some(index) = heap.insert(&data).unwrap() {
+                        prop_assert!(model.insert(index, data).is_none());
+                    }
+                } else {
+                    prop_assert_eq!(heap.remove(index.into()).unwrap(), model.remove(&index).is_some());
+                }
+                let again = GlobalHeapCollection::decode(&heap.encode(&context(512)).unwrap(), &context(512)).unwrap();
+                prop_assert_eq!(&again, &heap);
+                prop_assert_eq!(heap.objects().len(), model.len());
+                for (index, data) in &model {
+                    prop_assert_eq!(heap.get((*index).into()), Some(data.as_slice()));
+                }
+            }
+        }
+
+        #[test]
+        fn damaged(damage in damage()) {
+            damage.inflict(&image(), |bytes| {
+                if let Ok(mut heap) = GlobalHeapCollection::decode(bytes, &context(104)) {
+                    for object in heap.objects().to_vec() {
+                        drop(heap.remove(object.index.into()));
+                        drop(heap.insert(b"new"));
+                    }
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Local heap (File Format Specification, section III.D): the names of a group in the old form, and of
+//! external files.
+//!
+//! ```text
+//! byte  0   signature "HEAP"
+//!       4   version 0
+//!       5   reserved (3)
+//!       8   data segment size (L)
+//!     8+L   offset of the first free block in the data segment (L)   1: none (all ones is read as none, too)
+//!    8+2L   address of the data segment (O)
+//!
+//! free block, in the data segment
+//!       0   offset of the next free block (L)                        1: none
+//!       L   size of this free block (L), these two fields included
+//! ```
+
+use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, Writer};
+
+const SIGNATURE: &[u8; 4] = b"HEAP";
+const VERSION: u8 = 0;
+/// The offset that ends the list of free blocks.
+const NO_BLOCK: u64 = 1;
+const SEGMENT: &str = "local heap data segment";
+
+/// Sizes and offsets of objects in a local heap are multiples of this many bytes.
+pub const LOCAL_HEAP_ALIGNMENT: u64 = 8;
+
+/// The header of a local heap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalHeapHeader {
+    /// Bytes of the data segment.
+    pub segment_size: u64,
+    /// Where the first free block lies in the data segment.
+    pub free_list: Option<u64>,
+    /// Address of the data segment.
+    pub segment: Address,
+}
+
+/// Unused bytes of a local heap's data segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocalHeapFreeBlock {
+    /// Where the block lies in the data segment.
+    pub offset: u64,
+    /// Bytes of the block.
+    pub size: u64,
+}
+
+impl Structure for LocalHeapHeader {
+    const NAME: &'static str = "local heap";
+    type Context = FileParams;
+
+    fn size(params: &FileParams) -> usize {
+        8 + 2 * params.length_width() + params.offset_width()
+    }
+
+    fn decode(bytes: &[u8], params: &FileParams) -> Result<Self> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        reader.signature(SIGNATURE)?;
+        reader.version(&[VERSION])?;
+        reader.skip(3, "reserved")?;
+        let segment_size = reader.length(*params, "data segment size")?;
+        let free_list = reader
+            .length_or_undefined(*params, "offset to head of free-list")?
+            .filter(|offset| *offset != NO_BLOCK);
+        if let Some(offset) = free_list
+            && offset >= segment_size
+        {
+            let inside = format!("an offset below the segment's size of {segment_size}");
+            return Err(reader.corrupt("offset to head of free-list", inside, offset));
+        }
+        let segment = reader.offset(*params, "address of data segment")?;
+        reader.finish()?;
+        Ok(Self { segment_size, free_list, segment })
+    }
+
+    fn encode(&self, params: &FileParams) -> Result<Vec<u8>> {
+        let mut writer = Writer::new(Self::NAME);
+        writer.bytes(SIGNATURE);
+        writer.u8(VERSION);
+        writer.zeros(3);
+        writer.length(*params, self.segment_size, "data segment size");
+        writer.length(*params, self.free_list.unwrap_or(NO_BLOCK), "offset to head of free-list");
+        writer.offset(*params, self.segment, "address of data segment");
+        writer.finish()
+    }
+}
+
+/// The free blocks of a data segment, in the order of their list.
+///
+/// # Errors
+/// A block outside of the segment, or a list longer than the segment can hold.
+pub fn read_free_blocks(
+    segment: &[u8],
+    first: Option<u64>,
+    params: FileParams,
+) -> Result<Vec<LocalHeapFreeBlock>> {
+    let mut blocks = Vec::new();
+    let most = segment.len() / (2 * params.length_width()).max(1);
+    let mut next = first;
+    while let Some(offset) = next {
+        let bytes = usize::try_from(offset).ok().and_then(|offset| segment.get(offset..));
+        let mut reader = Reader::new(SEGMENT, bytes.unwrap_or_default());
+        if blocks.len() >= most {
+            return Err(reader.corrupt(
+                "free list",
+                format!("at most {most} blocks"),
+                "a longer list or a cycle",
+            ));
+        }
+        next = reader.length_or_undefined(params, "next free block")?.filter(|next| *next != NO_BLOCK);
+        let size = reader.length(params, "size of free block")?;
+        if offset.checked_add(size).is_none_or(|end| end > segment.len() as u64) {
+            let room = format!("a block within {} bytes", segment.len());
+            return Err(reader.corrupt("size of free block", room, format_args!("{size} at {offset}")));
+        }
+        blocks.push(LocalHeapFreeBlock { offset, size });
+    }
+    Ok(blocks)
+}
+
+/// Writes the list of free blocks into a data segment and returns where it begins, as the header wants it.
+///
+/// # Errors
+/// A block too small or outside of the segment.
+pub fn write_free_blocks(
+    segment: &mut [u8],
+    blocks: &[LocalHeapFreeBlock],
+    params: FileParams,
+) -> Result<Option<u64>> {
+    for (index, block) in blocks.iter().enumerate() {
+        let mut writer = Writer::new(SEGMENT);
+        let next = blocks.get(index.saturating_add(1)).map_or(NO_BLOCK, |next| next.offset);
+        writer.length(params, next, "next free block");
+        writer.length(params, block.size, "size of free block");
+        let entry = writer.finish()?;
+        let place = (block.size >= entry.len() as u64)
+            .then(|| usize::try_from(block.offset).ok())
+            .flatten()
+            .and_then(|offset| segment.get_mut(offset..)?.get_mut(..entry.len()));
+        let Some(place) = place else {
+            let got = format!("{} bytes at {}", block.size, block.offset);
+            return Err(FormatError::Encode { structure: SEGMENT, field: "free block", got });
+        };
+        place.copy_from_slice(&entry);
+    }
+    Ok(blocks.first().map(|block| block.offset))
+}
+
+/// The name (or link value) that begins at `offset` of a data segment, without its terminating zero.
+///
+/// # Errors
+/// An offset outside of the segment, or no zero byte before its end.
+pub fn name_at(segment: &[u8], offset: u64) -> Result<&[u8]> {
+    let bytes = usize::try_from(offset).ok().and_then(|offset| segment.get(offset..));
+    let Some(bytes) = bytes else {
+        let inside = format!("an offset below {}", segment.len());
+        return Err(FormatError::corrupt(SEGMENT, "name", inside, offset));
+    };
+    Reader::new(SEGMENT, bytes).until_nul("name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::damage;
+    use proptest::prelude::*;
+
+    const PARAMS: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 2 };
+
+    #[test]
+    fn header() {
+        let bytes = *b"HEAP\x00\x00\x00\x00\x28\x00\x18\x00\x00\x01\x00\x00";
+        let heap = LocalHeapHeader::decode(&bytes, &PARAMS).unwrap();
+        assert_eq!(
+            heap,
+            LocalHeapHeader { segment_size: 40, free_list: Some(24), segment: Address::new(256) }
+        );
+        assert_eq!(heap.encode(&PARAMS).unwrap(), bytes);
+    }
+
+    #[test]
+    fn a_full_heap_has_no_free_list() {
+        let bytes = *b"HEAP\x00\x00\x00\x00\x28\x00\x01\x00\x00\x01\x00\x00";
+        let heap = LocalHeapHeader::decode(&bytes, &PARAMS).unwrap();
+        assert_eq!(heap.free_list, None);
+        assert_eq!(heap.encode(&PARAMS).unwrap(), bytes);
+        let all_ones = *b"HEAP\x00\x00\x00\x00\x28\x00\xff\xff\x00\x01\x00\x00";
+        assert_eq!(LocalHeapHeader::decode(&all_ones, &PARAMS).unwrap(), heap);
+        let outside = *b"HEAP\x00\x00\x00\x00\x28\x00\x28\x00\x00\x01\x00\x00";
+        assert!(LocalHeapHeader::decode(&outside, &PARAMS).is_err());
+    }
+
+    #[test]
+    fn free_list() {
+        let mut segment = vec![0xaa_u8; 40];
+        segment[8..12].copy_from_slice(&[24, 0, 8, 0]);
+        segment[24..28].copy_from_slice(&[1, 0, 16, 0]);
+        let blocks = read_free_blocks(&segment, Some(8), PARAMS).unwrap();
+        let expected =
+            [LocalHeapFreeBlock { offset: 8, size: 8 }, LocalHeapFreeBlock { offset: 24, size: 16 }];
+        assert_eq!(blocks, expected);
+        let mut again = vec![0xaa_u8; 40];
+        assert_eq!(write_free_blocks(&mut again, &blocks, PARAMS), Ok(Some(8)));
+        assert_eq!(again, segment);
+        assert_eq!(read_free_blocks(&segment, None, PARAMS), Ok(vec![]));
+    }
+
+    #[test]
+    fn bad_free_lists() {
+        let mut cycle = vec![0_u8; 40];
+        cycle[8..12].copy_from_slice(&[8, 0, 8, 0]);
+        assert!(read_free_blocks(&cycle, Some(8), PARAMS).unwrap_err().to_string().contains("cycle"));
+        let mut long = vec![0_u8; 40];
+        long[8..12].copy_from_slice(&[1, 0, 33, 0]);
+        assert!(read_free_blocks(&long, Some(8), PARAMS).is_err());
+        assert!(read_free_blocks(&long, Some(38), PARAMS).is_err());
+        assert!(read_free_blocks(&long, Some(4000), PARAMS).is_err());
+        let block = LocalHeapFreeBlock { offset: 38, size: 8 };
+        assert!(write_free_blocks(&mut long, &[block], PARAMS).is_err());
+    }
+
+    #[test]
+    fn names() {
+        let segment = b"\0\0\0\0\0\0\0\0data\0\0\0\0open";
+        assert_eq!(name_at(segment, 0), Ok(&b""[..]));
+        assert_eq!(name_at(segment, 8), Ok(&b"data"[..]));
+        assert!(name_at(segment, 16).is_err());
+        assert!(name_at(segment, 99).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(segment_size in 2_u64.., offset in any::<u64>(), address in any::<u64>()) {
+            let free_list = Some(offset % segment_size).filter(|offset| *offset != 1);
+            let heap = LocalHeapHeader { segment_size, free_list, segment: Address::new(address) };
+            let bytes = heap.encode(&FileParams::DEFAULT).unwrap();
+            prop_assert_eq!(LocalHeapHeader::decode(&bytes, &FileParams::DEFAULT).unwrap(), heap);
+        }
+
+        #[test]
+        fn damaged(damage in damage(), first in 0_u64..80) {
+            let header = LocalHeapHeader { segment_size: 64, free_list: Some(8), segment: Address::new(1) };
+            damage.inflict(&header.encode(&PARAMS).unwrap(), |bytes| drop(LocalHeapHeader::decode(bytes, &PARAMS)));
+            let mut segment = vec![0_u8; 64];
+            let blocks =
+                [8, 24, 48].map(|offset| LocalHeapFreeBlock { offset, size: 8 });
+            write_free_blocks(&mut segment, &blocks, PARAMS).unwrap();
+            damage.inflict(&segment, |bytes| {
+                drop(read_free_blocks(bytes, Some(first), PARAMS));
+                drop(name_at(bytes, first));
+            });
+        }
+    }
+}
