@@ -6,7 +6,10 @@
 
 mod compound;
 mod datatype;
+mod display;
+mod native;
 mod numeric;
+mod predicates;
 mod text;
 
 pub use compound::{Compound, Enumeration, EnumerationMember, Member};

@@ -1,0 +1,317 @@
+//! Datatypes by name: the usual numbers, strings, booleans and composites.
+
+use crate::{
+    Array, Bitfield, ByteOrder, CharacterSet, Complex, Compound, Datatype, DatatypeClass, Enumeration,
+    EnumerationMember, FixedPoint, FixedString, FloatOrder, FloatingPoint, Member, Normalization, Opaque,
+    Padding, Reference, ReferenceKind, StringPadding, VariableLength, VariableLengthKind,
+};
+
+/// The fields of a floating-point number whose sign is its top bit, with exponent and mantissa below.
+struct FloatLayout {
+    bits: u16,
+    exponent_size: u8,
+    mantissa_size: u8,
+    bias: u32,
+}
+
+impl FloatLayout {
+    const F16: Self = Self { bits: 16, exponent_size: 5, mantissa_size: 10, bias: 15 };
+    const BF16: Self = Self { bits: 16, exponent_size: 8, mantissa_size: 7, bias: 127 };
+    const F32: Self = Self { bits: 32, exponent_size: 8, mantissa_size: 23, bias: 127 };
+    const F64: Self = Self { bits: 64, exponent_size: 11, mantissa_size: 52, bias: 1023 };
+    const F128: Self = Self { bits: 128, exponent_size: 15, mantissa_size: 112, bias: 16383 };
+    const F8E4M3: Self = Self { bits: 8, exponent_size: 4, mantissa_size: 3, bias: 7 };
+    const F8E5M2: Self = Self { bits: 8, exponent_size: 5, mantissa_size: 2, bias: 15 };
+
+    fn datatype(self, order: FloatOrder) -> Datatype {
+        let float = FloatingPoint {
+            order,
+            bit_offset: 0,
+            precision: self.bits,
+            sign_location: self.mantissa_size.saturating_add(self.exponent_size),
+            exponent_location: self.mantissa_size,
+            exponent_size: self.exponent_size,
+            mantissa_location: 0,
+            mantissa_size: self.mantissa_size,
+            exponent_bias: self.bias,
+            normalization: Normalization::Implied,
+            low_pad: Padding::Zero,
+            high_pad: Padding::Zero,
+            internal_pad: Padding::Zero,
+        };
+        Datatype { size: u32::from(self.bits / 8), class: DatatypeClass::FloatingPoint(float) }
+    }
+}
+
+impl From<ByteOrder> for FloatOrder {
+    fn from(order: ByteOrder) -> Self {
+        match order {
+            ByteOrder::LittleEndian => Self::LittleEndian,
+            ByteOrder::BigEndian => Self::BigEndian,
+        }
+    }
+}
+
+/// Numbers. The byte order [`ByteOrder::NATIVE`] gives the types of this machine's memory.
+impl Datatype {
+    /// An integer of `bytes` bytes (1 to 8191) whose bits are all significant.
+    ///
+    /// ```
+    /// use hyperslab_datatype::{ByteOrder, Datatype};
+    /// assert_eq!(Datatype::integer(4, true, ByteOrder::BigEndian).to_string(), "i32be");
+    /// ```
+    pub fn integer(bytes: u16, signed: bool, order: ByteOrder) -> Self {
+        let fixed = FixedPoint {
+            order,
+            signed,
+            bit_offset: 0,
+            precision: bytes.saturating_mul(8),
+            low_pad: Padding::Zero,
+            high_pad: Padding::Zero,
+        };
+        Self { size: u32::from(bytes), class: DatatypeClass::FixedPoint(fixed) }
+    }
+
+    /// An 8-bit unsigned integer.
+    pub fn u8() -> Self {
+        Self::integer(1, false, ByteOrder::NATIVE)
+    }
+
+    /// An 8-bit signed integer.
+    pub fn i8() -> Self {
+        Self::integer(1, true, ByteOrder::NATIVE)
+    }
+
+    /// A 16-bit unsigned integer.
+    pub fn u16(order: ByteOrder) -> Self {
+        Self::integer(2, false, order)
+    }
+
+    /// A 16-bit signed integer.
+    pub fn i16(order: ByteOrder) -> Self {
+        Self::integer(2, true, order)
+    }
+
+    /// A 32-bit unsigned integer.
+    pub fn u32(order: ByteOrder) -> Self {
+        Self::integer(4, false, order)
+    }
+
+    /// A 32-bit signed integer.
+    pub fn i32(order: ByteOrder) -> Self {
+        Self::integer(4, true, order)
+    }
+
+    /// A 64-bit unsigned integer.
+    pub fn u64(order: ByteOrder) -> Self {
+        Self::integer(8, false, order)
+    }
+
+    /// A 64-bit signed integer.
+    pub fn i64(order: ByteOrder) -> Self {
+        Self::integer(8, true, order)
+    }
+
+    /// IEEE 754 half precision.
+    pub fn f16(order: ByteOrder) -> Self {
+        FloatLayout::F16.datatype(order.into())
+    }
+
+    /// The "brain" half precision: the upper half of an IEEE single.
+    pub fn bf16(order: ByteOrder) -> Self {
+        FloatLayout::BF16.datatype(order.into())
+    }
+
+    /// IEEE 754 single precision.
+    pub fn f32(order: ByteOrder) -> Self {
+        FloatLayout::F32.datatype(order.into())
+    }
+
+    /// IEEE 754 double precision.
+    pub fn f64(order: ByteOrder) -> Self {
+        FloatLayout::F64.datatype(order.into())
+    }
+
+    /// IEEE 754 quadruple precision.
+    pub fn f128(order: ByteOrder) -> Self {
+        FloatLayout::F128.datatype(order.into())
+    }
+
+    /// Eight bits with a four-bit exponent, read like IEEE 754 numbers (with infinities).
+    pub fn f8_e4m3() -> Self {
+        FloatLayout::F8E4M3.datatype(FloatOrder::LittleEndian)
+    }
+
+    /// Eight bits with a five-bit exponent, read like IEEE 754 numbers.
+    pub fn f8_e5m2() -> Self {
+        FloatLayout::F8E5M2.datatype(FloatOrder::LittleEndian)
+    }
+
+    /// The 80-bit extended precision of the x87, little-endian, in `bytes` bytes (10, 12 or 16 in practice).
+    pub fn x87(bytes: u32) -> Self {
+        let mut datatype = FloatLayout { bits: 80, exponent_size: 15, mantissa_size: 64, bias: 16383 }
+            .datatype(FloatOrder::LittleEndian);
+        if let DatatypeClass::FloatingPoint(float) = &mut datatype.class {
+            float.normalization = Normalization::MsbSet;
+        }
+        Self { size: bytes, ..datatype }
+    }
+
+    /// VAX F floating (4 bytes).
+    pub fn vax_f32() -> Self {
+        FloatLayout { bias: 129, ..FloatLayout::F32 }.datatype(FloatOrder::Vax)
+    }
+
+    /// VAX G floating (8 bytes).
+    pub fn vax_f64() -> Self {
+        FloatLayout { bias: 1025, ..FloatLayout::F64 }.datatype(FloatOrder::Vax)
+    }
+
+    /// A set of `bytes` times eight bits.
+    pub fn bitfield(bytes: u16, order: ByteOrder) -> Self {
+        let bits = Bitfield {
+            order,
+            bit_offset: 0,
+            precision: bytes.saturating_mul(8),
+            low_pad: Padding::Zero,
+            high_pad: Padding::Zero,
+        };
+        Self { size: u32::from(bytes), class: DatatypeClass::Bitfield(bits) }
+    }
+
+    /// A boolean as h5py and libhdf5's users write it: an enumeration of an 8-bit integer with FALSE = 0 and
+    /// TRUE = 1.
+    pub fn bool() -> Self {
+        let member = |name: &[u8], value| EnumerationMember { name: name.to_vec(), value: vec![value] };
+        let members = vec![member(b"FALSE", 0), member(b"TRUE", 1)];
+        Self::enumeration(Self::integer(1, true, ByteOrder::LittleEndian), members)
+    }
+
+    /// A complex number in HDF5 2.0's own class: two parts of type `base`. Older libraries cannot read it.
+    pub fn complex(base: Self) -> Self {
+        let size = base.size.saturating_mul(2);
+        Self { size, class: DatatypeClass::Complex(Complex { base: Box::new(base) }) }
+    }
+
+    /// A complex number as a compound with the members `r` and `i`, which every library can read and which
+    /// h5py takes for complex numbers.
+    pub fn complex_compound(base: Self) -> Self {
+        let size = base.size;
+        let members = vec![
+            Member { name: b"r".to_vec(), offset: 0, datatype: base.clone() },
+            Member { name: b"i".to_vec(), offset: size, datatype: base },
+        ];
+        Self::compound(size.saturating_mul(2), members)
+    }
+}
+
+/// Text, references and composites.
+impl Datatype {
+    /// A string in `bytes` bytes.
+    pub fn fixed_string(bytes: u32, padding: StringPadding, charset: CharacterSet) -> Self {
+        Self { size: bytes, class: DatatypeClass::String(FixedString { padding, charset }) }
+    }
+
+    /// A null-terminated string of variable length, in a file with addresses of `size_of_offsets` bytes.
+    pub fn variable_string(charset: CharacterSet, size_of_offsets: u8) -> Self {
+        let kind = VariableLengthKind::String { padding: StringPadding::NullTerminated, charset };
+        let base = Box::new(Self::integer(1, false, ByteOrder::LittleEndian));
+        let class = DatatypeClass::VariableLength(VariableLength { kind, base });
+        Self { size: heap_element_size(size_of_offsets), class }
+    }
+
+    /// A sequence of variable length, in a file with addresses of `size_of_offsets` bytes.
+    pub fn sequence(base: Self, size_of_offsets: u8) -> Self {
+        let class = DatatypeClass::VariableLength(VariableLength {
+            kind: VariableLengthKind::Sequence,
+            base: Box::new(base),
+        });
+        Self { size: heap_element_size(size_of_offsets), class }
+    }
+
+    /// `bytes` bytes that are not interpreted.
+    pub fn opaque(bytes: u32, tag: impl Into<Vec<u8>>) -> Self {
+        Self { size: bytes, class: DatatypeClass::Opaque(Opaque { tag: tag.into() }) }
+    }
+
+    /// A reference to an object, by its address of `size_of_offsets` bytes.
+    pub fn object_reference(size_of_offsets: u8) -> Self {
+        let reference = Reference { kind: ReferenceKind::Object1, version: 0 };
+        Self { size: u32::from(size_of_offsets), class: DatatypeClass::Reference(reference) }
+    }
+
+    /// A reference to a region of a dataset, in a file with addresses of `size_of_offsets` bytes.
+    pub fn region_reference(size_of_offsets: u8) -> Self {
+        let reference = Reference { kind: ReferenceKind::DatasetRegion1, version: 0 };
+        let size = u32::from(size_of_offsets).saturating_add(4);
+        Self { size, class: DatatypeClass::Reference(reference) }
+    }
+
+    /// A record of `size` bytes.
+    pub fn compound(size: u32, members: Vec<Member>) -> Self {
+        Self { size, class: DatatypeClass::Compound(Compound { members }) }
+    }
+
+    /// A record whose members follow each other without gaps.
+    ///
+    /// ```
+    /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
+    /// let point = Datatype::packed([("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))]);
+    /// assert_eq!(point.size, 12);
+    /// assert_eq!(point.to_string(), "compound { x: f32, y: f64 }");
+    /// ```
+    pub fn packed<N: Into<Vec<u8>>>(members: impl IntoIterator<Item = (N, Self)>) -> Self {
+        let mut size = 0_u32;
+        let mut placed = Vec::new();
+        for (name, datatype) in members {
+            let offset = size;
+            size = size.saturating_add(datatype.size);
+            placed.push(Member { name: name.into(), offset, datatype });
+        }
+        Self::compound(size, placed)
+    }
+
+    /// Named values of type `base`.
+    pub fn enumeration(base: Self, members: Vec<EnumerationMember>) -> Self {
+        let size = base.size;
+        Self { size, class: DatatypeClass::Enumeration(Enumeration { base: Box::new(base), members }) }
+    }
+
+    /// An array of fixed shape, slowest dimension first. Its size saturates at 4 GiB.
+    pub fn array(dims: impl Into<Vec<u32>>, base: Self) -> Self {
+        let dims = dims.into();
+        let size = dims.iter().fold(base.size, |size, dim| size.saturating_mul(*dim));
+        Self { size, class: DatatypeClass::Array(Array { dims, base: Box::new(base) }) }
+    }
+}
+
+/// Bytes of a variable-length element in a file: a length, the address of a global heap, an index in it.
+fn heap_element_size(size_of_offsets: u8) -> u32 {
+    u32::from(size_of_offsets).saturating_add(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ByteOrder::LittleEndian as LE;
+
+    #[test]
+    fn sizes() {
+        let cases = [
+            (Datatype::u8(), 1),
+            (Datatype::i64(LE), 8),
+            (Datatype::f16(LE), 2),
+            (Datatype::f128(LE), 16),
+            (Datatype::x87(12), 12),
+            (Datatype::bool(), 1),
+            (Datatype::complex(Datatype::f32(LE)), 8),
+            (Datatype::complex_compound(Datatype::f64(LE)), 16),
+            (Datatype::array([2, 3], Datatype::i16(LE)), 12),
+            (Datatype::variable_string(CharacterSet::Utf8, 8), 16),
+            (Datatype::region_reference(4), 8),
+        ];
+        for (datatype, size) in cases {
+            assert_eq!(datatype.size, size, "{datatype}");
+        }
+    }
+}

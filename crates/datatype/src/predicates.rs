@@ -1,0 +1,131 @@
+//! Questions about datatypes.
+
+use crate::{Datatype, DatatypeClass, VariableLengthKind};
+
+impl Datatype {
+    /// Whether this type or one inside it is of that kind.
+    fn contains(&self, is: fn(&DatatypeClass) -> bool) -> bool {
+        if is(&self.class) {
+            return true;
+        }
+        match &self.class {
+            DatatypeClass::Compound(compound) => {
+                compound.members.iter().any(|member| member.datatype.contains(is))
+            }
+            DatatypeClass::Enumeration(enumeration) => enumeration.base.contains(is),
+            DatatypeClass::VariableLength(variable) => variable.base.contains(is),
+            DatatypeClass::Array(array) => array.base.contains(is),
+            DatatypeClass::Complex(complex) => complex.base.contains(is),
+            _ => false,
+        }
+    }
+
+    /// Whether elements hold sequences or strings of variable length, at any depth; such elements point into
+    /// heaps of their file.
+    pub fn is_variable_length(&self) -> bool {
+        self.contains(|class| matches!(class, DatatypeClass::VariableLength(_)))
+    }
+
+    /// Whether elements hold references, at any depth.
+    pub fn contains_reference(&self) -> bool {
+        self.contains(|class| matches!(class, DatatypeClass::Reference(_)))
+    }
+
+    /// Whether elements mean something only beside their file: they hold heap positions or references.
+    pub fn points_into_file(&self) -> bool {
+        self.is_variable_length() || self.contains_reference()
+    }
+
+    /// Whether this is a string of variable length.
+    pub fn is_variable_string(&self) -> bool {
+        matches!(&self.class, DatatypeClass::VariableLength(variable)
+            if matches!(variable.kind, VariableLengthKind::String { .. }))
+    }
+
+    /// Whether this is a string, fixed or variable.
+    pub fn is_string(&self) -> bool {
+        matches!(self.class, DatatypeClass::String(_)) || self.is_variable_string()
+    }
+
+    /// Whether this is an integer or a floating-point number.
+    pub fn is_number(&self) -> bool {
+        matches!(self.class, DatatypeClass::FixedPoint(_) | DatatypeClass::FloatingPoint(_))
+    }
+
+    /// Whether this is a boolean: an enumeration of a one-byte integer with just the members FALSE = 0 and
+    /// TRUE = 1, in either order.
+    pub fn is_bool(&self) -> bool {
+        let DatatypeClass::Enumeration(enumeration) = &self.class else { return false };
+        let value_of = |name: &[u8]| {
+            let member = enumeration.members.iter().find(|member| member.name == name);
+            member.map(|member| member.value.as_slice())
+        };
+        self.size == 1
+            && matches!(enumeration.base.class, DatatypeClass::FixedPoint(_))
+            && enumeration.members.len() == 2
+            && value_of(b"FALSE") == Some(&[0])
+            && value_of(b"TRUE") == Some(&[1])
+    }
+
+    /// The type of the parts, if this is a complex number: of the complex class, or a compound of the members
+    /// `r` and `i` of one floating-point type, which is how h5py writes complex numbers.
+    pub fn complex_part(&self) -> Option<&Self> {
+        match &self.class {
+            DatatypeClass::Complex(complex) => Some(&complex.base),
+            DatatypeClass::Compound(compound) => match compound.members.as_slice() {
+                [real, imaginary]
+                    if real.name == b"r"
+                        && imaginary.name == b"i"
+                        && matches!(real.datatype.class, DatatypeClass::FloatingPoint(_))
+                        && real.datatype == imaginary.datatype =>
+                {
+                    Some(&real.datatype)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Elements of the base type in an array, 1 for every other type; `None` if the count overflows.
+    pub fn array_len(&self) -> Option<usize> {
+        match &self.class {
+            DatatypeClass::Array(array) => array
+                .dims
+                .iter()
+                .try_fold(1_usize, |product, dim| product.checked_mul(usize::try_from(*dim).ok()?)),
+            _ => Some(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ByteOrder::BigEndian as BE, CharacterSet, Datatype};
+
+    #[test]
+    fn variable_length_is_found_at_any_depth() {
+        let text = Datatype::variable_string(CharacterSet::Utf8, 8);
+        let nested = Datatype::packed([("a", Datatype::u8()), ("b", Datatype::array([2], text.clone()))]);
+        assert!(text.is_variable_length() && text.is_variable_string() && text.is_string());
+        assert!(nested.is_variable_length() && !nested.is_variable_string());
+        assert!(!Datatype::array([2], Datatype::u8()).is_variable_length());
+    }
+
+    #[test]
+    fn references_are_found_at_any_depth() {
+        let reference = Datatype::sequence(Datatype::object_reference(8), 8);
+        assert!(reference.contains_reference() && reference.points_into_file());
+        assert!(!Datatype::f32(BE).points_into_file());
+    }
+
+    #[test]
+    fn booleans_and_complex_numbers() {
+        assert!(Datatype::bool().is_bool());
+        assert!(!Datatype::u8().is_bool());
+        let base = Datatype::f32(BE);
+        assert_eq!(Datatype::complex(base.clone()).complex_part(), Some(&base));
+        assert_eq!(Datatype::complex_compound(base.clone()).complex_part(), Some(&base));
+        assert_eq!(Datatype::packed([("x", base.clone()), ("y", base)]).complex_part(), None);
+    }
+}
