@@ -1,0 +1,153 @@
+//! The contract every driver keeps.
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+
+use crate::{DriverError, Result, vectored};
+
+/// The bytes of one open file, addressed by offset.
+///
+/// All methods take `&self`: reads may run on any number of threads at once. A read that overlaps a write
+/// running on another thread sees old or new bytes, in any mixture; callers keep the two apart.
+pub trait Driver: Send + Sync + Debug {
+    /// The file's name, for people.
+    fn name(&self) -> &str;
+
+    /// What tells this file from all others, if it has more existence than this driver.
+    fn identity(&self) -> Option<FileIdentity>;
+
+    /// Whether writes are refused.
+    fn is_read_only(&self) -> bool;
+
+    /// The physical end of the file: the offset behind its last byte.
+    ///
+    /// # Errors
+    /// [`DriverError::Io`] if the system cannot tell.
+    fn len(&self) -> Result<u64>;
+
+    /// Whether the file has no bytes.
+    ///
+    /// # Errors
+    /// As [`Driver::len`].
+    fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Fills `buf` with the bytes from `offset` on. An empty `buf` always succeeds.
+    ///
+    /// # Errors
+    /// [`DriverError::PastEnd`] if the file ends before `offset + buf.len()`; what `buf` holds then is not
+    /// defined. [`DriverError::Io`] if the system fails.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()>;
+
+    /// Fills many buffers; the outcome is that of one [`Driver::read_at`] per request, in any order.
+    /// Requests may overlap. The default reads small requests that lie near each other in one go.
+    ///
+    /// # Errors
+    /// As [`Driver::read_at`], for any one of the requests that fails.
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        vectored::read_many(self, requests)
+    }
+
+    /// Writes `bytes` from `offset` on. A write behind the end makes the file longer; bytes between the old
+    /// end and `offset` read as zero. Empty `bytes` change nothing.
+    ///
+    /// # Errors
+    /// [`DriverError::ReadOnly`], [`DriverError::TooLarge`], [`DriverError::Io`].
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Writes many buffers, in order: where two overlap, the later one stays. The default joins small
+    /// requests that follow each other without a gap.
+    ///
+    /// # Errors
+    /// As [`Driver::write_at`]; requests before the failing one may have been written.
+    fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
+        vectored::write_many(self, requests)
+    }
+
+    /// Cuts the file or lengthens it with zeros, to `len` bytes.
+    ///
+    /// # Errors
+    /// [`DriverError::ReadOnly`], [`DriverError::TooLarge`], [`DriverError::Io`].
+    fn set_len(&self, len: u64) -> Result<()>;
+
+    /// Hands whatever the driver itself holds back to the system, without waiting for the disk.
+    ///
+    /// # Errors
+    /// [`DriverError::Io`].
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns once everything written so far, and the length, will survive a loss of power.
+    ///
+    /// # Errors
+    /// [`DriverError::Io`].
+    fn sync_data(&self) -> Result<()>;
+
+    /// Takes an advisory lock on the file without waiting, or changes the kind of the one held.
+    ///
+    /// # Errors
+    /// [`DriverError::Locked`] if someone else's lock excludes it, [`DriverError::Unsupported`] where the
+    /// file system has no locks.
+    fn lock(&self, kind: LockKind) -> Result<()>;
+
+    /// Gives the lock back. Without one, nothing happens.
+    ///
+    /// # Errors
+    /// [`DriverError::Io`], [`DriverError::Unsupported`].
+    fn unlock(&self) -> Result<()>;
+
+    /// All bytes of the file, for drivers that hold them in memory unchangingly. [`None`] otherwise.
+    fn as_bytes(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// One read among many.
+#[derive(Debug)]
+pub struct ReadRequest<'a> {
+    /// First byte wanted.
+    pub offset: u64,
+    /// Where the bytes go; its length is the number of bytes wanted.
+    pub buf: &'a mut [u8],
+}
+
+/// One write among many.
+#[derive(Debug, Clone, Copy)]
+pub struct WriteRequest<'a> {
+    /// Where the first byte goes.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: &'a [u8],
+}
+
+/// Who else may hold a lock at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockKind {
+    /// Other shared locks.
+    Shared,
+    /// Nobody.
+    Exclusive,
+}
+
+/// What tells one file from another, whatever names lead to it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FileIdentity {
+    /// Number of the file system and number of the file within it.
+    Node {
+        /// The file system.
+        device: u64,
+        /// The file within it.
+        inode: u64,
+    },
+    /// The absolute path without links, where the system has no numbers.
+    Path(PathBuf),
+}
+
+/// The end of a range, if 64 bits hold it.
+pub(crate) fn range_end(name: &str, offset: u64, length: usize) -> Result<u64> {
+    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    offset.checked_add(length).ok_or_else(|| DriverError::TooLarge { name: name.to_owned(), offset, length })
+}

@@ -1,0 +1,75 @@
+//! What can go wrong between a file and its bytes.
+
+use std::io;
+
+/// The result of a driver's work.
+pub type Result<T, E = DriverError> = std::result::Result<T, E>;
+
+/// Why a driver could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriverError {
+    /// A read asked for bytes beyond the physical end of the file.
+    #[error("{name}: cannot read {length} bytes at {offset}: the file ends at {end}")]
+    PastEnd {
+        /// The file.
+        name: String,
+        /// First byte asked for.
+        offset: u64,
+        /// Number of bytes asked for.
+        length: u64,
+        /// Physical end of the file, in bytes.
+        end: u64,
+    },
+    /// A range does not fit: its end passes 64 bits, or the memory that can be had.
+    #[error("{name}: {length} bytes at {offset} are more than this driver can hold")]
+    TooLarge {
+        /// The file.
+        name: String,
+        /// First byte of the range.
+        offset: u64,
+        /// Number of bytes.
+        length: u64,
+    },
+    /// A change was asked of a file that was opened for reading.
+    #[error("{name}: opened for reading only")]
+    ReadOnly {
+        /// The file.
+        name: String,
+    },
+    /// Another process, or another handle of this one, holds a lock that excludes the one asked for.
+    #[error("{name}: locked by someone else")]
+    Locked {
+        /// The file.
+        name: String,
+    },
+    /// The driver or the file system below it has no such operation.
+    #[error("{name}: {operation} is not supported here")]
+    Unsupported {
+        /// The file.
+        name: String,
+        /// What was asked.
+        operation: &'static str,
+    },
+    /// The operating system reported an error.
+    #[error("{name}: {operation}: {source}")]
+    Io {
+        /// The file.
+        name: String,
+        /// What was tried.
+        operation: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl DriverError {
+    /// An error of the operating system; "unsupported" ones become [`DriverError::Unsupported`].
+    pub fn io(name: impl Into<String>, operation: &'static str, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::Unsupported {
+            Self::Unsupported { name: name.into(), operation }
+        } else {
+            Self::Io { name: name.into(), operation, source }
+        }
+    }
+}

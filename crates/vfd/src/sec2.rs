@@ -1,0 +1,243 @@
+//! A file of the operating system, read and written at offsets.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::Path;
+
+use crate::driver::range_end;
+use crate::positional::{read_exact_at, write_all_at};
+use crate::{Driver, DriverError, FileIdentity, LockKind, Result};
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// An existing file, for reading.
+    ReadOnly,
+    /// An existing file, for reading and writing.
+    ReadWrite,
+    /// A file for reading and writing, made if there is none; bytes in it stay. (To replace a file that
+    /// others may have locked: open it so, take the lock, then [`Driver::set_len`] 0.)
+    Create,
+    /// A file for reading and writing, made if there is none and emptied if there is one.
+    Truncate,
+    /// A new file for reading and writing; one that exists is an error.
+    CreateNew,
+}
+
+impl Access {
+    fn options(self) -> OpenOptions {
+        let mut options = OpenOptions::new();
+        options.read(true).write(self != Self::ReadOnly);
+        match self {
+            Self::ReadOnly | Self::ReadWrite => {}
+            Self::Create => {
+                options.create(true).truncate(false);
+            }
+            Self::Truncate => {
+                options.create(true).truncate(true);
+            }
+            Self::CreateNew => {
+                options.create_new(true);
+            }
+        }
+        options
+    }
+}
+
+/// A file of the operating system ("section 2" of the Unix manual: system calls, no buffering).
+#[derive(Debug)]
+pub struct Sec2 {
+    file: File,
+    name: String,
+    identity: Option<FileIdentity>,
+    read_only: bool,
+}
+
+impl Sec2 {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// [`DriverError::Io`] if the system refuses, or if `path` is a directory.
+    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let file =
+            access.options().open(path).map_err(|source| DriverError::io(name.as_str(), "open", source))?;
+        let metadata = file.metadata().map_err(|source| DriverError::io(name.as_str(), "inspect", source))?;
+        if metadata.is_dir() {
+            return Err(DriverError::io(name, "open", io::ErrorKind::IsADirectory.into()));
+        }
+        let identity = identity(path, &metadata);
+        Ok(Self { file, name, identity, read_only: access == Access::ReadOnly })
+    }
+
+    fn error(&self, operation: &'static str, source: io::Error) -> DriverError {
+        DriverError::io(self.name.as_str(), operation, source)
+    }
+
+    fn writable(&self) -> Result<()> {
+        if self.read_only { Err(DriverError::ReadOnly { name: self.name.clone() }) } else { Ok(()) }
+    }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems may not know")]
+fn identity(_path: &Path, metadata: &std::fs::Metadata) -> Option<FileIdentity> {
+    use std::os::unix::fs::MetadataExt;
+    Some(FileIdentity::Node { device: metadata.dev(), inode: metadata.ino() })
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path, _metadata: &std::fs::Metadata) -> Option<FileIdentity> {
+    path.canonicalize().ok().map(FileIdentity::Path)
+}
+
+impl Driver for Sec2 {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn identity(&self) -> Option<FileIdentity> {
+        self.identity.clone()
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.file.metadata().map(|metadata| metadata.len()).map_err(|source| self.error("inspect", source))
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
+        if buf.is_empty() {
+            return Ok(());
+        }
+        // The system's offsets are signed; what passes them is behind any end.
+        let reachable = i64::try_from(range_end(&self.name, offset, buf.len())?).is_ok();
+        let result = if reachable {
+            read_exact_at(&self.file, buf, offset)
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        };
+        result.map_err(|source| match (source.kind(), self.len()) {
+            (io::ErrorKind::UnexpectedEof, Ok(end)) => DriverError::PastEnd {
+                name: self.name.clone(),
+                offset,
+                length: u64::try_from(buf.len()).unwrap_or(u64::MAX),
+                end,
+            },
+            _ => self.error("read", source),
+        })
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.writable()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if i64::try_from(range_end(&self.name, offset, bytes.len())?).is_err() {
+            let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            return Err(DriverError::TooLarge { name: self.name.clone(), offset, length });
+        }
+        write_all_at(&self.file, bytes, offset).map_err(|source| self.error("write", source))
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.writable()?;
+        if i64::try_from(len).is_err() {
+            return Err(DriverError::TooLarge { name: self.name.clone(), offset: 0, length: len });
+        }
+        self.file.set_len(len).map_err(|source| self.error("set the length", source))
+    }
+
+    fn sync_data(&self) -> Result<()> {
+        if self.read_only {
+            return Ok(());
+        }
+        self.file.sync_data().map_err(|source| self.error("sync", source))
+    }
+
+    fn lock(&self, kind: LockKind) -> Result<()> {
+        let result = match kind {
+            LockKind::Shared => self.file.try_lock_shared(),
+            LockKind::Exclusive => self.file.try_lock(),
+        };
+        result.map_err(|error| match error {
+            TryLockError::WouldBlock => DriverError::Locked { name: self.name.clone() },
+            TryLockError::Error(source) => self.error("lock", source),
+        })
+    }
+
+    fn unlock(&self) -> Result<()> {
+        self.file.unlock().map_err(|source| self.error("unlock", source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+
+    #[test]
+    fn keeps_the_contract() {
+        let folder = tempfile::tempdir().unwrap();
+        let counter = std::sync::atomic::AtomicUsize::new(0);
+        conformance::run(|| {
+            let number = counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Sec2::open(folder.path().join(number.to_string()), Access::CreateNew).unwrap()
+        });
+        conformance::run_read_only(|bytes| {
+            let path = folder.path().join("image");
+            std::fs::write(&path, bytes).unwrap();
+            Sec2::open(&path, Access::ReadOnly).unwrap()
+        });
+    }
+
+    #[test]
+    fn access_decides_about_files_that_exist() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let kind = |access| match Sec2::open(&path, access) {
+            Err(DriverError::Io { operation: "open", source, .. }) => source.kind(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kind(Access::ReadOnly), io::ErrorKind::NotFound);
+        assert_eq!(kind(Access::ReadWrite), io::ErrorKind::NotFound);
+        Sec2::open(&path, Access::CreateNew).unwrap().write_at(0, b"abc").unwrap();
+        assert_eq!(kind(Access::CreateNew), io::ErrorKind::AlreadyExists);
+        assert_eq!(Sec2::open(&path, Access::ReadWrite).unwrap().len().unwrap(), 3);
+        assert_eq!(Sec2::open(&path, Access::Create).unwrap().len().unwrap(), 3);
+        assert_eq!(Sec2::open(&path, Access::Truncate).unwrap().len().unwrap(), 0);
+        let error = Sec2::open(folder.path(), Access::ReadOnly).unwrap_err();
+        assert!(matches!(error, DriverError::Io { operation: "open", .. }), "{error}");
+    }
+
+    #[test]
+    fn locks_exclude_other_handles() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let a = Sec2::open(&path, Access::CreateNew).unwrap();
+        let b = Sec2::open(&path, Access::ReadOnly).unwrap();
+        assert_eq!(a.identity(), b.identity());
+        a.lock(LockKind::Shared).unwrap();
+        b.lock(LockKind::Shared).unwrap();
+        b.unlock().unwrap();
+        a.lock(LockKind::Exclusive).unwrap();
+        assert!(matches!(b.lock(LockKind::Shared), Err(DriverError::Locked { .. })));
+        a.unlock().unwrap();
+        b.lock(LockKind::Shared).unwrap();
+        assert!(matches!(a.lock(LockKind::Exclusive), Err(DriverError::Locked { .. })));
+        drop(b);
+        a.lock(LockKind::Exclusive).unwrap();
+    }
+
+    #[test]
+    fn the_driver_is_an_object() {
+        let folder = tempfile::tempdir().unwrap();
+        let driver: Box<dyn Driver> =
+            Box::new(Sec2::open(folder.path().join("f"), Access::CreateNew).unwrap());
+        driver.write_many(&[crate::WriteRequest { offset: 1, bytes: b"x" }]).unwrap();
+        assert_eq!(driver.len().unwrap(), 2);
+    }
+}

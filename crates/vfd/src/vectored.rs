@@ -1,0 +1,157 @@
+//! The default of vectored reads and writes: small requests near each other become one.
+
+use crate::{Driver, ReadRequest, Result, WriteRequest};
+
+/// Bytes between two reads that are cheaper to read along than to skip.
+const GAP: u64 = 16 << 10;
+
+/// Bytes that are joined at most; larger requests stand alone and are read into place.
+const JOINED: u64 = 1 << 20;
+
+/// Reads every request, joining small neighbours.
+pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+    let mut order: Vec<&mut ReadRequest<'_>> = requests.iter_mut().collect();
+    order.sort_by_key(|request| request.offset);
+    let mut joined = Vec::new();
+    let mut rest = order.as_mut_slice();
+    while !rest.is_empty() {
+        let count = neighbours(rest);
+        let Some((group, tail)) = rest.split_at_mut_checked(count.max(1)) else { break };
+        read_group(driver, group, &mut joined)?;
+        rest = tail;
+    }
+    Ok(())
+}
+
+/// How many of the sorted requests, from the first on, are read in one go.
+fn neighbours(sorted: &[&mut ReadRequest<'_>]) -> usize {
+    let Some(start) = sorted.first().map(|request| request.offset) else { return 0 };
+    let mut end = start;
+    sorted
+        .iter()
+        .take_while(|request| {
+            let length = u64::try_from(request.buf.len()).unwrap_or(u64::MAX);
+            let reach = request.offset.saturating_add(length).max(end);
+            let near = request.offset <= end.saturating_add(GAP) && reach.saturating_sub(start) <= JOINED;
+            if near {
+                end = reach;
+            }
+            near
+        })
+        .count()
+}
+
+fn read_group<D: Driver + ?Sized>(
+    driver: &D,
+    group: &mut [&mut ReadRequest<'_>],
+    joined: &mut Vec<u8>,
+) -> Result<()> {
+    if group.len() > 1 && read_joined(driver, group, joined).is_some() {
+        return Ok(());
+    }
+    // One request, or the joined read failed: each on its own, so that an error names the request.
+    group.iter_mut().try_for_each(|request| driver.read_at(request.offset, request.buf))
+}
+
+fn read_joined<D: Driver + ?Sized>(
+    driver: &D,
+    group: &mut [&mut ReadRequest<'_>],
+    joined: &mut Vec<u8>,
+) -> Option<()> {
+    let start = group.first()?.offset;
+    let mut end = start;
+    for request in group.iter() {
+        end = end.max(request.offset.checked_add(u64::try_from(request.buf.len()).ok()?)?);
+    }
+    let length = usize::try_from(end.checked_sub(start)?).ok()?;
+    if joined.len() < length {
+        joined.resize(length, 0);
+    }
+    let bytes = joined.get_mut(..length)?;
+    driver.read_at(start, bytes).ok()?;
+    for request in group.iter_mut() {
+        let at = usize::try_from(request.offset.checked_sub(start)?).ok()?;
+        request.buf.copy_from_slice(bytes.get(at..)?.get(..request.buf.len())?);
+    }
+    Some(())
+}
+
+/// Writes every request in order, joining small ones that follow each other without a gap.
+pub(crate) fn write_many<D: Driver + ?Sized>(driver: &D, requests: &[WriteRequest<'_>]) -> Result<()> {
+    let mut joined = Vec::new();
+    let mut rest = requests;
+    while let Some(first) = rest.first() {
+        let count = followers(rest).max(1);
+        let Some((group, tail)) = rest.split_at_checked(count) else { break };
+        if count == 1 {
+            driver.write_at(first.offset, first.bytes)?;
+        } else {
+            joined.clear();
+            group.iter().for_each(|request| joined.extend_from_slice(request.bytes));
+            driver.write_at(first.offset, &joined)?;
+        }
+        rest = tail;
+    }
+    Ok(())
+}
+
+/// How many requests, from the first on, are written in one go.
+fn followers(requests: &[WriteRequest<'_>]) -> usize {
+    let Some(start) = requests.first().map(|request| request.offset) else { return 0 };
+    let mut end = start;
+    requests
+        .iter()
+        .take_while(|request| {
+            let length = u64::try_from(request.bytes.len()).unwrap_or(u64::MAX);
+            let reach = end.saturating_add(length);
+            let follows = request.offset == end && reach.saturating_sub(start) <= JOINED && reach < u64::MAX;
+            if follows {
+                end = reach;
+            }
+            follows
+        })
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Core, Driver};
+
+    #[test]
+    fn neighbours_are_joined_up_to_a_size_and_a_gap() {
+        let count = |ranges: &[(u64, usize)]| {
+            let mut buffers: Vec<(u64, Vec<u8>)> = ranges.iter().map(|(at, n)| (*at, vec![0; *n])).collect();
+            let mut requests: Vec<ReadRequest<'_>> =
+                buffers.iter_mut().map(|(offset, buf)| ReadRequest { offset: *offset, buf }).collect();
+            neighbours(&requests.iter_mut().collect::<Vec<_>>())
+        };
+        assert_eq!(count(&[]), 0);
+        assert_eq!(count(&[(5, 1)]), 1);
+        assert_eq!(count(&[(0, 10), (10, 10), (20 + GAP, 10)]), 3);
+        assert_eq!(count(&[(0, 10), (11 + GAP, 10)]), 1);
+        assert_eq!(count(&[(0, 2 << 20), (5, 10)]), 0, "a large one stands alone");
+        assert_eq!(count(&[(0, 1 << 20), (5, 10), (1 << 20, 1)]), 2);
+        assert_eq!(count(&[(u64::MAX - 3, 2), (u64::MAX - 1, 30)]), 2);
+    }
+
+    #[test]
+    fn an_error_of_a_joined_read_names_the_request() {
+        let driver = Core::from_vec("ten", vec![7; 10]);
+        let (mut a, mut b) = ([0; 4], [0; 4]);
+        let mut requests = [ReadRequest { offset: 8, buf: &mut a }, ReadRequest { offset: 2, buf: &mut b }];
+        let error = read_many(&driver, &mut requests).unwrap_err();
+        assert_eq!(error.to_string(), "ten: cannot read 4 bytes at 8: the file ends at 10");
+        assert_eq!(b, [7; 4]);
+    }
+
+    #[test]
+    fn joined_writes_keep_their_order() {
+        let driver = Core::empty("order");
+        let write = |offset, bytes| WriteRequest { offset, bytes };
+        write_many(&driver, &[write(0, b"ab"), write(2, b"cd"), write(1, b"xy"), write(3, b"z")]).unwrap();
+        let mut all = [0; 4];
+        driver.read_at(0, &mut all).unwrap();
+        assert_eq!(&all, b"axyz");
+    }
+}
