@@ -13,5 +13,7 @@ pub mod local_heap;
 pub mod message;
 #[cfg(test)]
 mod mutation;
+pub mod object_header;
+pub mod superblock;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;

@@ -1,0 +1,12 @@
+//! Object headers: the prefix of each version, the envelopes around messages, continuation blocks
+//! (File Format Specification, section IV.A.1).
+
+mod continuation;
+mod envelope;
+mod prefix_v1;
+mod prefix_v2;
+
+pub use continuation::ContinuationBlock;
+pub use envelope::{Envelope, EnvelopeLayout, Envelopes, write_envelope};
+pub use prefix_v1::PrefixV1;
+pub use prefix_v2::{AttributePhaseChange, HeaderFlags, ObjectTimes, PrefixV2};

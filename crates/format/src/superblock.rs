@@ -1,0 +1,253 @@
+//! The superblock, versions 0 to 3 (section II.A).
+//!
+//! ```text
+//! versions 0 and 1                                     versions 2 and 3
+//! off size field                                       off size field
+//! 0   8    signature 89 48 44 46 0d 0a 1a 0a           0   8    signature
+//! 8   1    version                                     8   1    version
+//! 9   1    version of the free-space storage = 0       9   1    size of offsets O
+//! 10  1    version of the root symbol table entry = 0  10  1    size of lengths L
+//! 11  1    reserved                                    11  1    file consistency flags
+//! 12  1    version of the shared message format = 0    12  O    base address
+//! 13  1    size of offsets O                           ..  O    superblock extension address
+//! 14  1    size of lengths L                           ..  O    end of file address
+//! 15  1    reserved                                    ..  O    root group object header address
+//! 16  2    group leaf node K                           ..  4    checksum
+//! 18  2    group internal node K
+//! 20  4    file consistency flags
+//! 24  2    indexed storage internal node K (version 1)
+//! 26  2    reserved (version 1)
+//! ..  O    base address
+//! ..  O    address of file free-space info
+//! ..  O    end of file address
+//! ..  O    driver information block address
+//! ..  ..   root group symbol table entry
+//! ```
+
+use bitflags::bitflags;
+
+use crate::codec::{Address, FileParams, FormatError, Reader, Result, Writer};
+use crate::symbol_table_entry::SymbolTableEntry;
+
+const NAME: &str = "superblock";
+
+bitflags! {
+    /// File consistency flags (versions 2 and 3; bit 2 has a meaning in version 3 only).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub struct ConsistencyFlags: u32 {
+        /// The file is open for writing, or was not closed by its last writer.
+        const WRITE_ACCESS = 1 << 0;
+        /// The file is marked as verified consistent (never set by libhdf5).
+        const CONSISTENT = 1 << 1;
+        /// The file is open for single-writer/multiple-reader access.
+        const SWMR_ACCESS = 1 << 2;
+    }
+}
+
+/// The head of a file: widths, addresses of the first structures, and whether a writer has it open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Superblock {
+    /// Widths of addresses and lengths.
+    pub params: FileParams,
+    /// File consistency flags.
+    pub consistency: ConsistencyFlags,
+    /// Where addresses count from, in bytes from the start of the file, as stored.
+    pub base_address: u64,
+    /// The first byte behind all that is stored, from the base address; undefined in files of some writers.
+    pub end_of_file: Address,
+    /// What the versions do not share.
+    pub version: SuperblockVersion,
+}
+
+/// What the superblock versions do not share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SuperblockVersion {
+    /// Versions 0 and 1.
+    Old(OldSuperblock),
+    /// Versions 2 and 3.
+    New {
+        /// 2 or 3.
+        version: u8,
+        /// Object header of the superblock extension, if any.
+        extension: Address,
+        /// Object header of the root group.
+        root: Address,
+    },
+}
+
+/// Fields of the versions 0 and 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldSuperblock {
+    /// K of the B-tree of chunks; stored in version 1 only, 32 otherwise.
+    pub indexed_storage_k: Option<u16>,
+    /// Half of the entries of a symbol table node.
+    pub group_leaf_k: u16,
+    /// Half of the children of a group's B-tree node.
+    pub group_internal_k: u16,
+    /// Free-space information (never used).
+    pub free_space: Address,
+    /// Driver information block, if any.
+    pub driver_info: Address,
+    /// Where the root group is.
+    pub root: SymbolTableEntry,
+}
+
+impl Superblock {
+    /// The first bytes of every HDF5 file, or of its superblock where a user block stands before it.
+    pub const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
+    /// Bytes of the longest superblock (8-byte offsets and lengths: 100; wider ones are representable).
+    pub const MAX_SIZE: usize = 28 + 32 * 4 + 32 * 2 + 24;
+    /// K of a group's symbol table nodes where the superblock stores none.
+    pub const DEFAULT_GROUP_LEAF_K: u16 = 4;
+    /// K of a group's B-tree where the superblock stores none.
+    pub const DEFAULT_GROUP_INTERNAL_K: u16 = 16;
+    /// K of the B-tree of chunks where the superblock stores none.
+    pub const DEFAULT_INDEXED_STORAGE_K: u16 = 32;
+
+    /// The version number in the file.
+    pub fn version_number(&self) -> u8 {
+        match &self.version {
+            SuperblockVersion::Old(old) => u8::from(old.indexed_storage_k.is_some()),
+            SuperblockVersion::New { version, .. } => *version,
+        }
+    }
+
+    /// Object header of the root group.
+    pub fn root(&self) -> Address {
+        match &self.version {
+            SuperblockVersion::Old(old) => old.root.header,
+            SuperblockVersion::New { root, .. } => *root,
+        }
+    }
+
+    /// Object header of the superblock extension; undefined in versions 0 and 1.
+    pub fn extension(&self) -> Address {
+        match &self.version {
+            SuperblockVersion::Old(_) => Address::UNDEFINED,
+            SuperblockVersion::New { extension, .. } => *extension,
+        }
+    }
+
+    /// Decodes the superblock at the start of `bytes`; what follows it is left alone.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut r = Reader::new(NAME, bytes);
+        let signature: [u8; 8] = r.array("signature")?;
+        if signature != Self::SIGNATURE {
+            return Err(r.corrupt("signature", "\\x89HDF\\r\\n\\x1a\\n", signature.escape_ascii()));
+        }
+        match r.version(&[0, 1, 2, 3])? {
+            version @ (0 | 1) => decode_old(r, version),
+            version => decode_new(r, version),
+        }
+    }
+
+    /// Encodes the superblock, with the checksum where the version has one.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let mut w = Writer::new(NAME);
+        w.bytes(&Self::SIGNATURE);
+        w.u8(self.version_number());
+        match &self.version {
+            SuperblockVersion::Old(old) => self.encode_old(&mut w, old),
+            SuperblockVersion::New { extension, root, .. } => {
+                w.u8(self.params.size_of_offsets);
+                w.u8(self.params.size_of_lengths);
+                w.uint(1, u64::from(self.consistency.bits()), "file consistency flags");
+                w.uint(self.params.offset_width(), self.base_address, "base address");
+                w.offset(self.params, *extension, "superblock extension address");
+                w.offset(self.params, self.end_of_file, "end of file address");
+                w.offset(self.params, *root, "root group object header address");
+                w.checksum();
+            }
+        }
+        w.finish()
+    }
+
+    fn encode_old(&self, w: &mut Writer, old: &OldSuperblock) {
+        w.zeros(4);
+        w.u8(self.params.size_of_offsets);
+        w.u8(self.params.size_of_lengths);
+        w.u8(0);
+        w.u16(old.group_leaf_k);
+        w.u16(old.group_internal_k);
+        w.u32(self.consistency.bits());
+        if let Some(k) = old.indexed_storage_k {
+            w.u16(k);
+            w.zeros(2);
+        }
+        w.uint(self.params.offset_width(), self.base_address, "base address");
+        w.offset(self.params, old.free_space, "address of file free-space info");
+        w.offset(self.params, self.end_of_file, "end of file address");
+        w.offset(self.params, old.driver_info, "driver information block address");
+        old.root.write(w, self.params);
+    }
+}
+
+fn decode_params(r: &mut Reader<'_>) -> Result<FileParams> {
+    let size_of_offsets = decode_width(r, "size of offsets")?;
+    let size_of_lengths = decode_width(r, "size of lengths")?;
+    Ok(FileParams { size_of_offsets, size_of_lengths })
+}
+
+fn decode_width(r: &mut Reader<'_>, field: &'static str) -> Result<u8> {
+    match r.u8(field)? {
+        width @ (2 | 4 | 8 | 16 | 32) => Ok(width),
+        other => Err(r.corrupt(field, "2, 4, 8, 16 or 32", other)),
+    }
+}
+
+fn decode_base(r: &mut Reader<'_>, params: FileParams) -> Result<u64> {
+    let base = r.offset(params, "base address")?;
+    base.get().ok_or_else(|| r.corrupt("base address", "a defined address", "undefined"))
+}
+
+fn decode_old(mut r: Reader<'_>, version: u8) -> Result<Superblock> {
+    for field in ["version of the free-space storage", "version of the root symbol table entry"] {
+        expect_zero(&mut r, field)?;
+    }
+    r.skip(1, "reserved")?;
+    expect_zero(&mut r, "version of the shared message format")?;
+    let params = decode_params(&mut r)?;
+    r.skip(1, "reserved")?;
+    let group_leaf_k = decode_k(&mut r, "group leaf node K")?;
+    let group_internal_k = decode_k(&mut r, "group internal node K")?;
+    let consistency = ConsistencyFlags::from_bits_retain(r.u32("file consistency flags")?);
+    let mut indexed_storage_k = None;
+    if version == 1 {
+        indexed_storage_k = Some(decode_k(&mut r, "indexed storage internal node K")?);
+        r.skip(2, "reserved")?;
+    }
+    let base_address = decode_base(&mut r, params)?;
+    let free_space = r.offset(params, "address of file free-space info")?;
+    let end_of_file = r.offset(params, "end of file address")?;
+    let driver_info = r.offset(params, "driver information block address")?;
+    let root = SymbolTableEntry::read(&mut r, params)?;
+    let old =
+        OldSuperblock { indexed_storage_k, group_leaf_k, group_internal_k, free_space, driver_info, root };
+    Ok(Superblock { params, consistency, base_address, end_of_file, version: SuperblockVersion::Old(old) })
+}
+
+fn expect_zero(r: &mut Reader<'_>, field: &'static str) -> Result<(), FormatError> {
+    match r.u8(field)? {
+        0 => Ok(()),
+        other => Err(r.unsupported(format!("{field} {other}"))),
+    }
+}
+
+fn decode_k(r: &mut Reader<'_>, field: &'static str) -> Result<u16> {
+    match r.u16(field)? {
+        0 => Err(r.corrupt(field, "a positive number", 0)),
+        k => Ok(k),
+    }
+}
+
+fn decode_new(mut r: Reader<'_>, version: u8) -> Result<Superblock> {
+    let params = decode_params(&mut r)?;
+    let consistency = ConsistencyFlags::from_bits_retain(u32::from(r.u8("file consistency flags")?));
+    let base_address = decode_base(&mut r, params)?;
+    let extension = r.offset(params, "superblock extension address")?;
+    let end_of_file = r.offset(params, "end of file address")?;
+    let root = r.offset(params, "root group object header address")?;
+    r.checksum()?;
+    let version = SuperblockVersion::New { version, extension, root };
+    Ok(Superblock { params, consistency, base_address, end_of_file, version })
+}
