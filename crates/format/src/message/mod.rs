@@ -21,14 +21,22 @@ use std::fmt;
 
 use crate::codec::{FileParams, Result, Writer};
 
+mod attribute;
 mod attribute_info;
 mod bogus;
 mod btree_k;
 mod comment;
 mod continuation;
 pub mod datatype;
+mod dataspace;
 mod driver_info;
+mod external_files;
+mod file_space_info;
+mod fill_value;
+mod fill_value_old;
+mod filter_pipeline;
 mod group_info;
+mod link;
 mod link_info;
 mod metadata_cache_image;
 mod modification_time;
@@ -42,14 +50,22 @@ mod symbol_table;
 #[cfg(test)]
 mod laws;
 
+pub use attribute::{Attribute, AttributeFlags};
 pub use attribute_info::AttributeInfo;
 pub use bogus::Bogus;
 pub use btree_k::BTreeK;
 pub use comment::Comment;
 pub use continuation::Continuation;
 pub use datatype::DatatypeMessage;
+pub use dataspace::DataspaceMessage;
 pub use driver_info::DriverInfo;
+pub use external_files::{ExternalFileSlot, ExternalFiles};
+pub use file_space_info::{FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers};
+pub use fill_value::{AllocationTime, FillStatus, FillValue, FillWriteTime};
+pub use fill_value_old::FillValueOld;
+pub use filter_pipeline::{Filter, FilterPipeline, Filters, SectionFilters};
 pub use group_info::{EstimatedEntries, GroupInfo, LinkPhaseChange};
+pub use link::{ExternalLink, Link, LinkTarget};
 pub use link_info::LinkInfo;
 pub use metadata_cache_image::MetadataCacheImage;
 pub use modification_time::ModificationTime;

@@ -1,0 +1,228 @@
+//! The attribute message (section IV.A.2.m).
+//!
+//! ```text
+//! version 1                        versions 2 and 3
+//! size  field                      size  field
+//! 1     version = 1                1     version = 2 or 3
+//! 1     reserved (zero)            1     flags: bit 0 datatype is shared, bit 1 dataspace is shared
+//! 2     name size (n)              2     name size (n)
+//! 2     datatype size (t)          2     datatype size (t)
+//! 2     dataspace size (s)         2     dataspace size (s)
+//!                                  1     character set of the name (version 3)
+//! n     name, zero byte  | each    n     name, zero byte
+//! t     datatype         | padded  t     datatype, or a shared message reference
+//! s     dataspace        | to 8    s     dataspace, or a shared message reference
+//! ..    data                       ..    data
+//! ```
+//!
+//! The datatype and the dataspace stay undecoded here, so that looking for one attribute among many costs
+//! little; their sizes and the element count decide how many of the remaining bytes are data.
+
+use hyperslab_datatype::CharacterSet;
+
+use super::link::{charset_code, decode_charset};
+use super::{Message, MessageType};
+use crate::codec::{FileParams, Reader, Result, Writer};
+
+bitflags::bitflags! {
+    /// Which parts of an attribute are [`SharedReference`](super::SharedReference)s.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub struct AttributeFlags: u8 {
+        /// The datatype is a reference, mostly to a committed datatype.
+        const SHARED_DATATYPE = 1 << 0;
+        /// The dataspace is a reference.
+        const SHARED_DATASPACE = 1 << 1;
+    }
+}
+
+/// One attribute of an object, as stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Attribute<'a> {
+    /// Version of the message: 1, 2 or 3.
+    pub version: u8,
+    /// Which parts are shared; none in version 1.
+    pub flags: AttributeFlags,
+    /// How the name is encoded; ASCII before version 3.
+    pub charset: CharacterSet,
+    /// The name without the zero byte behind it; never empty.
+    pub name: &'a [u8],
+    /// The body of a datatype message or, if the flags say so, a shared message reference.
+    pub datatype: &'a [u8],
+    /// The body of a dataspace message or, if the flags say so, a shared message reference.
+    pub dataspace: &'a [u8],
+    /// All that is left: the elements, and padding of the object header behind them.
+    pub data: &'a [u8],
+}
+
+impl Attribute<'_> {
+    /// Whether the datatype is a shared message reference.
+    pub const fn datatype_is_shared(&self) -> bool {
+        self.flags.contains(AttributeFlags::SHARED_DATATYPE)
+    }
+
+    /// Whether the dataspace is a shared message reference.
+    pub const fn dataspace_is_shared(&self) -> bool {
+        self.flags.contains(AttributeFlags::SHARED_DATASPACE)
+    }
+}
+
+impl<'a> Message<'a> for Attribute<'a> {
+    const TYPE: MessageType = MessageType::ATTRIBUTE;
+
+    fn decode(bytes: &'a [u8], _params: FileParams) -> Result<Self> {
+        let mut r = Reader::new(Self::TYPE.name(), bytes);
+        let version = r.version(&[1, 2, 3])?;
+        let flags = r.u8("flags")?;
+        let flags = match AttributeFlags::from_bits(flags) {
+            _ if version == 1 => AttributeFlags::empty(),
+            Some(flags) => flags,
+            None => return Err(r.corrupt("flags", "bits 0 and 1 only", format_args!("{flags:#04x}"))),
+        };
+        let name_size = r.u16("name size")?;
+        let datatype_size = r.u16("datatype size")?;
+        let dataspace_size = r.u16("dataspace size")?;
+        let charset =
+            if version < 3 { CharacterSet::Ascii } else { decode_charset(&mut r, "name character set")? };
+        let mut part = |size: u16, field| -> Result<&'a [u8]> {
+            let size = usize::from(size);
+            let bytes = r.take(size, field)?;
+            r.skip(padding(version, size), field)?;
+            Ok(bytes)
+        };
+        let name = part(name_size, "name")?;
+        let datatype = part(datatype_size, "datatype")?;
+        let dataspace = part(dataspace_size, "dataspace")?;
+        let name = match name {
+            [name @ .., 0] if !name.is_empty() && !name.contains(&0) => name,
+            _ => {
+                let got = format!("\"{}\"", name.escape_ascii());
+                return Err(r.corrupt("name", format!("{name_size} bytes, the last and only it zero"), got));
+            }
+        };
+        Ok(Self { version, flags, charset, name, datatype, dataspace, data: r.take_rest() })
+    }
+
+    fn encode(&self, _params: FileParams, w: &mut Writer) {
+        w.u8(self.version);
+        match self.version {
+            1 if !self.flags.is_empty() => w.fail("flags", "shared parts in version 1"),
+            1 | 2 if self.charset != CharacterSet::Ascii => {
+                w.fail("name character set", "UTF-8 before version 3");
+            }
+            1..=3 => {}
+            version => w.fail("version", version),
+        }
+        if self.name.is_empty() {
+            w.fail("name", "no bytes");
+        }
+        let name_size = self.name.len().saturating_add(1);
+        w.u8(self.flags.bits());
+        w.narrow_u16(name_size, "name size");
+        w.narrow_u16(self.datatype.len(), "datatype size");
+        w.narrow_u16(self.dataspace.len(), "dataspace size");
+        if self.version >= 3 {
+            w.u8(charset_code(self.charset));
+        }
+        w.text_nul(self.name, "name");
+        w.zeros(padding(self.version, name_size));
+        for part in [self.datatype, self.dataspace] {
+            w.bytes(part);
+            w.zeros(padding(self.version, part.len()));
+        }
+        w.bytes(self.data);
+    }
+}
+
+/// Zero bytes behind a part of that size.
+fn padding(version: u8, size: usize) -> usize {
+    if version == 1 { size.next_multiple_of(8).saturating_sub(size) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::laws::{assert_laws, assert_survives, bodies};
+    use proptest::prelude::*;
+
+    fn attribute(version: u8) -> Attribute<'static> {
+        Attribute {
+            version,
+            flags: AttributeFlags::empty(),
+            charset: CharacterSet::Ascii,
+            name: b"ab",
+            datatype: &[0x10; 9],
+            dataspace: &[0x20; 4],
+            data: &[1, 2, 3],
+        }
+    }
+
+    #[test]
+    fn version_1_pads_each_part() {
+        let bytes = assert_laws!(Attribute, attribute(1), FileParams::DEFAULT);
+        let mut expected = vec![1, 0, 3, 0, 9, 0, 4, 0];
+        expected.extend(b"ab\0\0\0\0\0\0");
+        expected.extend([0x10; 9]);
+        expected.extend([0; 7]);
+        expected.extend([0x20; 4]);
+        expected.extend([0; 4]);
+        expected.extend([1, 2, 3]);
+        assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn version_2_has_flags() {
+        let flags = AttributeFlags::SHARED_DATATYPE;
+        let message = Attribute { flags, ..attribute(2) };
+        let bytes = assert_laws!(Attribute, message, FileParams::DEFAULT);
+        assert_eq!(bytes[..11], [2, 1, 3, 0, 9, 0, 4, 0, b'a', b'b', 0]);
+        assert_eq!(bytes.len(), 11 + 9 + 4 + 3);
+        assert!(message.datatype_is_shared() && !message.dataspace_is_shared());
+    }
+
+    #[test]
+    fn version_3_has_a_character_set() {
+        let message = Attribute { charset: CharacterSet::Utf8, name: "é".as_bytes(), ..attribute(3) };
+        let bytes = assert_laws!(Attribute, message, FileParams::DEFAULT);
+        assert_eq!(bytes[..12], [3, 0, 3, 0, 9, 0, 4, 0, 1, 0xc3, 0xa9, 0]);
+        assert!(Attribute { version: 2, ..message }.to_bytes(FileParams::DEFAULT).is_err());
+    }
+
+    #[test]
+    fn refuses_contradictions() {
+        let decode = |bytes: &[u8]| Attribute::decode(bytes, FileParams::DEFAULT).map(drop);
+        assert!(decode(&[2, 0, 2, 0, 0, 0, 0, 0, b'a', 0]).is_ok());
+        assert!(decode(&[2, 4, 2, 0, 0, 0, 0, 0, b'a', 0]).is_err(), "reserved flag");
+        assert!(decode(&[2, 0, 2, 0, 0, 0, 0, 0, b'a', b'b']).is_err(), "no end of the name");
+        assert!(decode(&[2, 0, 3, 0, 0, 0, 0, 0, b'a', 0, 0]).is_err(), "name ends early");
+        assert!(decode(&[2, 0, 1, 0, 0, 0, 0, 0, 0]).is_err(), "empty name");
+        assert!(decode(&[2, 0, 0, 0, 0, 0, 0, 0]).is_err(), "no name");
+        assert!(decode(&[2, 0, 2, 0, 1, 0, 0, 0, b'a', 0]).is_err(), "cut off");
+        assert!(decode(&[3, 0, 2, 0, 0, 0, 0, 0, 2, b'a', 0]).is_err(), "character set");
+    }
+
+    proptest! {
+        #[test]
+        fn laws(
+            version in 1_u8..=3,
+            flags in 0_u8..4,
+            utf8 in any::<bool>(),
+            name in prop::collection::vec(1_u8.., 1..20),
+            datatype in prop::collection::vec(any::<u8>(), 0..20),
+            dataspace in prop::collection::vec(any::<u8>(), 0..20),
+            data in prop::collection::vec(any::<u8>(), 0..20),
+            bytes in bodies(),
+        ) {
+            let message = Attribute {
+                version,
+                flags: if version == 1 { AttributeFlags::empty() } else { AttributeFlags::from_bits_truncate(flags) },
+                charset: if utf8 && version == 3 { CharacterSet::Utf8 } else { CharacterSet::Ascii },
+                name: &name,
+                datatype: &datatype,
+                dataspace: &dataspace,
+                data: &data,
+            };
+            assert_laws!(Attribute, message, FileParams::DEFAULT);
+            assert_survives!(Attribute, &bytes, FileParams::DEFAULT);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The fill value (old) message, as written before HDF5 1.6 and beside the new one for such readers
+//! (section IV.A.2.e).
+//!
+//! ```text
+//! size  field
+//! 4     size of the fill value (n)
+//! n     fill value, an element of the dataset's datatype
+//! ```
+
+use super::{FillStatus, Message, MessageType};
+use crate::codec::{FileParams, Reader, Result, Writer};
+
+/// The fill value of a dataset, without what the [newer message](super::FillValue) says besides.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FillValueOld {
+    /// One element of the dataset's datatype; empty if none is stored.
+    pub value: Vec<u8>,
+}
+
+impl FillValueOld {
+    /// What the message says: as in libhdf5, one without a value says that the fill value is undefined.
+    pub fn status(&self) -> FillStatus<'_> {
+        if self.value.is_empty() { FillStatus::Undefined } else { FillStatus::UserDefined(&self.value) }
+    }
+}
+
+impl Message<'_> for FillValueOld {
+    const TYPE: MessageType = MessageType::FILL_VALUE_OLD;
+
+    fn decode(bytes: &[u8], _params: FileParams) -> Result<Self> {
+        let mut r = Reader::new(Self::TYPE.name(), bytes);
+        let size = r.u32("size")?;
+        Ok(Self { value: r.take_u64(size.into(), "fill value")?.to_vec() })
+    }
+
+    fn encode(&self, _params: FileParams, w: &mut Writer) {
+        w.narrow_u32(self.value.len(), "size");
+        w.bytes(&self.value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::laws::{assert_laws, assert_survives, bodies};
+    use proptest::prelude::*;
+
+    #[test]
+    fn bytes() {
+        let fill = FillValueOld { value: vec![1, 2] };
+        assert_eq!(assert_laws!(FillValueOld, fill, FileParams::DEFAULT), [2, 0, 0, 0, 1, 2]);
+        assert_eq!(fill.status(), FillStatus::UserDefined(&[1, 2]));
+        let none = FillValueOld::decode(&[0; 8], FileParams::DEFAULT).unwrap();
+        assert_eq!(none.status(), FillStatus::Undefined);
+        assert!(FillValueOld::decode(&[0xff; 8], FileParams::DEFAULT).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn survives(bytes in bodies()) {
+            assert_survives!(FillValueOld, &bytes, FileParams::DEFAULT);
+        }
+    }
+}
