@@ -6,11 +6,13 @@
 #![forbid(unsafe_code)]
 
 pub mod btree_v1;
+pub mod btree_v2;
 pub mod codec;
 pub mod global_heap;
 pub mod local_heap;
 pub mod message;
 #[cfg(test)]
 mod mutation;
+pub mod shared_message;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;
