@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod btree_v1;
+pub mod btree_v2;
 pub mod codec;
 pub mod driver_info;
 pub mod global_heap;
@@ -15,5 +16,6 @@ pub mod message;
 mod mutation;
 pub mod object_header;
 pub mod superblock;
+pub mod shared_message;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;

@@ -1,0 +1,233 @@
+//! What follows from a version 2 B-tree's header for its nodes: how many records fit at each level, and how
+//! wide the counts in child pointers are (File Format Specification, section III.A.2).
+//!
+//! ```text
+//! overhead of a node    signature (4), version (1), type (1), checksum (4)
+//! pointer at level u    address (O), records of the child (w), records below the child (t, none at level 1)
+//! max[0]                (node size - overhead) / record size
+//! max[u]                (node size - overhead - pointer) / (record size + pointer)
+//! below[0]              max[0]
+//! below[u]              (max[u] + 1) * below[u-1] + max[u]
+//! w                     bytes to hold max[0], at every level
+//! t at level u          bytes to hold below[u-1]
+//! ```
+//!
+//! The specification derives w from the child's level and gives a product for `below`; files follow the above.
+
+use super::{BTreeV2Header, BTreeV2InternalContext, BTreeV2LeafContext};
+use crate::codec::{FileParams, FormatError, Result, Structure};
+
+/// Bytes of a node that are neither records nor pointers.
+pub(super) const OVERHEAD: usize = 10;
+/// With two records and more per node, 64 levels pass 64 bits of records.
+const MAX_DEPTH: u16 = 64;
+
+/// Sizes within the nodes of one version 2 B-tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BTreeV2Layout {
+    params: FileParams,
+    record_type: u8,
+    record_size: usize,
+    node_size: usize,
+    depth: u16,
+    count_width: usize,
+    levels: Vec<Level>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Level {
+    max_records: u64,
+    max_below: u64,
+    total_width: usize,
+}
+
+/// Bytes to hold numbers up to `limit`.
+fn width_for(limit: u64) -> usize {
+    usize::try_from(limit.checked_ilog2().unwrap_or(0) / 8).unwrap_or(0).saturating_add(1)
+}
+
+impl BTreeV2Layout {
+    /// The layout of the nodes of the tree with this header.
+    ///
+    /// # Errors
+    /// Nodes too small for a record, or a depth that no tree reaches.
+    pub fn new(header: &BTreeV2Header, params: FileParams) -> Result<Self> {
+        let corrupt = |field, expected: String, got: u64| {
+            Err(FormatError::corrupt(BTreeV2Header::NAME, field, expected, got))
+        };
+        if header.record_size == 0 {
+            return corrupt("record size", "at least 1".into(), 0);
+        }
+        if header.depth > MAX_DEPTH {
+            return corrupt("depth", format!("at most {MAX_DEPTH}"), header.depth.into());
+        }
+        let mut layout = Self {
+            params,
+            record_type: header.record_type,
+            record_size: usize::from(header.record_size),
+            node_size: usize::try_from(header.node_size).unwrap_or(usize::MAX),
+            depth: header.depth,
+            count_width: 0,
+            levels: Vec::with_capacity(usize::from(header.depth) + 1),
+        };
+        for level in 0..=header.depth {
+            let below = layout.levels.last().copied();
+            let total_width = if level > 1 { below.map_or(0, |child| width_for(child.max_below)) } else { 0 };
+            let pointer =
+                if level > 0 { params.offset_width() + layout.count_width + total_width } else { 0 };
+            let room = layout.node_size.saturating_sub(OVERHEAD).saturating_sub(pointer);
+            let max_records = (room / layout.record_size.saturating_add(pointer)) as u64;
+            if max_records == 0 {
+                return corrupt(
+                    "node size",
+                    format!("room for a record at level {level}"),
+                    header.node_size.into(),
+                );
+            }
+            let max_below = match below {
+                None => max_records,
+                Some(child) => {
+                    max_records.saturating_add(1).saturating_mul(child.max_below).saturating_add(max_records)
+                }
+            };
+            if level == 0 {
+                layout.count_width = width_for(max_records);
+            }
+            layout.levels.push(Level { max_records, max_below, total_width });
+        }
+        Ok(layout)
+    }
+
+    /// Levels of internal nodes; the root has this level, leaves level 0.
+    pub fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    /// Bytes of a node.
+    pub fn node_size(&self) -> usize {
+        self.node_size
+    }
+
+    /// Bytes of a record.
+    pub fn record_size(&self) -> usize {
+        self.record_size
+    }
+
+    /// Most records of one node at `level`; 0 for a level the tree does not have.
+    pub fn max_records(&self, level: u16) -> u64 {
+        self.level(level).map_or(0, |level| level.max_records)
+    }
+
+    /// Most records of a node at `level` and all below it; `u64::MAX` stands for more.
+    pub fn max_records_below(&self, level: u16) -> u64 {
+        self.level(level).map_or(0, |level| level.max_below)
+    }
+
+    fn level(&self, level: u16) -> Option<&Level> {
+        self.levels.get(usize::from(level))
+    }
+
+    /// The context of a leaf with `records` records.
+    ///
+    /// # Errors
+    /// If that many do not fit.
+    pub fn leaf(&self, records: u64) -> Result<BTreeV2LeafContext> {
+        Ok(BTreeV2LeafContext {
+            record_type: self.record_type,
+            record_size: self.record_size,
+            node_size: self.node_size,
+            records: self.checked_records(0, records)?,
+        })
+    }
+
+    /// The context of an internal node at `level` (1 and up) with `records` records.
+    ///
+    /// # Errors
+    /// If that many do not fit, or the tree has no such level.
+    pub fn internal(&self, level: u16, records: u64) -> Result<BTreeV2InternalContext> {
+        let records = self.checked_records(level, records)?;
+        let (Some(this), Some(child)) = (self.level(level), level.checked_sub(1).and_then(|l| self.level(l)))
+        else {
+            return Err(FormatError::corrupt(
+                BTreeV2Header::NAME,
+                "depth",
+                "a level of internal nodes",
+                level,
+            ));
+        };
+        Ok(BTreeV2InternalContext {
+            params: self.params,
+            record_type: self.record_type,
+            record_size: self.record_size,
+            node_size: self.node_size,
+            records,
+            count_width: self.count_width,
+            total_width: this.total_width,
+            max_child_records: child.max_records,
+            max_child_total: child.max_below,
+        })
+    }
+
+    fn checked_records(&self, level: u16, records: u64) -> Result<usize> {
+        let most = self.max_records(level);
+        match usize::try_from(records) {
+            Ok(count) if records <= most => Ok(count),
+            _ => Err(FormatError::corrupt(
+                "version 2 B-tree node",
+                "number of records",
+                format!("at most {most} at level {level}"),
+                records,
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Address;
+
+    fn header(node_size: u32, record_size: u16, depth: u16) -> BTreeV2Header {
+        BTreeV2Header {
+            version: 0,
+            record_type: 5,
+            node_size,
+            record_size,
+            depth,
+            split_percent: 100,
+            merge_percent: 40,
+            root: Address::new(0),
+            root_records: 1,
+            total_records: 1,
+        }
+    }
+
+    #[test]
+    fn link_name_tree() {
+        // 512-byte nodes of 11-byte records: 45 in a leaf; (512-10-9)/(11+9) = 24 above;
+        // then t holds 25*45+24 = 1149 in two bytes: (512-10-11)/(11+11) = 22.
+        let layout = BTreeV2Layout::new(&header(512, 11, 2), FileParams::DEFAULT).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|level| layout.max_records(level)), [45, 24, 22, 0]);
+        assert_eq!([0, 1, 2].map(|level| layout.max_records_below(level)), [45, 1149, 23 * 1149 + 22]);
+        let twig = layout.internal(1, 24).unwrap();
+        assert_eq!((twig.count_width, twig.total_width, twig.max_child_records), (1, 0, 45));
+        let root = layout.internal(2, 22).unwrap();
+        assert_eq!((root.count_width, root.total_width, root.max_child_total), (1, 2, 1149));
+        assert_eq!(layout.leaf(45).unwrap().records, 45);
+    }
+
+    #[test]
+    fn refusals() {
+        let layout = BTreeV2Layout::new(&header(512, 11, 1), FileParams::DEFAULT).unwrap();
+        assert!(layout.leaf(46).is_err());
+        assert!(layout.internal(1, 25).is_err());
+        assert!(layout.internal(0, 1).is_err());
+        assert!(layout.internal(2, 1).is_err());
+        for bad in [header(512, 0, 0), header(512, 11, 65), header(20, 11, 0), header(30, 11, 1)] {
+            assert!(BTreeV2Layout::new(&bad, FileParams::DEFAULT).is_err(), "{bad:?}");
+        }
+        // Totals beyond 64 bits are not an error in themselves.
+        let deep = BTreeV2Layout::new(&header(1 << 20, 8, 64), FileParams::DEFAULT).unwrap();
+        assert_eq!(deep.max_records_below(64), u64::MAX);
+    }
+}
