@@ -1,0 +1,142 @@
+//! What every filter must do, as tests to be run by each: `conformance::run(&MyFilter, &client_data)`.
+#![expect(clippy::unwrap_used, reason = "this is a test suite: a failure is meant to panic")]
+
+use crate::{Filter, FilterContext, FilterError, Produced, Result};
+
+/// Checks the contract of a lossless filter that takes chunks of any length.
+///
+/// # Panics
+/// If the filter breaks the contract.
+pub fn run(filter: &dyn Filter, client_data: &[u32]) {
+    for length in [0, 1, 2, 3, 5, 8, 15, 16, 17, 63, 100, 255, 1000, 4096, 8191, 70_001] {
+        run_with(filter, client_data, length);
+    }
+}
+
+/// Checks the contract with chunks of `length` bytes, for filters whose client data ask for a length.
+///
+/// # Panics
+/// If the filter breaks the contract.
+pub fn run_with(filter: &dyn Filter, client_data: &[u32], length: usize) {
+    for chunk in chunks(length) {
+        let encoded = encode(filter, client_data, &chunk).unwrap();
+        let context = FilterContext::new(client_data, usize::MAX);
+        if let Some(expected) = filter.encoded_length(&context, length) {
+            assert_eq!(encoded.len(), expected, "the length of an encoded chunk was foretold");
+        }
+        round_trip(filter, client_data, &chunk, &encoded);
+        bounds(filter, client_data, &chunk, &encoded);
+        damage(filter, client_data, &encoded);
+    }
+    noise(filter, client_data, length);
+}
+
+/// Encodes one chunk.
+///
+/// # Errors
+/// Those of the filter.
+///
+/// # Panics
+/// If the filter claims bytes that are not there.
+pub fn encode(filter: &dyn Filter, client_data: &[u32], chunk: &[u8]) -> Result<Vec<u8>> {
+    let mut output = vec![0xee; 7];
+    let context = FilterContext::new(client_data, usize::MAX);
+    let produced = filter.encode(&context, chunk, &mut output)?;
+    Ok(taken(produced, chunk, output))
+}
+
+/// Decodes one chunk, whose length may be foretold, to `max_output` bytes at most.
+///
+/// # Errors
+/// Those of the filter.
+///
+/// # Panics
+/// If the filter claims bytes that are not there.
+pub fn decode(
+    filter: &dyn Filter,
+    client_data: &[u32],
+    bytes: &[u8],
+    expected_output: Option<usize>,
+    max_output: usize,
+) -> Result<Vec<u8>> {
+    let mut output = vec![0xee; 11];
+    let context = FilterContext { expected_output, ..FilterContext::new(client_data, max_output) };
+    let produced = filter.decode(&context, bytes, &mut output)?;
+    Ok(taken(produced, bytes, output))
+}
+
+fn taken(produced: Produced, input: &[u8], output: Vec<u8>) -> Vec<u8> {
+    match produced {
+        Produced::Output => output,
+        Produced::Input(range) => input.get(range).unwrap().to_vec(),
+    }
+}
+
+/// Chunks of one length: zeros, a ramp, noise.
+fn chunks(length: usize) -> [Vec<u8>; 3] {
+    let ramp = (0..length).map(|at| (at / 3).to_le_bytes()[0]).collect();
+    [vec![0; length], ramp, random(length, 1)]
+}
+
+fn random(length: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_be_bytes()[0]
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+fn round_trip(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]) {
+    for expected in [None, Some(chunk.len()), Some(0), Some(chunk.len() / 2), Some(chunk.len() * 2)] {
+        let decoded = decode(filter, client_data, encoded, expected, usize::MAX).unwrap();
+        assert_eq!(decoded, chunk, "expecting {expected:?}");
+    }
+}
+
+/// The limit is kept, and is no less than the chunk.
+fn bounds(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]) {
+    let decoded = decode(filter, client_data, encoded, Some(chunk.len()), chunk.len()).unwrap();
+    assert_eq!(decoded, chunk);
+    for limit in [chunk.len().saturating_sub(1), chunk.len() / 2] {
+        if limit < chunk.len() {
+            let error = decode(filter, client_data, encoded, Some(chunk.len()), limit).unwrap_err();
+            assert_eq!(error, FilterError::Limit { id: filter.id(), limit });
+        }
+    }
+}
+
+/// Damaged chunks give errors or bytes within bounds, and no panic.
+fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
+    let check = |bytes: &[u8]| {
+        let limit = encoded.len() * 3 + 100;
+        if let Ok(decoded) = decode(filter, client_data, bytes, None, limit) {
+            assert!(decoded.len() <= limit);
+        }
+    };
+    let places = (100_000 / (encoded.len() + 1)).clamp(3, 40);
+    for at in (0..encoded.len()).step_by(encoded.len() / places + 1) {
+        check(encoded.get(..at).unwrap());
+        for flip in [1, 0x80, 0xff] {
+            let mut damaged = encoded.to_vec();
+            *damaged.get_mut(at).unwrap() ^= flip;
+            check(&damaged);
+        }
+    }
+}
+
+/// Arbitrary bytes, with arbitrary parameters, do not panic either.
+fn noise(filter: &dyn Filter, client_data: &[u32], length: usize) {
+    let parameters = [client_data, &[], &[0], &[u32::MAX; 20], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]];
+    for seed in 2..10 {
+        for parameters in parameters {
+            let limit = 2 * length + 10;
+            if let Ok(decoded) = decode(filter, parameters, &random(length, seed), Some(length), limit) {
+                assert!(decoded.len() <= limit);
+            }
+            drop(encode(filter, parameters, &random(length, seed)));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The deflate filter (number 1): a zlib stream (RFC 1950).
+//!
+//! ```text
+//! client data  | meaning
+//! -------------+----------------------------------------------------
+//! 0            | level, 0 (store) to 9 (smallest); only to encode
+//! ```
+//! Bytes behind the end of the stream are ignored, as libhdf5 does.
+
+#[cfg(not(feature = "libdeflate"))]
+#[path = "deflate/zlib.rs"]
+mod codec;
+
+#[cfg(feature = "libdeflate")]
+#[path = "deflate/libdeflate.rs"]
+mod codec;
+
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+
+/// The deflate filter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Deflate;
+
+/// Deflate makes at most so many bytes of one.
+const EXPANSION: usize = 1032;
+
+/// The level that is used where client data names none.
+const DEFAULT_LEVEL: u32 = 6;
+
+impl Filter for Deflate {
+    fn id(&self) -> FilterId {
+        FilterId::DEFLATE
+    }
+
+    fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        // No stream gives more; a hint or a limit that promises more takes no memory.
+        let most = input.len().saturating_mul(EXPANSION);
+        let guess = context.expected_output.unwrap_or(input.len().saturating_mul(4));
+        codec::decode(input, output, guess.min(most), context.max_output)?;
+        Ok(Produced::Output)
+    }
+
+    fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let level = context.client_data.first().copied().unwrap_or(DEFAULT_LEVEL);
+        if level > 9 {
+            return Err(FilterError::failed(self.id(), format!("level {level} is more than 9")));
+        }
+        codec::encode(level, input, output)?;
+        Ok(Produced::Output)
+    }
+
+    fn encoded_length(&self, _context: &FilterContext<'_>, _input: usize) -> Option<usize> {
+        None
+    }
+
+    fn compresses(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+
+    #[test]
+    fn keeps_the_contract() {
+        for level in [0, 1, 6, 9] {
+            conformance::run(&Deflate, &[level]);
+        }
+        conformance::run(&Deflate, &[]);
+    }
+
+    /// `b"hello hello hello"` as zlib writes it.
+    const HELLO: [u8; 19] = [
+        0x78, 0x9c, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40, 0x90, 0x00, 0x3a, 0x2e, 0x06, 0x7d, 0, 0,
+        0,
+    ];
+
+    fn decode(input: &[u8], expected_output: Option<usize>, max_output: usize) -> Result<Vec<u8>> {
+        let context = FilterContext { expected_output, ..FilterContext::new(&[6], max_output) };
+        let mut output = vec![9; 3];
+        assert_eq!(Deflate.decode(&context, input, &mut output)?, Produced::Output);
+        Ok(output)
+    }
+
+    #[test]
+    fn streams_of_zlib_are_read_whatever_is_expected() {
+        for expected in [None, Some(0), Some(1), Some(17), Some(500), Some(usize::MAX)] {
+            assert_eq!(decode(&HELLO[..16], expected, 17).unwrap(), b"hello hello hello", "{expected:?}");
+            assert_eq!(decode(&HELLO, expected, usize::MAX).unwrap(), b"hello hello hello");
+        }
+    }
+
+    #[test]
+    fn broken_streams_are_corrupt() {
+        let corrupt = |bytes: &[u8]| matches!(decode(bytes, None, 1000), Err(FilterError::Corrupt { .. }));
+        assert!(corrupt(&[]));
+        assert!((0..16).all(|end| corrupt(&HELLO[..end])));
+        assert!(corrupt(&HELLO[2..]));
+        let mut checksum = HELLO;
+        checksum[15] ^= 1;
+        assert!(corrupt(&checksum));
+    }
+
+    #[test]
+    fn bombs_stop_at_the_limit() {
+        let bomb = conformance::encode(&Deflate, &[9], &vec![0; 10 << 20]).unwrap();
+        assert!(bomb.len() < 20_000);
+        for expected in [None, Some(1000)] {
+            let error = decode(&bomb, expected, 1_000_000).unwrap_err();
+            assert_eq!(error, FilterError::Limit { id: FilterId::DEFLATE, limit: 1_000_000 });
+        }
+        assert_eq!(decode(&bomb, None, 10 << 20).unwrap().len(), 10 << 20);
+        assert!(decode(&bomb, None, (10 << 20) - 1).is_err());
+    }
+
+    #[test]
+    fn levels_above_nine_are_refused() {
+        assert!(matches!(conformance::encode(&Deflate, &[10], b"x"), Err(FilterError::Failed { .. })));
+    }
+}

@@ -1,0 +1,82 @@
+//! Whose fault it is that a chunk does not pass a filter.
+
+use std::fmt;
+
+use crate::FilterId;
+
+/// The result of a filter's work.
+pub type Result<T, E = FilterError> = std::result::Result<T, E>;
+
+/// Why a chunk did not pass a filter.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// The chunk's bytes, or the filter's parameters in the file, are broken.
+    #[error("filter {id}: corrupt chunk: {detail}")]
+    Corrupt {
+        /// The filter that found it.
+        id: FilterId,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The chunk passed all its filters, but has the wrong number of bytes.
+    #[error("corrupt chunk: {got} bytes behind its filters, where {expected} are needed")]
+    Length {
+        /// Bytes of a chunk.
+        expected: usize,
+        /// Bytes there are.
+        got: usize,
+    },
+    /// No filter of this number is registered.
+    #[error("filter {id}{} is not available", Named(.name))]
+    Missing {
+        /// The filter.
+        id: FilterId,
+        /// The name the file gives it.
+        name: Option<String>,
+    },
+    /// The chunk asks for something the filter knows, but does not implement.
+    #[error("filter {id}: {what} is not supported")]
+    Unsupported {
+        /// The filter.
+        id: FilterId,
+        /// What is not supported.
+        what: String,
+    },
+    /// The chunk becomes larger than allowed.
+    #[error("filter {id}: a chunk becomes larger than the limit of {limit} bytes")]
+    Limit {
+        /// The filter in which it happened.
+        id: FilterId,
+        /// The largest number of bytes allowed.
+        limit: usize,
+    },
+    /// The bytes cannot be encoded.
+    #[error("filter {id}: cannot encode: {reason}")]
+    Failed {
+        /// The filter.
+        id: FilterId,
+        /// Why not.
+        reason: String,
+    },
+}
+
+struct Named<'a>(&'a Option<String>);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |name| write!(f, ", named {name:?} in the file,"))
+    }
+}
+
+impl FilterError {
+    /// Broken bytes or parameters.
+    pub fn corrupt(id: FilterId, detail: impl Into<String>) -> Self {
+        Self::Corrupt { id, detail: detail.into() }
+    }
+
+    /// Bytes that cannot be encoded.
+    pub fn failed(id: FilterId, reason: impl Into<String>) -> Self {
+        Self::Failed { id, reason: reason.into() }
+    }
+}

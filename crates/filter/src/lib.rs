@@ -1,0 +1,40 @@
+//! HDF5 filters: chunk bytes to chunk bytes and back. No stability promise: use the crate `hyperslab`.
+//!
+//! A [`Filter`] turns the bytes of a chunk into other bytes (`encode`) and back (`decode`); a [`Pipeline`]
+//! runs the filters a dataset names, taken from a [`Registry`]. Nothing here knows files or element types.
+//!
+//! ```
+//! use hyperslab_filter::{ChunkTarget, FilterId, Pipeline, Registry, Stage};
+//!
+//! let registry = Registry::default();
+//! let pipeline = Pipeline::new(vec![
+//!     Stage::new(FilterId::SHUFFLE, &[4]),
+//!     Stage::new(FilterId::DEFLATE, &[6]),
+//! ]);
+//! let chunk: Vec<u8> = (0..1000_u32).flat_map(u32::to_le_bytes).collect();
+//! let target = ChunkTarget::of_length(chunk.len());
+//! let (stored, mask) = pipeline.encode_chunk(&registry, &chunk[..], &target)?;
+//! assert!(stored.len() < chunk.len() / 2);
+//! assert_eq!(pipeline.decode_chunk(&registry, mask, stored, &target)?, chunk);
+//! # Ok::<(), hyperslab_filter::FilterError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod conformance;
+mod deflate;
+mod error;
+mod filter;
+mod fletcher32;
+mod id;
+mod pipeline;
+mod registry;
+mod shuffle;
+
+pub use deflate::Deflate;
+pub use error::{FilterError, Result};
+pub use filter::{Filter, FilterContext, Produced};
+pub use fletcher32::{Fletcher32, fletcher32};
+pub use id::FilterId;
+pub use pipeline::{ChunkTarget, Pipeline, Scratch, Stage};
+pub use registry::Registry;
+pub use shuffle::Shuffle;

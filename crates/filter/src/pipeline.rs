@@ -1,0 +1,437 @@
+//! The filters of a dataset, one after another.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Registry, Result};
+
+/// One filter of a pipeline, as the file describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stage {
+    /// Which filter.
+    pub id: FilterId,
+    /// Flags of the filter pipeline message; bit 0: the filter is optional.
+    pub flags: u16,
+    /// The name the file gives the filter.
+    pub name: Option<String>,
+    /// The filter's parameters.
+    pub client_data: Vec<u32>,
+}
+
+impl Stage {
+    /// The flag of filters that are left out for chunks they fail on.
+    pub const OPTIONAL: u16 = 1;
+
+    /// A mandatory filter.
+    pub fn new(id: FilterId, client_data: &[u32]) -> Self {
+        Self { id, flags: 0, name: None, client_data: client_data.to_vec() }
+    }
+
+    /// The same filter, optional: a chunk it fails on, or does not make smaller although that is its
+    /// purpose, is stored without it.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.flags |= Self::OPTIONAL;
+        self
+    }
+
+    /// Whether chunks the filter fails on are stored without it.
+    pub fn is_optional(&self) -> bool {
+        self.flags & Self::OPTIONAL != 0
+    }
+
+    fn find<'a>(&self, registry: &'a Registry) -> Result<&'a Arc<dyn Filter>> {
+        let missing = || FilterError::Missing { id: self.id, name: self.name.clone() };
+        registry.get(self.id).ok_or_else(missing)
+    }
+}
+
+/// What is known of a chunk beforehand, and what it may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkTarget {
+    /// Bytes of the decoded chunk. With [`None`] any number is right.
+    pub length: Option<usize>,
+    /// Bytes of one element; 0 if not known.
+    pub element_size: usize,
+    /// Bytes that no stage may pass while decoding.
+    pub max_bytes: usize,
+    /// How many times larger a stage of unknown output may make a chunk.
+    pub expansion: usize,
+    /// Whether checksums are verified.
+    pub verify: bool,
+}
+
+impl ChunkTarget {
+    /// A chunk of `length` bytes, with the default bounds.
+    pub fn of_length(length: usize) -> Self {
+        Self { length: Some(length), ..Self::default() }
+    }
+}
+
+impl Default for ChunkTarget {
+    /// Unknown length, at most 4 GiB, at most 65536-fold, verified.
+    fn default() -> Self {
+        let max_bytes = usize::try_from(4_u64 << 30).unwrap_or(usize::MAX);
+        Self { length: None, element_size: 0, max_bytes, expansion: 1 << 16, verify: true }
+    }
+}
+
+/// Bytes beyond the expected ones that are decoded before a chunk is refused.
+const SLACK: usize = 64 << 10;
+
+/// Memory that is kept from one chunk to the next.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    spare: Vec<u8>,
+}
+
+/// The filters of a dataset, in the order in which they encode.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pipeline {
+    /// The filters.
+    pub stages: Vec<Stage>,
+}
+
+impl Pipeline {
+    /// A pipeline of these filters.
+    pub fn new(stages: Vec<Stage>) -> Self {
+        Self { stages }
+    }
+
+    /// Whether there are no filters.
+    pub fn is_empty(&self) -> bool {
+        self.stages.is_empty()
+    }
+
+    /// The filters that `registry` does not have.
+    pub fn missing<'a>(&'a self, registry: &'a Registry) -> impl Iterator<Item = &'a Stage> {
+        self.stages.iter().filter(|stage| registry.get(stage.id).is_none())
+    }
+
+    /// Bytes of an encoded chunk, if that does not depend on its bytes.
+    pub fn encoded_length(&self, registry: &Registry, target: &ChunkTarget) -> Option<usize> {
+        self.stages.iter().try_fold(target.length?, |length, stage| {
+            registry.get(stage.id)?.encoded_length(&context(stage, target), length)
+        })
+    }
+
+    /// Decodes a chunk as it is stored: runs the filters backwards, but for those whose bit in
+    /// `filter_mask` is set. Bytes beyond the target's length are dropped, as libhdf5 does.
+    ///
+    /// # Errors
+    /// [`FilterError::Missing`] for a filter `registry` does not have, [`FilterError::Length`] if the chunk is
+    /// too short, and those of the filters.
+    pub fn decode_chunk<'a>(
+        &self,
+        registry: &Registry,
+        filter_mask: u32,
+        bytes: impl Into<Cow<'a, [u8]>>,
+        target: &ChunkTarget,
+    ) -> Result<Vec<u8>> {
+        self.decode_chunk_with(registry, filter_mask, bytes, target, &mut Scratch::default())
+    }
+
+    /// [`Pipeline::decode_chunk`], with memory that is used again for the next chunk.
+    ///
+    /// # Errors
+    /// As [`Pipeline::decode_chunk`].
+    pub fn decode_chunk_with<'a>(
+        &self,
+        registry: &Registry,
+        filter_mask: u32,
+        bytes: impl Into<Cow<'a, [u8]>>,
+        target: &ChunkTarget,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>> {
+        let mut steps = Vec::with_capacity(self.stages.len());
+        let mut length = target.length;
+        for (_, stage) in self.stages.iter().enumerate().filter(|(at, _)| !is_masked(filter_mask, *at)) {
+            let filter = stage.find(registry)?;
+            let context = FilterContext { expected_output: length, ..context(stage, target) };
+            length = length.and_then(|length| filter.encoded_length(&context, length));
+            steps.push((filter, context));
+        }
+        let mut hand = Hand::new(bytes.into(), scratch);
+        for (filter, mut context) in steps.into_iter().rev() {
+            hand.pass(|input, output| {
+                let most = context.expected_output.map_or_else(
+                    || input.len().saturating_mul(target.expansion),
+                    |expected| expected.saturating_mul(2),
+                );
+                context.max_output = most.saturating_add(SLACK).min(target.max_bytes);
+                filter.decode(&context, input, output)
+            })?;
+        }
+        if let Some(expected) = target.length {
+            let got = hand.bytes().len();
+            if got < expected {
+                return Err(FilterError::Length { expected, got });
+            }
+            hand.range.end = hand.range.start.saturating_add(expected);
+        }
+        Ok(hand.finish(scratch))
+    }
+
+    /// Encodes a chunk; gives what to store and its filter mask, in which the bits of the optional filters
+    /// are set that are missing, fail, or were to make the chunk smaller and do not.
+    ///
+    /// # Errors
+    /// [`FilterError::Missing`] and [`FilterError::Failed`] for mandatory filters.
+    pub fn encode_chunk<'a>(
+        &self,
+        registry: &Registry,
+        bytes: impl Into<Cow<'a, [u8]>>,
+        target: &ChunkTarget,
+    ) -> Result<(Vec<u8>, u32)> {
+        self.encode_chunk_with(registry, bytes, target, &mut Scratch::default())
+    }
+
+    /// [`Pipeline::encode_chunk`], with memory that is used again for the next chunk.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode_chunk`].
+    pub fn encode_chunk_with<'a>(
+        &self,
+        registry: &Registry,
+        bytes: impl Into<Cow<'a, [u8]>>,
+        target: &ChunkTarget,
+        scratch: &mut Scratch,
+    ) -> Result<(Vec<u8>, u32)> {
+        let mut hand = Hand::new(bytes.into(), scratch);
+        let mut mask = 0;
+        for (at, stage) in self.stages.iter().enumerate() {
+            let bit = mask_bit(at);
+            let optional = stage.is_optional() && bit != 0;
+            let result = stage.find(registry).and_then(|filter| {
+                hand.pass(|input, output| {
+                    let produced = filter.encode(&context(stage, target), input, output)?;
+                    let grew = produced == Produced::Output && output.len() >= input.len();
+                    if optional && filter.compresses() && grew {
+                        return Err(FilterError::failed(stage.id, "the chunk does not become smaller"));
+                    }
+                    Ok(produced)
+                })
+            });
+            match result {
+                Ok(()) => {}
+                Err(_) if optional => mask |= bit,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((hand.finish(scratch), mask))
+    }
+}
+
+fn context<'a>(stage: &'a Stage, target: &ChunkTarget) -> FilterContext<'a> {
+    FilterContext {
+        client_data: &stage.client_data,
+        element_size: target.element_size,
+        expected_output: None,
+        max_output: target.max_bytes,
+        verify: target.verify,
+    }
+}
+
+/// The bit of the stage in a filter mask; 0 for stages that have none.
+fn mask_bit(stage: usize) -> u32 {
+    u32::try_from(stage).ok().and_then(|at| 1_u32.checked_shl(at)).unwrap_or(0)
+}
+
+fn is_masked(filter_mask: u32, stage: usize) -> bool {
+    filter_mask & mask_bit(stage) != 0
+}
+
+/// The chunk on its way: some bytes of one buffer, and a second buffer to write the next ones into.
+struct Hand<'a> {
+    current: Cow<'a, [u8]>,
+    range: Range<usize>,
+    spare: Vec<u8>,
+}
+
+impl<'a> Hand<'a> {
+    fn new(bytes: Cow<'a, [u8]>, scratch: &mut Scratch) -> Self {
+        Self { range: 0..bytes.len(), current: bytes, spare: std::mem::take(&mut scratch.spare) }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.current.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// Runs one filter; after an error the bytes are the same as before.
+    fn pass(&mut self, run: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<Produced>) -> Result<()> {
+        let input = self.current.get(self.range.clone()).unwrap_or_default();
+        match run(input, &mut self.spare)? {
+            Produced::Output => {
+                let new = std::mem::take(&mut self.spare);
+                self.range = 0..new.len();
+                if let Cow::Owned(old) = std::mem::replace(&mut self.current, Cow::Owned(new)) {
+                    self.spare = old;
+                }
+            }
+            Produced::Input(part) => {
+                let end = part.end.min(input.len());
+                let start = part.start.min(end);
+                self.range = self.range.start.saturating_add(start)..self.range.start.saturating_add(end);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, scratch: &mut Scratch) -> Vec<u8> {
+        scratch.spare = self.spare;
+        match self.current {
+            Cow::Borrowed(bytes) => bytes.get(self.range).unwrap_or_default().to_vec(),
+            Cow::Owned(mut bytes) => {
+                bytes.truncate(self.range.end);
+                if self.range.start > 0 {
+                    bytes.drain(..self.range.start.min(bytes.len()));
+                }
+                bytes
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+    use proptest::prelude::*;
+
+    fn deflate() -> Stage {
+        Stage::new(FilterId::DEFLATE, &[4])
+    }
+
+    fn shuffle(size: u32) -> Stage {
+        Stage::new(FilterId::SHUFFLE, &[size])
+    }
+
+    fn fletcher32() -> Stage {
+        Stage::new(FilterId::FLETCHER32, &[])
+    }
+
+    fn noise(length: u32) -> Vec<u8> {
+        (0..length)
+            .map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[2] ^ (at * at).to_le_bytes()[1])
+            .collect()
+    }
+
+    #[test]
+    fn stages_run_in_order_and_back() {
+        let registry = Registry::default();
+        let pipeline = Pipeline::new(vec![shuffle(2), fletcher32()]);
+        let target = ChunkTarget::of_length(4);
+        let (stored, mask) = pipeline.encode_chunk(&registry, &[1, 2, 3, 4][..], &target).unwrap();
+        assert_eq!((stored.as_slice(), mask), (&[1, 3, 2, 4, 0x07, 0x03, 0x0a, 0x04][..], 0));
+        assert_eq!(pipeline.encoded_length(&registry, &target), Some(8));
+        assert_eq!(pipeline.decode_chunk(&registry, 0, &stored[..], &target).unwrap(), [1, 2, 3, 4]);
+        assert_eq!(pipeline.decode_chunk(&registry, 1, &stored[..], &target).unwrap(), [1, 3, 2, 4]);
+        // With the checksum left out, its bytes are the chunk's; those behind its end are dropped.
+        assert_eq!(pipeline.decode_chunk(&registry, 3, stored, &target).unwrap(), [1, 3, 2, 4]);
+    }
+
+    #[test]
+    fn optional_stages_that_do_not_help_are_masked() {
+        let registry = Registry::default();
+        let chunk = noise(1000);
+        let target = ChunkTarget::of_length(1000);
+        let unknown = Stage::new(FilterId(999), &[]);
+        let pipeline =
+            Pipeline::new(vec![unknown.clone().optional(), shuffle(0).optional(), deflate().optional()]);
+        let (stored, mask) = pipeline.encode_chunk(&registry, &chunk[..], &target).unwrap();
+        assert_eq!((&stored, mask), (&chunk, 0b111));
+        assert_eq!(pipeline.decode_chunk(&registry, mask, stored, &target).unwrap(), chunk);
+        let (stored, mask) = pipeline.encode_chunk(&registry, vec![7; 1000], &target).unwrap();
+        assert_eq!(mask, 0b011);
+        assert!(stored.len() < 100);
+        assert_eq!(pipeline.decode_chunk(&registry, mask, stored, &target).unwrap(), [7; 1000]);
+        // A mandatory one is applied although the chunk grows.
+        let mandatory = Pipeline::new(vec![deflate()]);
+        let (stored, mask) = mandatory.encode_chunk(&registry, &chunk[..], &target).unwrap();
+        assert!(stored.len() > 1000 && mask == 0);
+        assert_eq!(mandatory.decode_chunk(&registry, 0, stored, &target).unwrap(), chunk);
+        let failed = Pipeline::new(vec![shuffle(0)]).encode_chunk(&registry, &chunk[..], &target);
+        assert!(matches!(failed, Err(FilterError::Failed { id: FilterId::SHUFFLE, .. })));
+        let missing = Pipeline::new(vec![unknown]).encode_chunk(&registry, &chunk[..], &target);
+        assert!(matches!(missing, Err(FilterError::Missing { .. })));
+    }
+
+    #[test]
+    fn a_missing_filter_is_named() {
+        let mut stage = Stage::new(FilterId::ZFP, &[]).optional();
+        stage.name = Some("H5Z-ZFP".to_owned());
+        let pipeline = Pipeline::new(vec![stage]);
+        let error =
+            pipeline.decode_chunk(&Registry::default(), 0, &[1][..], &ChunkTarget::default()).unwrap_err();
+        assert_eq!(error.to_string(), "filter zfp (32013), named \"H5Z-ZFP\" in the file, is not available");
+        assert_eq!(pipeline.missing(&Registry::default()).count(), 1);
+        assert_eq!(
+            pipeline.decode_chunk(&Registry::default(), 1, &[1][..], &ChunkTarget::default()),
+            Ok(vec![1])
+        );
+    }
+
+    #[test]
+    fn lengths_are_checked_and_bombs_refused() {
+        let registry = Registry::default();
+        let pipeline = Pipeline::new(vec![deflate()]);
+        let stored =
+            conformance::encode(registry.get(FilterId::DEFLATE).unwrap().as_ref(), &[9], &[5; 2000]).unwrap();
+        let decode =
+            |length| pipeline.decode_chunk(&registry, 0, &stored[..], &ChunkTarget::of_length(length));
+        assert_eq!(decode(2001), Err(FilterError::Length { expected: 2001, got: 2000 }));
+        assert_eq!(decode(2000).unwrap(), [5; 2000]);
+        assert_eq!(decode(10).unwrap(), [5; 10], "what is too long is cut");
+        let bomb =
+            conformance::encode(registry.get(FilterId::DEFLATE).unwrap().as_ref(), &[9], &vec![0; 1 << 20])
+                .unwrap();
+        let error = pipeline.decode_chunk(&registry, 0, &bomb[..], &ChunkTarget::of_length(10)).unwrap_err();
+        assert!(matches!(error, FilterError::Limit { .. }), "{error}");
+        let target = ChunkTarget { max_bytes: 1000, ..ChunkTarget::default() };
+        assert!(pipeline.decode_chunk(&registry, 0, &stored[..], &target).is_err());
+    }
+
+    #[test]
+    fn more_than_thirty_two_stages_are_no_trouble() {
+        let registry = Registry::default();
+        let pipeline = Pipeline::new(vec![fletcher32().optional(); 40]);
+        let target = ChunkTarget::of_length(3);
+        let (stored, mask) = pipeline.encode_chunk(&registry, &[1, 2, 3][..], &target).unwrap();
+        assert_eq!((stored.len(), mask), (163, 0));
+        assert_eq!(pipeline.decode_chunk(&registry, 0, stored, &target).unwrap(), [1, 2, 3]);
+    }
+
+    fn stages() -> impl Strategy<Value = Vec<Stage>> {
+        let stage = prop_oneof![Just(deflate()), (1..9_u32).prop_map(shuffle), Just(fletcher32())];
+        let stage = (stage, any::<bool>())
+            .prop_map(|(stage, optional)| if optional { stage.optional() } else { stage });
+        proptest::collection::vec(stage, 0..5)
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_come_back(stages in stages(), chunk in proptest::collection::vec(0..4_u8, 0..3000), known in any::<bool>()) {
+            let (registry, pipeline, mut scratch) = (Registry::default(), Pipeline::new(stages), Scratch::default());
+            let target = if known { ChunkTarget::of_length(chunk.len()) } else { ChunkTarget::default() };
+            for _ in 0..2 {
+                let (stored, mask) = pipeline.encode_chunk_with(&registry, &chunk[..], &target, &mut scratch).unwrap();
+                let decoded = pipeline.decode_chunk_with(&registry, mask, stored, &target, &mut scratch).unwrap();
+                prop_assert_eq!(&decoded, &chunk);
+            }
+        }
+
+        #[test]
+        fn arbitrary_bytes_do_not_panic(
+            stages in stages(),
+            bytes in proptest::collection::vec(any::<u8>(), 0..300),
+            mask in any::<u32>(),
+            length in proptest::option::of(0..500_usize),
+        ) {
+            let target = ChunkTarget { length, ..ChunkTarget::default() };
+            if let (Ok(chunk), Some(length)) = (Pipeline::new(stages).decode_chunk(&Registry::default(), mask, bytes, &target), length) {
+                prop_assert_eq!(chunk.len(), length);
+            }
+        }
+    }
+}

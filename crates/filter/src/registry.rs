@@ -1,0 +1,67 @@
+//! The filters that are at hand.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::{Deflate, Filter, FilterId, Fletcher32, Shuffle};
+
+/// The filters at hand, by number. A value, cheap to clone: every file may have its own.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    filters: Arc<BTreeMap<FilterId, Arc<dyn Filter>>>,
+}
+
+impl Registry {
+    /// No filters.
+    pub fn empty() -> Self {
+        Self { filters: Arc::default() }
+    }
+
+    /// The filter of this number.
+    pub fn get(&self, id: FilterId) -> Option<&Arc<dyn Filter>> {
+        self.filters.get(&id)
+    }
+
+    /// Adds a filter under its own number; gives back the one it takes the place of.
+    pub fn register(&mut self, filter: Arc<dyn Filter>) -> Option<Arc<dyn Filter>> {
+        Arc::make_mut(&mut self.filters).insert(filter.id(), filter)
+    }
+
+    /// Takes a filter away.
+    pub fn remove(&mut self, id: FilterId) -> Option<Arc<dyn Filter>> {
+        Arc::make_mut(&mut self.filters).remove(&id)
+    }
+
+    /// The numbers of all filters, ascending.
+    pub fn ids(&self) -> impl Iterator<Item = FilterId> + '_ {
+        self.filters.keys().copied()
+    }
+}
+
+impl Default for Registry {
+    /// The built-in filters.
+    fn default() -> Self {
+        let mut registry = Self::empty();
+        let built_in: [Arc<dyn Filter>; 3] = [Arc::new(Deflate), Arc::new(Shuffle), Arc::new(Fletcher32)];
+        for filter in built_in {
+            registry.register(filter);
+        }
+        registry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registries_are_values() {
+        let first = Registry::default();
+        let mut second = first.clone();
+        assert!(second.remove(FilterId::SHUFFLE).is_some());
+        assert!(first.get(FilterId::SHUFFLE).is_some());
+        assert_eq!(second.ids().collect::<Vec<_>>(), [FilterId::DEFLATE, FilterId::FLETCHER32]);
+        assert!(second.register(Arc::new(Shuffle)).is_none());
+        assert!(second.register(Arc::new(Shuffle)).is_some());
+    }
+}
