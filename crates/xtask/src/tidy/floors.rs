@@ -1,0 +1,93 @@
+//! Rule 1: arrows between crates point down, as the table of floors in ARCHITECTURE.md says.
+
+use super::Finding;
+use super::manifest::Package;
+
+/// Folder, and the folders of this workspace it may depend on.
+const FLOORS: &[(&str, &[&str])] = &[
+    ("vfd", &[]),
+    ("dataspace", &[]),
+    ("datatype", &[]),
+    ("filter", &["datatype", "dataspace"]),
+    ("format", &["datatype", "dataspace"]),
+    ("engine", &["vfd", "dataspace", "datatype", "filter", "format"]),
+    ("hyperslab", &["vfd", "dataspace", "datatype", "filter", "format", "engine", "derive"]),
+    ("derive", &[]),
+    ("capi", &["hyperslab"]),
+    ("cli", &["hyperslab", "format"]),
+    ("python", &["hyperslab"]),
+    ("testkit", &[]),
+    ("xtask", &["testkit"]),
+    // Measures any floor against libhdf5 and other implementations.
+    ("bench", &["vfd", "dataspace", "datatype", "filter", "format", "engine", "hyperslab", "testkit"]),
+];
+
+pub(super) fn check(packages: &[Package]) -> Vec<Finding> {
+    packages.iter().flat_map(|package| of_package(package, packages)).collect()
+}
+
+fn of_package(package: &Package, all: &[Package]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut say = |key: &str, message: String| {
+        findings.push(Finding::new(&package.manifest, package.line_of(key), message));
+    };
+    for (key, value) in &package.metadata {
+        if value.as_deref().unwrap_or_default().is_empty() {
+            say("[package]", format!("`{}` is missing", key.replace('_', "-")));
+        }
+    }
+    if !package.text.contains("[lints]\nworkspace = true") {
+        say("[lints]", "`[lints] workspace = true` is missing".to_owned());
+    }
+    match FLOORS.iter().find(|(folder, _)| *folder == package.folder) {
+        None => {
+            say("name", format!("`{}` has no floor in xtask's table (see ARCHITECTURE.md)", package.folder));
+        }
+        Some((_, allowed)) => {
+            for dependency in &package.dependencies {
+                let member = all.iter().find(|other| other.name == *dependency);
+                if let Some(other) = member.filter(|other| !allowed.contains(&other.folder.as_str())) {
+                    let message = format!(
+                        "`{}` must not depend on `{}`: arrows point down",
+                        package.folder, other.folder
+                    );
+                    say(dependency, message);
+                }
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(folder: &str, dependencies: &[&str]) -> Package {
+        Package {
+            name: format!("hyperslab-{folder}"),
+            folder: folder.to_owned(),
+            manifest: format!("crates/{folder}/Cargo.toml"),
+            text: "[package]\nname = \"x\"\n\n[dependencies]\nhyperslab-vfd.workspace = true\n[lints]\nworkspace = true".to_owned(),
+            dependencies: dependencies.iter().map(|name| format!("hyperslab-{name}")).collect(),
+            ..Package::default()
+        }
+    }
+
+    #[test]
+    fn an_arrow_upwards_is_found() {
+        let packages =
+            [package("vfd", &[]), package("format", &["vfd"]), package("engine", &["vfd", "format"])];
+        let lines: Vec<String> = check(&packages).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            lines,
+            ["crates/format/Cargo.toml:5: `format` must not depend on `vfd`: arrows point down"]
+        );
+    }
+
+    #[test]
+    fn a_crate_outside_the_table_is_found() {
+        let lines: Vec<String> = check(&[package("stuff", &[])]).iter().map(ToString::to_string).collect();
+        assert!(lines.iter().any(|line| line.contains("has no floor")), "{lines:?}");
+    }
+}
