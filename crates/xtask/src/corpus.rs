@@ -11,6 +11,8 @@ use crate::shell;
 
 const BASELINE: &str = "crates/testkit/corpus-baseline.json";
 const COMMAND: &str = "target/release/hyperslab";
+/// Five seconds for a malformed file, and memory in proportion.
+const BOUNDED: &[&str] = &["python3", "crates/testkit/bounded.py", "5", "{file}"];
 
 /// What compare.py found over all files.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -69,23 +71,24 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
 
     let results = workspace::root().join("target/corpus.json");
-    let mut compare = compare_py(&dir, &["--quiet", "--json", "target/corpus.json"], &chosen);
+    let mut compare = compare_py(&dir, &["--quiet", "--json", "target/corpus.json"], &chosen, &[]);
     println!("$ {compare:?}");
     let status = compare.status()?; // 1 where some file does not pass whole: the baseline decides about that
     ensure!(matches!(status.code(), Some(0 | 1)), "compare.py: {status}");
     let text = std::fs::read_to_string(&results).context("compare.py left no results")?;
     let tally = Tally::of(&serde_json::from_str(&text)?)?;
-    let malformed = shell::run(&mut compare_py(&dir, &["--malformed", "--timeout", "5"], &chosen));
+    // bounded.py ends a command that takes too long or too much; compare.py's own limit is the second net.
+    let malformed = shell::run(&mut compare_py(&dir, &["--malformed", "--timeout", "15"], &chosen, BOUNDED));
     if chosen.is_empty() {
         hold_against_baseline(&tally, update)?;
     }
-    malformed.context("a malformed file crashes or hangs the command")
+    malformed.context("a malformed file crashes the command, or takes too long or too much memory")
 }
 
-fn compare_py(dir: &Path, options: &[&str], chosen: &[&str]) -> Command {
+fn compare_py(dir: &Path, options: &[&str], chosen: &[&str], around: &[&str]) -> Command {
     let mut command = shell::command("python3", &[]);
     command.arg(dir.join("compare.py")).arg(dir.join("truth")).args(options).args(chosen);
-    command.args(["--", COMMAND, "digest", "{file}"]);
+    command.arg("--").args(around).args([COMMAND, "digest", "{file}"]);
     command
 }
 

@@ -11,7 +11,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("filter", &["datatype", "dataspace"]),
     ("format", &["datatype", "dataspace"]),
     ("engine", &["vfd", "dataspace", "datatype", "filter", "format"]),
-    ("hyperslab", &["vfd", "dataspace", "datatype", "filter", "format", "engine", "derive"]),
+    ("hyperslab", &["engine", "vfd", "dataspace", "datatype", "filter", "derive"]),
     ("derive", &[]),
     ("capi", &["hyperslab"]),
     ("cli", &["hyperslab", "format"]),
@@ -72,6 +72,28 @@ mod tests {
             dependencies: dependencies.iter().map(|name| format!("hyperslab-{name}")).collect(),
             ..Package::default()
         }
+    }
+
+    /// The table stands twice; here it is read from the paper.
+    #[test]
+    fn the_table_is_the_one_in_architecture_md() {
+        let root = hyperslab_testkit::workspace::root();
+        let paper = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+        let mut rows = 0;
+        for row in paper.lines().filter(|line| line.starts_with("| ") && line.contains("` (`")) {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+            let folder = cells[1].split("(`").nth(1).unwrap().trim_end_matches("`)");
+            let words = |text: &str| -> std::collections::BTreeSet<String> {
+                text.split(|c: char| !c.is_alphanumeric())
+                    .filter(|word| !word.is_empty())
+                    .map(str::to_owned)
+                    .collect()
+            };
+            let (_, allowed) = FLOORS.iter().find(|(name, _)| *name == folder).unwrap();
+            assert_eq!(words(cells[3]), words(&allowed.join(" ")), "{folder}");
+            rows += 1;
+        }
+        assert_eq!(rows, 11);
     }
 
     #[test]
