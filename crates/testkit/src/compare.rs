@@ -141,7 +141,8 @@ impl Comparison {
 }
 
 fn objects(document: &Value) -> Vec<&Value> {
-    document.get("objects").and_then(Value::as_array).into_iter().flatten().collect()
+    let list = document.get("objects").and_then(Value::as_array);
+    list.into_iter().flatten().filter(|object| object.is_object()).collect()
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
