@@ -1,0 +1,200 @@
+//! Bytes written by hand in tests, so that they can be read: sizes by name, labels instead of counted offsets.
+
+use std::collections::HashMap;
+
+/// Puts little-endian fields one after another.
+///
+/// ```
+/// use hyperslab_testkit::bytes::Builder;
+///
+/// let bytes = Builder::new()
+///     .text("TREE")
+///     .u8(0)
+///     .gap("child", 8) // filled in below
+///     .align(8)
+///     .label("end")
+///     .patch_with("child", |labels| labels["end"])
+///     .build();
+/// assert_eq!(bytes[5..13], 16u64.to_le_bytes());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    bytes: Vec<u8>,
+    labels: HashMap<&'static str, u64>,
+    gaps: HashMap<&'static str, (usize, usize)>,
+}
+
+impl Builder {
+    /// No bytes yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends bytes as they are.
+    #[must_use]
+    pub fn bytes(mut self, bytes: &[u8]) -> Self {
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    /// Appends a signature or a name, without a terminator.
+    #[must_use]
+    pub fn text(self, text: &str) -> Self {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Appends one byte.
+    #[must_use]
+    pub fn u8(self, value: u8) -> Self {
+        self.bytes(&[value])
+    }
+
+    /// Appends two bytes.
+    #[must_use]
+    pub fn u16(self, value: u16) -> Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends four bytes.
+    #[must_use]
+    pub fn u32(self, value: u32) -> Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends eight bytes.
+    #[must_use]
+    pub fn u64(self, value: u64) -> Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends the low `size` bytes of a number (at most eight): a field of the size of offsets or lengths.
+    #[must_use]
+    pub fn uint(self, value: u64, size: usize) -> Self {
+        let all = value.to_le_bytes();
+        self.bytes(all.get(..size).unwrap_or(&all))
+    }
+
+    /// Appends an undefined address of `size` bytes: all ones.
+    #[must_use]
+    pub fn undefined(self, size: usize) -> Self {
+        self.fill(0xFF, size)
+    }
+
+    /// Appends `count` zero bytes.
+    #[must_use]
+    pub fn zeros(self, count: usize) -> Self {
+        self.fill(0, count)
+    }
+
+    /// Appends `count` times the same byte.
+    #[must_use]
+    pub fn fill(mut self, byte: u8, count: usize) -> Self {
+        self.bytes.resize(self.bytes.len() + count, byte);
+        self
+    }
+
+    /// Appends zero bytes up to a multiple of `to` bytes from the start.
+    #[must_use]
+    pub fn align(self, to: usize) -> Self {
+        let length = self.bytes.len().next_multiple_of(to.max(1));
+        self.pad_to(length)
+    }
+
+    /// Appends zero bytes until `length` bytes are there in all.
+    #[must_use]
+    pub fn pad_to(self, length: usize) -> Self {
+        let missing = length.saturating_sub(self.bytes.len());
+        self.zeros(missing)
+    }
+
+    /// Names this place.
+    #[must_use]
+    pub fn label(mut self, name: &'static str) -> Self {
+        self.labels.insert(name, self.bytes.len() as u64);
+        self
+    }
+
+    /// Appends a number of `size` bytes that [`patch`](Self::patch) fills in later, and names its place.
+    #[must_use]
+    pub fn gap(mut self, name: &'static str, size: usize) -> Self {
+        self.gaps.insert(name, (self.bytes.len(), size));
+        self.label(name).zeros(size)
+    }
+
+    /// Fills in the gap called `name`; a name that no gap has changes nothing and shows in the bytes.
+    #[must_use]
+    pub fn patch(mut self, name: &str, value: u64) -> Self {
+        if let Some(&(at, size)) = self.gaps.get(name) {
+            for (place, byte) in self.bytes.iter_mut().skip(at).take(size).zip(value.to_le_bytes()) {
+                *place = byte;
+            }
+        }
+        self
+    }
+
+    /// Fills in a gap by what `value` makes of the labels.
+    #[must_use]
+    pub fn patch_with(self, name: &str, value: impl FnOnce(&HashMap<&'static str, u64>) -> u64) -> Self {
+        let value = value(&self.labels);
+        self.patch(name, value)
+    }
+
+    /// Appends a checksum of everything from the label `from` (or from the start where there is no such label).
+    #[must_use]
+    pub fn sealed(self, from: &str, checksum: impl FnOnce(&[u8]) -> u32) -> Self {
+        let start = self.position(from).and_then(|at| usize::try_from(at).ok()).unwrap_or(0);
+        let sum = checksum(self.bytes.get(start..).unwrap_or_default());
+        self.u32(sum)
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Where a label stands, in bytes from the start.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<u64> {
+        self.labels.get(name).copied()
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn build(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_stand_little_endian_in_order() {
+        let bytes = Builder::new().u8(1).u16(0x0203).u32(4).u64(5).uint(0x0102_0304, 3).undefined(2).build();
+        assert_eq!(bytes, [1, 3, 2, 4, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 4, 3, 2, 0xFF, 0xFF]);
+    }
+
+    #[test]
+    fn gaps_are_filled_afterwards() {
+        let builder = Builder::new().text("HEAP").gap("size", 2).align(8).label("end");
+        assert_eq!(builder.position("end"), Some(8));
+        let bytes = builder.patch_with("size", |labels| labels["end"] - labels["size"]).build();
+        assert_eq!(bytes, *b"HEAP\x04\x00\x00\x00");
+    }
+
+    #[test]
+    fn a_seal_covers_what_stands_since_its_label() {
+        let sum = |bytes: &[u8]| bytes.iter().map(|&byte| u32::from(byte)).sum();
+        let bytes = Builder::new().u8(9).label("start").u8(1).u8(2).sealed("start", sum).build();
+        assert_eq!(bytes, [9, 1, 2, 3, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,39 @@
+//! `cargo xtask ci`: all checks in the order in which they fail fastest.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::{corpus, features, shell, test, tidy};
+
+type Step = fn() -> Result<()>;
+
+const STEPS: &[(&str, Step)] = &[
+    ("fmt", || shell::run(&mut shell::cargo(&["fmt", "--all", "--check"]))),
+    ("tidy", || tidy::run(&[])),
+    ("clippy", clippy),
+    ("doc", doc),
+    ("features", || features::run(&[])),
+    ("corpus", || corpus::run(&[])),
+    ("test", || test::run(&[])),
+];
+
+pub(crate) fn ci(_: &[String]) -> Result<()> {
+    let mut spent = Vec::new();
+    for (name, step) in STEPS {
+        println!("\n== {name}");
+        let start = Instant::now();
+        step().with_context(|| format!("step `{name}`"))?;
+        spent.push(format!("{name} {} s", start.elapsed().as_secs()));
+    }
+    println!("\nci: all steps passed ({})", spent.join(", "));
+    Ok(())
+}
+
+fn clippy() -> Result<()> {
+    shell::run(&mut shell::cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+fn doc() -> Result<()> {
+    shell::run(shell::cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
+}

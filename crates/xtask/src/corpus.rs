@@ -1,0 +1,153 @@
+//! `cargo xtask corpus`: the command against libhdf5's reading of real files, which may only get better.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use hyperslab_testkit::{corpus, workspace};
+use serde_json::{Value, json};
+
+use crate::shell;
+
+const BASELINE: &str = "crates/testkit/corpus-baseline.json";
+const COMMAND: &str = "target/release/hyperslab";
+/// Five seconds for a malformed file, and memory in proportion.
+const BOUNDED: &[&str] = &["python3", "crates/testkit/bounded.py", "5", "{file}"];
+
+/// What compare.py found over all files.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    pass: u64,
+    partial: u64,
+    fail: u64,
+    wrong_objects: u64,
+}
+
+impl Tally {
+    fn of(results: &Value) -> Result<Self> {
+        let files = results.as_object().context("compare.py gave no results")?;
+        let mut tally = Self::default();
+        for result in files.values() {
+            match result["status"].as_str() {
+                Some("pass") => tally.pass += 1,
+                Some("partial") => tally.partial += 1,
+                _ => tally.fail += 1,
+            }
+            tally.wrong_objects += result["wrong"].as_u64().unwrap_or(0);
+        }
+        Ok(tally)
+    }
+
+    /// What got worse, in words.
+    fn worse_than(&self, baseline: &Value) -> Vec<String> {
+        let limit = |key: &str, otherwise: u64| baseline[key].as_u64().unwrap_or(otherwise);
+        let mut worse = Vec::new();
+        if self.pass < limit("min_pass", 0) {
+            worse.push(format!("{} files pass whole, at least {} did", self.pass, limit("min_pass", 0)));
+        }
+        if self.fail > limit("max_fail", u64::MAX) {
+            worse.push(format!("{} files fail, at most {} did", self.fail, limit("max_fail", 0)));
+        }
+        if self.wrong_objects > limit("max_wrong_objects", u64::MAX) {
+            let before = limit("max_wrong_objects", 0);
+            worse.push(format!("{} objects are wrong, at most {before} were", self.wrong_objects));
+        }
+        worse
+    }
+}
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let Some(dir) = corpus::dir() else { return Ok(()) };
+    if !workspace::root().join("crates/cli").is_dir() {
+        workspace::skip("corpus", "there is no command yet (crates/cli)");
+        return Ok(());
+    }
+    if !shell::is_installed("python3", &["--version"]) {
+        workspace::skip("corpus", "compare.py needs python3");
+        return Ok(());
+    }
+    let update = args.iter().any(|arg| arg == "--update");
+    let chosen: Vec<&str> = args.iter().map(String::as_str).filter(|arg| *arg != "--update").collect();
+    shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
+
+    let results = workspace::root().join("target/corpus.json");
+    let mut compare = compare_py(&dir, &["--quiet", "--json", "target/corpus.json"], &chosen, &[]);
+    println!("$ {compare:?}");
+    let status = compare.status()?; // 1 where some file does not pass whole: the baseline decides about that
+    ensure!(matches!(status.code(), Some(0 | 1)), "compare.py: {status}");
+    let text = std::fs::read_to_string(&results).context("compare.py left no results")?;
+    let tally = Tally::of(&serde_json::from_str(&text)?)?;
+    // bounded.py ends a command that takes too long or too much; compare.py's own limit is the second net.
+    let malformed = shell::run(&mut compare_py(&dir, &["--malformed", "--timeout", "15"], &chosen, BOUNDED));
+    if chosen.is_empty() {
+        hold_against_baseline(&tally, update)?;
+    }
+    malformed.context("a malformed file crashes the command, or takes too long or too much memory")
+}
+
+fn compare_py(dir: &Path, options: &[&str], chosen: &[&str], around: &[&str]) -> Command {
+    let mut command = shell::command("python3", &[]);
+    command.arg(dir.join("compare.py")).arg(dir.join("truth")).args(options).args(chosen);
+    command.arg("--").args(around).args([COMMAND, "digest", "{file}"]);
+    command
+}
+
+fn hold_against_baseline(tally: &Tally, update: bool) -> Result<()> {
+    let path = workspace::root().join(BASELINE);
+    if update {
+        let baseline = json!({
+            "min_pass": tally.pass,
+            "max_fail": tally.fail,
+            "max_wrong_objects": tally.wrong_objects,
+        });
+        std::fs::write(&path, format!("{baseline:#}\n"))?;
+        println!("wrote {BASELINE}");
+        return Ok(());
+    }
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("There is no {BASELINE} yet: `cargo xtask corpus --update` writes it.");
+        return Ok(());
+    };
+    let baseline: Value = serde_json::from_str(&text).context(BASELINE)?;
+    let worse = tally.worse_than(&baseline);
+    ensure!(worse.is_empty(), "worse than {BASELINE}: {}", worse.join("; "));
+    if *tally != (Tally { partial: tally.partial, ..baseline_tally(&baseline) }) {
+        println!("Better than {BASELINE}: `cargo xtask corpus --update` keeps it so.");
+    }
+    Ok(())
+}
+
+fn baseline_tally(baseline: &Value) -> Tally {
+    let number = |key: &str| baseline[key].as_u64().unwrap_or(0);
+    Tally {
+        pass: number("min_pass"),
+        partial: 0,
+        fail: number("max_fail"),
+        wrong_objects: number("max_wrong_objects"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tally_counts_files_and_wrong_objects() {
+        let results = json!({
+            "a": {"status": "pass", "wrong": 0},
+            "b": {"status": "partial", "wrong": 2},
+            "c": {"status": "fail", "wrong": 1},
+        });
+        let tally = Tally::of(&results).unwrap();
+        assert_eq!(tally, Tally { pass: 1, partial: 1, fail: 1, wrong_objects: 3 });
+    }
+
+    #[test]
+    fn the_baseline_only_gets_better() {
+        let baseline = json!({"min_pass": 10, "max_fail": 2, "max_wrong_objects": 0});
+        let same = Tally { pass: 10, partial: 3, fail: 2, wrong_objects: 0 };
+        assert!(same.worse_than(&baseline).is_empty());
+        let worse = Tally { pass: 9, partial: 3, fail: 3, wrong_objects: 1 };
+        assert_eq!(worse.worse_than(&baseline).len(), 3);
+    }
+}

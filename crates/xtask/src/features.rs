@@ -1,0 +1,66 @@
+//! `cargo xtask features`: every crate builds by itself with the least and the most features, and with the oldest
+//! Rust that the workspace promises.
+
+use anyhow::{Context, Result, ensure};
+
+use crate::shell;
+use crate::tidy::manifest::{self, Package};
+
+pub(crate) fn run(_: &[String]) -> Result<()> {
+    for package in manifest::packages()? {
+        check(&package, "--no-default-features")?;
+        if package.has_features {
+            check(&package, "--all-features")?;
+        }
+    }
+    oldest_rust()
+}
+
+fn check(package: &Package, features: &str) -> Result<()> {
+    shell::run(&mut shell::cargo(&["check", "--quiet", "--package", &package.name, features]))
+}
+
+fn oldest_rust() -> Result<()> {
+    let packages = manifest::packages()?;
+    let stated = &packages.first().context("no packages")?.rust_version;
+    ensure!(
+        packages.iter().all(|package| package.rust_version == *stated),
+        "crates state different Rust versions; use rust-version.workspace = true"
+    );
+    let line = shell::output(&mut shell::command("rustc", &["--version"])).context("no rustc")?;
+    let running = line.split_whitespace().nth(1).context("unreadable rustc --version")?;
+    let (promised, here) = (minor(stated)?, minor(running)?);
+    ensure!(here >= promised, "rustc {running} is older than the stated rust-version {stated}");
+    if here == promised {
+        println!("rust-version {stated}: checked by this very toolchain ({running})");
+        return Ok(());
+    }
+    let toolchain = format!("+{stated}");
+    if !shell::is_installed("cargo", &[&toolchain, "--version"]) {
+        println!(
+            "skipped: rust-version {stated} is not installed (this is {running}); rustup toolchain install {stated}"
+        );
+        return Ok(());
+    }
+    // The `cargo` of the running toolchain is in $CARGO; rustup's own one understands `+VERSION`.
+    let args = [&toolchain, "check", "--workspace", "--all-targets", "--target-dir", "target/oldest"];
+    shell::run(shell::command("cargo", &args).env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN"))
+}
+
+/// The part of `1.NN.PP` that counts.
+fn minor(version: &str) -> Result<u32> {
+    let part = version.split('.').nth(1).with_context(|| format!("no Rust version: `{version}`"))?;
+    part.parse().with_context(|| format!("no Rust version: `{version}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minor;
+
+    #[test]
+    fn versions_are_compared_by_their_minor_number() {
+        assert_eq!(minor("1.95").unwrap(), 95);
+        assert_eq!(minor("1.97.0-nightly").unwrap(), 97);
+        assert!(minor("nightly").is_err());
+    }
+}

@@ -1,0 +1,57 @@
+//! The one door to everything that is done with this workspace: `cargo xtask TASK`. CI goes through it too.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "a task talks to the person who runs it")]
+
+mod checks;
+mod corpus;
+mod features;
+mod fixtures;
+mod fuzz;
+mod shell;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+type Task = fn(&[String]) -> Result<()>;
+
+const TASKS: &[(&str, Task, &str)] = &[
+    (
+        "ci",
+        checks::ci,
+        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus",
+    ),
+    ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
+    ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
+    ("corpus", corpus::run, "the corpus beside the checkout against its baseline [--update] [--only NAME]"),
+    (
+        "features",
+        features::run,
+        "each crate by itself, without and with all features; the stated Rust version",
+    ),
+    ("fixtures", fixtures::run, "write fixtures/ anew with the referee's Python"),
+    ("fuzz", fuzz::run, "each fuzz target for some seconds [SECONDS, default 60] [TARGET…]"),
+];
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let name = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    let Some((_, task, _)) = TASKS.iter().find(|(task, ..)| *task == name) else {
+        println!("cargo xtask TASK\n");
+        for (task, _, help) in TASKS {
+            println!("  {task:<9} {help}");
+        }
+        let asked_for_help = matches!(name.as_str(), "help" | "--help" | "-h");
+        return if asked_for_help { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    };
+    match task(&rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: cargo xtask {name}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

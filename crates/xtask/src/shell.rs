@@ -1,0 +1,48 @@
+//! Running other programs, visibly.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use hyperslab_testkit::workspace;
+
+/// A command that runs in the root of the checkout.
+pub(crate) fn command(program: impl Into<PathBuf>, args: &[&str]) -> Command {
+    let mut command = Command::new(program.into());
+    command.args(args).current_dir(workspace::root());
+    command
+}
+
+/// `cargo` with arguments: the very one that runs this task.
+pub(crate) fn cargo(args: &[&str]) -> Command {
+    command(std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from), args)
+}
+
+/// Shows the command and runs it; a non-zero status is an error.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let line = shown(command);
+    println!("$ {line}");
+    let status = command.status().with_context(|| format!("cannot run `{line}`"))?;
+    ensure!(status.success(), "`{line}`: {status}");
+    Ok(())
+}
+
+/// The command's standard output, or nothing where it does not run or fails.
+pub(crate) fn output(command: &mut Command) -> Option<String> {
+    let output = command.stderr(Stdio::null()).output().ok()?;
+    if !output.status.success() {
+        return None;
+    }
+    String::from_utf8(output.stdout).ok()
+}
+
+/// Whether `program --version` works.
+pub(crate) fn is_installed(program: &str, args: &[&str]) -> bool {
+    output(&mut command(program, args)).is_some()
+}
+
+fn shown(command: &Command) -> String {
+    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|arg| arg.to_string_lossy().into_owned()));
+    words.join(" ")
+}

@@ -1,0 +1,74 @@
+//! `cargo xtask tidy`: what Cargo and clippy do not see of the rules in ARCHITECTURE.md. Also a unit test.
+
+mod floors;
+mod headers;
+mod lengths;
+pub(crate) mod manifest;
+mod order;
+mod paths;
+mod rooms;
+mod source;
+mod unsafety;
+
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use hyperslab_testkit::workspace;
+
+use source::Tree;
+
+/// One breach of a rule.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    path: String,
+    line: usize,
+    message: String,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+const RULES: &[fn(&Tree) -> Vec<Finding>] =
+    &[order::check, rooms::check, lengths::check, headers::check, unsafety::check, paths::check];
+
+pub(crate) fn run(_: &[String]) -> Result<()> {
+    let findings = findings(&workspace::root())?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    match findings.len() {
+        0 => println!("tidy: nothing to say"),
+        count => bail!("{count} findings"),
+    }
+    Ok(())
+}
+
+fn findings(root: &Path) -> Result<Vec<Finding>> {
+    let tree = Tree::read(root)?;
+    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&tree)).collect();
+    findings.extend(floors::check(&manifest::packages()?));
+    findings.sort();
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workspace_is_tidy() {
+        let findings = findings(&workspace::root()).unwrap();
+        let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        assert!(lines.is_empty(), "\n{}", lines.join("\n"));
+    }
+}
