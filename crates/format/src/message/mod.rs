@@ -27,6 +27,7 @@ mod bogus;
 mod btree_k;
 mod comment;
 mod continuation;
+mod data_layout;
 mod dataspace;
 mod driver_info;
 mod external_files;
@@ -55,6 +56,11 @@ pub use bogus::Bogus;
 pub use btree_k::BTreeK;
 pub use comment::Comment;
 pub use continuation::Continuation;
+pub use data_layout::{
+    ArrayDims, BTreeV2Parameters, ChunkFlags, ChunkIndex, ChunkedLayout, CompactLayout, ContiguousLayout,
+    DataLayout, ExtensibleArrayParameters, FieldOrder, FilteredChunk, FixedArrayParameters, Layout,
+    SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex, VirtualLayout,
+};
 pub use dataspace::DataspaceMessage;
 pub use driver_info::DriverInfo;
 pub use external_files::{ExternalFileSlot, ExternalFiles};
