@@ -28,6 +28,7 @@ mod btree_k;
 mod comment;
 mod continuation;
 pub mod datatype;
+mod data_layout;
 mod dataspace;
 mod driver_info;
 mod external_files;
@@ -57,6 +58,11 @@ pub use btree_k::BTreeK;
 pub use comment::Comment;
 pub use continuation::Continuation;
 pub use datatype::DatatypeMessage;
+pub use data_layout::{
+    ArrayDims, BTreeV2Parameters, ChunkFlags, ChunkIndex, ChunkedLayout, CompactLayout, ContiguousLayout,
+    DataLayout, ExtensibleArrayParameters, FieldOrder, FilteredChunk, FixedArrayParameters, Layout,
+    SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex, VirtualLayout,
+};
 pub use dataspace::DataspaceMessage;
 pub use driver_info::DriverInfo;
 pub use external_files::{ExternalFileSlot, ExternalFiles};

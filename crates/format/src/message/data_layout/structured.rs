@@ -1,0 +1,629 @@
+//! Structured chunk storage (layout class 4 of the data layout message; sections IV.A.2.i and Appendix E).
+//!
+//! ```text
+//! size  field
+//! 1     property version = 0
+//! 2     structured chunk type: bit 0 sparse, bit 1 variable-length
+//! 1     flags: bit 0 edge chunks are not filtered, bit 1 the single chunk is filtered
+//! 1     dimensionality (D): rank + 1
+//! 1     bytes of a dimension size (E)
+//! D x E dimension sizes; the last is the size of an element in bytes
+//! ..    composition   -- here, or (in the founding proposal and one draft of the specification) at the end
+//! 1     chunk indexing type: 1, 3, 4 or 5 (2, implicit, cannot be)
+//! ..    indexing type information; as for chunked storage, but of a single chunk:
+//!         C   chunk size
+//!         ..  chunk metadata, N sections, offsets of o bytes:
+//!             unfiltered (N-1) x o;  filtered (N-1) x o + N x o + N x 4
+//! O     address
+//! ```
+//! Composition:
+//! ```text
+//! 1     offset size (o): 4 or 8
+//! 1     number of sections (N)
+//! 1     number of sections with metadata (K)
+//! K     their numbers, ascending
+//! ```
+//!
+//! C is 8 for three sections, else `min(8, 1 + (floor(log2(B)) + 8) / 8)` for B bytes of a full chunk. A message
+//! whose length asks for another C is read with that.
+//!
+//! The two orders of fields are told apart by the byte behind the dimension sizes: an offset size of 8, or an
+//! indexing type of 1, 3 or 5; where it is 4, the next byte is a number of sections (2 or 3) or the "max bits"
+//! of an extensible array. The fields must then fill the message, except for up to seven zero bytes of padding.
+
+use hyperslab_dataspace::Dims;
+use smallvec::SmallVec;
+
+use super::chunked::{
+    BTREE_V2, EXTENSIBLE_ARRAY, FIXED_ARRAY, IMPLICIT, SINGLE, decode_dims, decode_flags, encode_dims,
+};
+use super::{
+    BTreeV2Parameters, ChunkFlags, ExtensibleArrayParameters, FixedArrayParameters, MAX_DIMENSIONALITY,
+};
+use crate::codec::{Address, FileParams, Reader, Result, Writer};
+
+bitflags::bitflags! {
+    /// What structured chunks hold.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub struct StructuredChunkType: u16 {
+        /// Section 0 says which elements are defined; only those are stored.
+        const SPARSE = 1 << 0;
+        /// The last section is a heap for variable-length data.
+        const VARIABLE_LENGTH = 1 << 1;
+    }
+}
+
+/// Where the composition stands among the fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum FieldOrder {
+    /// Behind the dimension sizes: what is written.
+    #[default]
+    CompositionFirst,
+    /// Behind the address: the founding proposal. There, metadata of filtered chunks may be in another order too.
+    CompositionLast,
+}
+
+/// Raw data in chunks of several sections.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct StructuredChunkLayout {
+    /// Where the composition stands.
+    pub order: FieldOrder,
+    /// What chunks hold.
+    pub chunk_type: StructuredChunkType,
+    /// Flags.
+    pub flags: ChunkFlags,
+    /// Bytes of a stored dimension size.
+    pub dimension_width: u8,
+    /// Elements of a chunk along each dimension, then bytes of an element. (Some writers leave the latter out;
+    /// the rank of the dataspace tells.) None is 0.
+    pub dims: Dims,
+    /// Bytes of an offset in chunk metadata: 4 or 8.
+    pub offset_size: u8,
+    /// Number of sections: 2 or 3.
+    pub sections: u8,
+    /// Which sections end with a checksum, ascending.
+    pub metadata_sections: SmallVec<[u8; 4]>,
+    /// How chunks are found.
+    pub index: StructuredIndex,
+    /// The index or the single chunk; undefined while there is none.
+    pub address: Address,
+}
+
+/// How structured chunks are found.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum StructuredIndex {
+    /// There is one chunk.
+    Single(SingleStructuredChunk),
+    /// Fixed array.
+    FixedArray(FixedArrayParameters),
+    /// Extensible array.
+    ExtensibleArray(ExtensibleArrayParameters),
+    /// Version 2 B-tree.
+    BTreeV2(BTreeV2Parameters),
+}
+
+/// What an index entry says about the single chunk.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SingleStructuredChunk {
+    /// Bytes of the chunk in the file.
+    pub size: u64,
+    /// Bytes in which that is stored.
+    pub size_width: u8,
+    /// The chunk metadata as stored, [`StructuredChunkLayout::chunk_metadata_size`] bytes.
+    pub metadata: Vec<u8>,
+}
+
+impl StructuredIndex {
+    /// The number of the index.
+    pub const fn index_type(&self) -> u8 {
+        match self {
+            Self::Single(_) => SINGLE,
+            Self::FixedArray(_) => FIXED_ARRAY,
+            Self::ExtensibleArray(_) => EXTENSIBLE_ARRAY,
+            Self::BTreeV2(_) => BTREE_V2,
+        }
+    }
+}
+
+/// What a chunk consists of.
+#[derive(Debug, Clone)]
+struct Composition {
+    offset_size: u8,
+    sections: u8,
+    metadata_sections: SmallVec<[u8; 4]>,
+}
+
+/// What stands before the composition and the index in either order.
+#[derive(Debug, Clone)]
+struct Head {
+    chunk_type: StructuredChunkType,
+    flags: ChunkFlags,
+    dimension_width: u8,
+    dims: Dims,
+}
+
+impl StructuredChunkLayout {
+    /// Bytes of a chunk's metadata in its index entry; `filtered` if the dataset has a filter pipeline.
+    pub fn chunk_metadata_size(sections: u8, offset_size: u8, filtered: bool) -> usize {
+        let (sections, offset) = (usize::from(sections), usize::from(offset_size));
+        let offsets = sections.saturating_sub(1) * offset;
+        if filtered { offsets + sections * (offset + 4) } else { offsets }
+    }
+
+    /// Bytes of the chunk size in index entries that are written; `dims` as in [`Self::dims`].
+    pub fn chunk_size_width(sections: u8, dims: &[u64]) -> u8 {
+        if sections == 3 {
+            return 8;
+        }
+        let bytes = dims.iter().fold(1_u64, |product, dim| product.saturating_mul(*dim));
+        u8::try_from(1 + (bytes.max(1).ilog2() + 8) / 8).unwrap_or(8).min(8)
+    }
+
+    pub(super) fn decode(r: &mut Reader<'_>, params: FileParams) -> Result<Self> {
+        let version = r.u8("property version")?;
+        if version != 0 {
+            return Err(r.unsupported(format!("structured chunk property version {version}")));
+        }
+        let bits = r.u16("structured chunk type")?;
+        let chunk_type = match StructuredChunkType::from_bits(bits) {
+            Some(chunk_type) if !chunk_type.is_empty() => chunk_type,
+            _ => return Err(r.corrupt("structured chunk type", "1, 2 or 3", format_args!("{bits:#06x}"))),
+        };
+        let flags = decode_flags(r)?;
+        let (dimension_width, dims) = decode_dims(r, 1)?;
+        let head = Head { chunk_type, flags, dimension_width, dims };
+        match field_order(r)? {
+            FieldOrder::CompositionFirst => head.decode_composition_first(r, params),
+            FieldOrder::CompositionLast => head.decode_composition_last(r, params),
+        }
+    }
+
+    pub(super) fn encode(&self, params: FileParams, w: &mut Writer) {
+        self.check(w);
+        w.u8(0);
+        w.u16(self.chunk_type.bits());
+        w.u8(self.flags.bits());
+        encode_dims(self.dimension_width, &self.dims, w);
+        if self.order == FieldOrder::CompositionFirst {
+            self.encode_composition(w);
+        }
+        w.u8(self.index.index_type());
+        match &self.index {
+            StructuredIndex::Single(single) => {
+                w.uint(single.size_width.into(), single.size, "chunk size");
+                w.bytes(&single.metadata);
+            }
+            StructuredIndex::FixedArray(array) => array.encode(w),
+            StructuredIndex::ExtensibleArray(array) => array.encode(w),
+            StructuredIndex::BTreeV2(tree) => tree.encode(w),
+        }
+        w.offset(params, self.address, "address");
+        if self.order == FieldOrder::CompositionLast {
+            self.encode_composition(w);
+        }
+    }
+
+    fn encode_composition(&self, w: &mut Writer) {
+        w.u8(self.offset_size);
+        w.u8(self.sections);
+        w.narrow_u8(self.metadata_sections.len(), "number of sections with metadata");
+        w.bytes(&self.metadata_sections);
+    }
+
+    /// Refuses what could not be read back.
+    fn check(&self, w: &mut Writer) {
+        if !(1..=MAX_DIMENSIONALITY).contains(&self.dims.len()) {
+            w.fail("dimensionality", self.dims.len());
+        }
+        if self.dims.contains(&0) {
+            w.fail("dimension size", 0);
+        }
+        if self.chunk_type.is_empty() || StructuredChunkType::from_bits(self.chunk_type.bits()).is_none() {
+            w.fail("structured chunk type", self.chunk_type.bits());
+        }
+        if !matches!(self.offset_size, 4 | 8) {
+            w.fail("offset size", self.offset_size);
+        }
+        if !sections_fit(self.chunk_type, self.sections) {
+            w.fail("number of sections", self.sections);
+        }
+        if !is_section_list(&self.metadata_sections, self.sections) {
+            w.fail("number of section with metadata", format_args!("{:?}", self.metadata_sections));
+        }
+        if let StructuredIndex::Single(single) = &self.index {
+            let filtered = self.flags.contains(ChunkFlags::SINGLE_INDEX_WITH_FILTER);
+            if single.metadata.len() != Self::chunk_metadata_size(self.sections, self.offset_size, filtered) {
+                w.fail("structured chunk metadata", format_args!("{} bytes", single.metadata.len()));
+            }
+            if !(1..=8).contains(&single.size_width) {
+                w.fail("chunk size", format_args!("a width of {}", single.size_width));
+            }
+        }
+    }
+}
+
+/// Where the composition stands, by what is behind the dimension sizes.
+fn field_order(r: &Reader<'_>) -> Result<FieldOrder> {
+    match r.peek_rest() {
+        [8, ..] | [4, 2 | 3, ..] => Ok(FieldOrder::CompositionFirst),
+        [SINGLE | FIXED_ARRAY | EXTENSIBLE_ARRAY | BTREE_V2, ..] => Ok(FieldOrder::CompositionLast),
+        [IMPLICIT, ..] => Err(r.corrupt("chunk indexing type", "no implicit index", IMPLICIT)),
+        [other, ..] => Err(r.corrupt("offset size", "4 or 8, or a chunk indexing type", other)),
+        [] => Err(r.corrupt("offset size", "1 byte", "0 before the end")),
+    }
+}
+
+fn sections_fit(chunk_type: StructuredChunkType, sections: u8) -> bool {
+    match sections {
+        2 => chunk_type != StructuredChunkType::all(),
+        3 => chunk_type.contains(StructuredChunkType::SPARSE),
+        _ => false,
+    }
+}
+
+fn is_section_list(list: &[u8], sections: u8) -> bool {
+    list.is_sorted_by(|one, next| one < next) && list.iter().all(|section| *section < sections)
+}
+
+/// Only up to seven zero bytes are left.
+fn check_end(r: &Reader<'_>) -> Result<()> {
+    let rest = r.peek_rest();
+    if rest.len() < 8 && rest.iter().all(|byte| *byte == 0) {
+        return Ok(());
+    }
+    Err(r.corrupt("end", "no further bytes", format_args!("{} more", rest.len())))
+}
+
+/// Takes an address. `ff..fe`, a mark that a prototype leaves behind, counts as undefined too.
+fn decode_address(r: &mut Reader<'_>, params: FileParams) -> Result<Address> {
+    let mut probe = r.clone();
+    if let [0xfe, rest @ ..] = probe.take(params.offset_width(), "address")?
+        && rest.iter().all(|byte| *byte == 0xff)
+    {
+        *r = probe;
+        return Ok(Address::UNDEFINED);
+    }
+    r.offset(params, "address")
+}
+
+impl Composition {
+    fn decode(r: &mut Reader<'_>, chunk_type: StructuredChunkType) -> Result<Self> {
+        let offset_size = r.u8("offset size")?;
+        if !matches!(offset_size, 4 | 8) {
+            return Err(r.corrupt("offset size", "4 or 8", offset_size));
+        }
+        let sections = r.u8("number of sections")?;
+        if !sections_fit(chunk_type, sections) {
+            let expected = format!("a number for structured chunk type {}", chunk_type.bits());
+            return Err(r.corrupt("number of sections", expected, sections));
+        }
+        let count = r.u8("number of sections with metadata")?;
+        let list = r.take(count.into(), "number of section with metadata")?;
+        if !is_section_list(list, sections) {
+            let expected = format!("ascending numbers below {sections}");
+            return Err(r.corrupt("number of section with metadata", expected, format_args!("{list:?}")));
+        }
+        Ok(Self { offset_size, sections, metadata_sections: SmallVec::from_slice(list) })
+    }
+}
+
+impl Head {
+    fn filtered(&self) -> bool {
+        self.flags.contains(ChunkFlags::SINGLE_INDEX_WITH_FILTER)
+    }
+
+    fn finish(
+        self,
+        order: FieldOrder,
+        composition: Composition,
+        index: StructuredIndex,
+        address: Address,
+    ) -> StructuredChunkLayout {
+        let Self { chunk_type, flags, dimension_width, dims } = self;
+        let Composition { offset_size, sections, metadata_sections } = composition;
+        StructuredChunkLayout {
+            order,
+            chunk_type,
+            flags,
+            dimension_width,
+            dims,
+            offset_size,
+            sections,
+            metadata_sections,
+            index,
+            address,
+        }
+    }
+
+    fn decode_composition_first(
+        self,
+        r: &mut Reader<'_>,
+        params: FileParams,
+    ) -> Result<StructuredChunkLayout> {
+        let composition = Composition::decode(r, self.chunk_type)?;
+        let index = match r.u8("chunk indexing type")? {
+            SINGLE => {
+                let Composition { sections, offset_size, .. } = composition;
+                let metadata =
+                    StructuredChunkLayout::chunk_metadata_size(sections, offset_size, self.filtered());
+                let behind = metadata.saturating_add(params.offset_width());
+                let width = self.single_width(r, sections, behind)?;
+                StructuredIndex::Single(SingleStructuredChunk::decode(r, width, metadata)?)
+            }
+            other => decode_index(r, other)?,
+        };
+        let address = decode_address(r, params)?;
+        check_end(r)?;
+        Ok(self.finish(FieldOrder::CompositionFirst, composition, index, address))
+    }
+
+    /// The width of a single chunk's size: the rule's, or else the one that fills the message exactly.
+    fn single_width(&self, r: &Reader<'_>, sections: u8, behind: usize) -> Result<u8> {
+        let rule = StructuredChunkLayout::chunk_size_width(sections, &self.dims);
+        let by_rule = usize::from(rule).saturating_add(behind);
+        if r.peek_rest().get(by_rule..).is_some_and(|pad| pad.len() < 8 && pad.iter().all(|byte| *byte == 0))
+        {
+            return Ok(rule);
+        }
+        let exact = r.remaining().checked_sub(behind).and_then(|width| u8::try_from(width).ok());
+        exact
+            .filter(|width| (1..=8).contains(width))
+            .ok_or_else(|| r.corrupt("chunk size", format!("{rule} bytes"), "a message of another length"))
+    }
+
+    fn decode_composition_last(
+        self,
+        r: &mut Reader<'_>,
+        params: FileParams,
+    ) -> Result<StructuredChunkLayout> {
+        let index_type = r.u8("chunk indexing type")?;
+        if index_type == SINGLE {
+            return self.decode_single_composition_last(r, params);
+        }
+        let index = decode_index(r, index_type)?;
+        let address = decode_address(r, params)?;
+        let composition = Composition::decode(r, self.chunk_type)?;
+        check_end(r)?;
+        Ok(self.finish(FieldOrder::CompositionLast, composition, index, address))
+    }
+
+    /// The number of sections and the offset size, on which the metadata's size depends, stand behind the
+    /// metadata: each possible pair is tried, first with the width by the rule, then with any width.
+    fn decode_single_composition_last(
+        self,
+        r: &mut Reader<'_>,
+        params: FileParams,
+    ) -> Result<StructuredChunkLayout> {
+        for any_width in [false, true] {
+            let mut found = Vec::new();
+            for (sections, offset_size) in [(2, 8), (2, 4), (3, 8), (3, 4)] {
+                let rule = StructuredChunkLayout::chunk_size_width(sections, &self.dims);
+                let widths = if any_width { 1..=8 } else { rule..=rule };
+                for width in widths {
+                    found.extend(self.try_single(r, params, (sections, offset_size), width));
+                }
+            }
+            match found.len() {
+                0 => {}
+                1 => {
+                    r.take_rest();
+                    return found
+                        .pop()
+                        .ok_or_else(|| r.corrupt("structured chunk composition", "one", "none"));
+                }
+                several => {
+                    return Err(r.corrupt("structured chunk composition", "one way to read it", several));
+                }
+            }
+        }
+        Err(r.corrupt("structured chunk composition", "one that agrees with the length", "none"))
+    }
+
+    /// The layout, if the rest of the message agrees with these sizes.
+    fn try_single(
+        &self,
+        r: &Reader<'_>,
+        params: FileParams,
+        (sections, offset_size): (u8, u8),
+        width: u8,
+    ) -> Option<StructuredChunkLayout> {
+        let mut r = r.clone();
+        let metadata = StructuredChunkLayout::chunk_metadata_size(sections, offset_size, self.filtered());
+        let single = SingleStructuredChunk::decode(&mut r, width, metadata).ok()?;
+        let address = decode_address(&mut r, params).ok()?;
+        let composition = Composition::decode(&mut r, self.chunk_type).ok()?;
+        check_end(&r).ok()?;
+        let agrees = composition.sections == sections && composition.offset_size == offset_size;
+        agrees.then(|| {
+            let index = StructuredIndex::Single(single);
+            self.clone().finish(FieldOrder::CompositionLast, composition, index, address)
+        })
+    }
+}
+
+impl SingleStructuredChunk {
+    fn decode(r: &mut Reader<'_>, size_width: u8, metadata: usize) -> Result<Self> {
+        let size = r.uint(size_width.into(), "chunk size")?;
+        Ok(Self { size, size_width, metadata: r.take(metadata, "structured chunk metadata")?.to_vec() })
+    }
+}
+
+fn decode_index(r: &mut Reader<'_>, index_type: u8) -> Result<StructuredIndex> {
+    match index_type {
+        FIXED_ARRAY => FixedArrayParameters::decode(r).map(StructuredIndex::FixedArray),
+        EXTENSIBLE_ARRAY => ExtensibleArrayParameters::decode(r).map(StructuredIndex::ExtensibleArray),
+        BTREE_V2 => BTreeV2Parameters::decode(r).map(StructuredIndex::BTreeV2),
+        other => Err(r.corrupt("chunk indexing type", "1, 3, 4 or 5", other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::laws::{addresses, assert_laws, assert_survives, bodies, params};
+    use crate::message::{DataLayout, Layout, Message};
+    use proptest::prelude::*;
+    use smallvec::smallvec;
+
+    const SMALL: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 4 };
+
+    fn sparse(order: FieldOrder, index: StructuredIndex) -> StructuredChunkLayout {
+        StructuredChunkLayout {
+            order,
+            chunk_type: StructuredChunkType::SPARSE,
+            flags: ChunkFlags::empty(),
+            dimension_width: 1,
+            dims: smallvec![5, 4],
+            offset_size: 8,
+            sections: 2,
+            metadata_sections: smallvec![0],
+            index,
+            address: Address::new(0x320),
+        }
+    }
+
+    fn message(layout: StructuredChunkLayout) -> DataLayout {
+        DataLayout { version: 5, layout: Layout::Structured(layout) }
+    }
+
+    fn single(size: u64, size_width: u8, metadata: usize) -> StructuredIndex {
+        StructuredIndex::Single(SingleStructuredChunk { size, size_width, metadata: vec![9; metadata] })
+    }
+
+    const HEAD: [u8; 10] = [5, 4, 0, 1, 0, 0, 2, 1, 5, 4];
+    const COMPOSITION: [u8; 4] = [8, 2, 1, 0];
+    const ADDRESS: [u8; 4] = [0x20, 3, 0, 0];
+
+    #[test]
+    fn both_orders() {
+        let fixed = || StructuredIndex::FixedArray(FixedArrayParameters::DEFAULT);
+        let extensible = || StructuredIndex::ExtensibleArray(ExtensibleArrayParameters::DEFAULT);
+        let tree = || StructuredIndex::BTreeV2(BTreeV2Parameters::DEFAULT);
+        // B is 20 bytes, so a chunk size takes 1 + (4 + 8) / 8 = 2.
+        let one = || single(0x30, 2, 8);
+        let information: [(_, &[u8]); 4] = [
+            (fixed(), &[3, 10]),
+            (extensible(), &[4, 32, 4, 4, 16, 10]),
+            (tree(), &[5, 0, 8, 0, 0, 100, 40]),
+            (one(), &[1, 0x30, 0, 9, 9, 9, 9, 9, 9, 9, 9]),
+        ];
+        for (index, information) in information {
+            let first = message(sparse(FieldOrder::CompositionFirst, index.clone()));
+            let bytes = assert_laws!(DataLayout, first, SMALL);
+            assert_eq!(bytes, [&HEAD[..], &COMPOSITION, information, &ADDRESS].concat());
+            let last = message(sparse(FieldOrder::CompositionLast, index));
+            let mut bytes = assert_laws!(DataLayout, last, SMALL);
+            assert_eq!(bytes, [&HEAD[..], information, &ADDRESS, &COMPOSITION].concat());
+            bytes.extend([0; 7]);
+            assert_eq!(DataLayout::decode(&bytes, SMALL).unwrap(), last);
+            bytes.push(0);
+            assert!(DataLayout::decode(&bytes, SMALL).is_err());
+        }
+    }
+
+    #[test]
+    fn a_single_chunk_with_another_width() {
+        for order in [FieldOrder::CompositionFirst, FieldOrder::CompositionLast] {
+            assert_laws!(DataLayout, message(sparse(order, single(0x30, 8, 8))), SMALL);
+        }
+    }
+
+    #[test]
+    fn a_filtered_single_chunk_with_variable_length_data() {
+        for order in [FieldOrder::CompositionFirst, FieldOrder::CompositionLast] {
+            for offset_size in [4, 8] {
+                let metadata = usize::from(offset_size) * 5 + 12;
+                assert_eq!(StructuredChunkLayout::chunk_metadata_size(3, offset_size, true), metadata);
+                let layout = StructuredChunkLayout {
+                    chunk_type: StructuredChunkType::all(),
+                    flags: ChunkFlags::SINGLE_INDEX_WITH_FILTER,
+                    offset_size,
+                    sections: 3,
+                    metadata_sections: smallvec![0, 1, 2],
+                    ..sparse(order, single(0x30, 8, metadata))
+                };
+                assert_laws!(DataLayout, message(layout), SMALL);
+            }
+        }
+    }
+
+    #[test]
+    fn no_chunk() {
+        let mut bytes = [&HEAD[..], &COMPOSITION, &[3, 10], &[0xfe, 0xff, 0xff, 0xff]].concat();
+        for _ in 0..2 {
+            let DataLayout { layout: Layout::Structured(layout), .. } =
+                DataLayout::decode(&bytes, SMALL).unwrap()
+            else {
+                panic!("another class");
+            };
+            assert_eq!(layout.address, Address::UNDEFINED);
+            bytes[16] = 0xff;
+        }
+    }
+
+    #[test]
+    fn refuses_contradictions() {
+        let bytes = [&HEAD[..], &COMPOSITION, &[3, 10], &ADDRESS].concat();
+        assert!(DataLayout::decode(&bytes, SMALL).is_ok());
+        for (at, value) in [
+            (0, 4),  // version
+            (2, 1),  // property version
+            (3, 0),  // type: neither
+            (3, 3),  // type: needs three sections
+            (3, 5),  // type: reserved bit
+            (5, 4),  // flags
+            (6, 0),  // dimensionality
+            (7, 0),  // width
+            (8, 0),  // dimension
+            (10, 7), // offset size
+            (10, 2), // implicit
+            (11, 1), // sections
+            (11, 4), // sections
+            (12, 3), // sections with metadata
+            (13, 2), // list
+            (14, 2), // implicit
+            (15, 0), // page bits
+        ] {
+            let mut bad = bytes.clone();
+            bad[at] = value;
+            assert!(DataLayout::decode(&bad, SMALL).is_err(), "byte {at} = {value}");
+        }
+    }
+
+    #[test]
+    fn chunk_size_widths() {
+        for (dims, width) in [(&[1][..], 2), (&[5, 4], 2), (&[255, 1], 2), (&[256, 1], 3), (&[1 << 55, 1], 8)]
+        {
+            assert_eq!(StructuredChunkLayout::chunk_size_width(2, dims), width, "{dims:?}");
+        }
+        assert_eq!(StructuredChunkLayout::chunk_size_width(2, &[u64::MAX, u64::MAX]), 8);
+        assert_eq!(StructuredChunkLayout::chunk_size_width(3, &[1]), 8);
+    }
+
+    proptest! {
+        #[test]
+        fn laws(
+            params in params(),
+            dims in prop::collection::vec(1_u64..1000, 1..=33),
+            address in addresses(),
+            last in any::<bool>(),
+            wide in any::<bool>(),
+            filtered in any::<bool>(),
+            bytes in bodies(),
+        ) {
+            let order = if last { FieldOrder::CompositionLast } else { FieldOrder::CompositionFirst };
+            let dims = Dims::from(dims);
+            let offset_size = if wide { 8 } else { 4 };
+            let metadata = StructuredChunkLayout::chunk_metadata_size(2, offset_size, filtered);
+            let mut flags = ChunkFlags::empty();
+            flags.set(ChunkFlags::SINGLE_INDEX_WITH_FILTER, filtered);
+            let index = single(77, StructuredChunkLayout::chunk_size_width(2, &dims), metadata);
+            let layout = StructuredChunkLayout {
+                flags, dims, dimension_width: 2, offset_size, address, ..sparse(order, index)
+            };
+            assert_laws!(DataLayout, message(layout), params);
+            assert_survives!(DataLayout, &[&HEAD[..], &bytes].concat(), params);
+            assert_survives!(DataLayout, &[&HEAD[..], &COMPOSITION, &bytes].concat(), params);
+        }
+    }
+}
