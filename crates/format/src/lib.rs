@@ -8,6 +8,7 @@
 pub mod btree_v1;
 pub mod btree_v2;
 pub mod codec;
+pub mod fractal_heap;
 pub mod global_heap;
 pub mod local_heap;
 pub mod message;
