@@ -7,6 +7,7 @@
 
 pub mod btree_v1;
 pub mod btree_v2;
+pub mod chunk_index;
 pub mod codec;
 pub mod fractal_heap;
 pub mod global_heap;
