@@ -7,8 +7,10 @@
 
 pub mod btree_v1;
 pub mod btree_v2;
+pub mod chunk_index;
 pub mod codec;
 pub mod driver_info;
+pub mod fractal_heap;
 pub mod global_heap;
 pub mod local_heap;
 pub mod message;

@@ -1,0 +1,299 @@
+//! Elements of fixed and extensible arrays (File Format Specification, sections VII.C and VII.D).
+//!
+//! ```text
+//! client 0, chunks                       address (O)
+//! client 1, filtered chunks              address (O), size (s), filter mask (4)
+//! client 2, structured chunks            address (O), size (s), metadata
+//! client 3, filtered structured chunks   the same with longer metadata
+//! ```
+//! An element that is not set has the undefined address, and zeros behind it.
+
+use crate::codec::{Address, FileParams, FormatError, Reader, Result, Writer};
+
+const NAME: &str = "chunk index element";
+
+/// Who uses an array: what its elements are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ChunkIndexClient(pub u8);
+
+impl ChunkIndexClient {
+    /// Chunks without filters.
+    pub const CHUNKS: Self = Self(0);
+    /// Chunks with filters.
+    pub const FILTERED: Self = Self(1);
+    /// Structured chunks without filters.
+    pub const STRUCTURED: Self = Self(2);
+    /// Structured chunks with filters.
+    pub const STRUCTURED_FILTERED: Self = Self(3);
+}
+
+/// An element of an array: a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkElement<'a> {
+    /// The chunk; undefined if there is none.
+    pub address: Address,
+    /// Bytes of the chunk in the file; 0 for client 0, which does not store it.
+    pub size: u64,
+    /// Filters skipped: bit i for filter i of the pipeline; stored by client 1 only.
+    pub filter_mask: u32,
+    /// Structured chunk metadata (clients 2 and 3), not interpreted.
+    pub metadata: &'a [u8],
+}
+
+/// What an element stores besides the address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkElementForm {
+    /// Nothing.
+    Plain,
+    /// Size and filter mask.
+    Filtered {
+        /// Bytes of the size field.
+        size_width: usize,
+    },
+    /// Size and structured chunk metadata.
+    Structured {
+        /// Bytes of the size field.
+        size_width: usize,
+        /// Bytes of the metadata.
+        metadata_size: usize,
+    },
+}
+
+/// The layout of the elements of one array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkElementLayout {
+    params: FileParams,
+    form: ChunkElementForm,
+}
+
+impl ChunkElementLayout {
+    /// Elements of that form.
+    pub fn new(params: FileParams, form: ChunkElementForm) -> Self {
+        Self { params, form }
+    }
+
+    /// The layout that an array's header leads to; the width of the chunk size is what its element size leaves.
+    /// `metadata_size` is that of structured chunks and does not matter for clients 0 and 1.
+    ///
+    /// # Errors
+    /// An unknown client, or an element size that leaves no chunk size of 1 to 8 bytes.
+    pub fn of_array(
+        params: FileParams,
+        client: ChunkIndexClient,
+        element_size: usize,
+        metadata_size: usize,
+    ) -> Result<Self> {
+        let fixed = params.offset_width();
+        let width = |rest: usize| {
+            let width = element_size.checked_sub(fixed.saturating_add(rest));
+            width.filter(|width| (1..=8).contains(width)).ok_or_else(|| {
+                let expected = format!("{} and a chunk size of 1 to 8 bytes", fixed.saturating_add(rest));
+                FormatError::corrupt(NAME, "element size", expected, element_size)
+            })
+        };
+        let form = match client {
+            ChunkIndexClient::CHUNKS if element_size == fixed => ChunkElementForm::Plain,
+            ChunkIndexClient::CHUNKS => {
+                return Err(FormatError::corrupt(NAME, "element size", fixed.to_string(), element_size));
+            }
+            ChunkIndexClient::FILTERED => ChunkElementForm::Filtered { size_width: width(4)? },
+            ChunkIndexClient::STRUCTURED | ChunkIndexClient::STRUCTURED_FILTERED => {
+                ChunkElementForm::Structured { size_width: width(metadata_size)?, metadata_size }
+            }
+            ChunkIndexClient(other) => {
+                return Err(FormatError::unsupported(NAME, format!("client ID {other}")));
+            }
+        };
+        Ok(Self { params, form })
+    }
+
+    /// What an element stores besides the address.
+    pub fn form(&self) -> ChunkElementForm {
+        self.form
+    }
+
+    /// Bytes of an element.
+    pub fn size(&self) -> usize {
+        let more = match self.form {
+            ChunkElementForm::Plain => 0,
+            ChunkElementForm::Filtered { size_width } => size_width.saturating_add(4),
+            ChunkElementForm::Structured { size_width, metadata_size } => {
+                size_width.saturating_add(metadata_size)
+            }
+        };
+        self.params.offset_width().saturating_add(more)
+    }
+
+    /// Decodes an element that begins at the first of `bytes`.
+    ///
+    /// # Errors
+    /// If bytes are missing.
+    pub fn decode<'a>(&self, bytes: &'a [u8]) -> Result<ChunkElement<'a>> {
+        let mut reader = Reader::new(NAME, bytes);
+        let address = reader.offset(self.params, "address")?;
+        Ok(match self.form {
+            ChunkElementForm::Plain => ChunkElement { address, size: 0, filter_mask: 0, metadata: &[] },
+            ChunkElementForm::Filtered { size_width } => {
+                let size = reader.uint(size_width, "chunk size")?;
+                ChunkElement { address, size, filter_mask: reader.u32("filter mask")?, metadata: &[] }
+            }
+            ChunkElementForm::Structured { size_width, metadata_size } => {
+                let size = reader.uint(size_width, "chunk size")?;
+                let metadata = reader.take(metadata_size, "structured chunk metadata")?;
+                ChunkElement { address, size, filter_mask: 0, metadata }
+            }
+        })
+    }
+
+    /// Element `index` of elements that lie side by side.
+    ///
+    /// # Errors
+    /// If there are not so many.
+    pub fn get<'a>(&self, elements: &'a [u8], index: usize) -> Result<ChunkElement<'a>> {
+        let bytes = index.checked_mul(self.size()).and_then(|start| elements.get(start..));
+        self.decode(bytes.unwrap_or_default())
+    }
+
+    /// The elements that lie side by side in `elements`.
+    pub fn iter<'a>(&self, elements: &'a [u8]) -> impl Iterator<Item = Result<ChunkElement<'a>>> {
+        let layout = *self;
+        elements.chunks_exact(layout.size().max(1)).map(move |bytes| layout.decode(bytes))
+    }
+
+    /// Encodes an element.
+    ///
+    /// # Errors
+    /// If a value does not fit its field.
+    pub fn encode(&self, element: &ChunkElement<'_>) -> Result<Vec<u8>> {
+        let mut writer = Writer::new(NAME);
+        writer.offset(self.params, element.address, "address");
+        match self.form {
+            ChunkElementForm::Plain => {}
+            ChunkElementForm::Filtered { size_width } => {
+                writer.uint(size_width, element.size, "chunk size");
+                writer.u32(element.filter_mask);
+            }
+            ChunkElementForm::Structured { size_width, metadata_size } => {
+                writer.uint(size_width, element.size, "chunk size");
+                if element.address.is_defined() && element.metadata.len() != metadata_size {
+                    writer.fail("structured chunk metadata", element.metadata.len());
+                }
+                writer.bytes(element.metadata);
+            }
+        }
+        writer.pad_to(self.size(), "element");
+        writer.finish()
+    }
+
+    /// Replaces element `index` of elements that lie side by side.
+    ///
+    /// # Errors
+    /// If there are not so many, or a value does not fit its field.
+    pub fn set(&self, elements: &mut [u8], index: usize, element: &ChunkElement<'_>) -> Result<()> {
+        let image = self.encode(element)?;
+        let place = index
+            .checked_mul(self.size())
+            .and_then(|start| elements.get_mut(start..)?.get_mut(..image.len()));
+        let Some(place) = place else {
+            return Err(FormatError::Encode { structure: NAME, field: "element", got: index.to_string() });
+        };
+        place.copy_from_slice(&image);
+        Ok(())
+    }
+
+    /// The bytes of `count` elements that are not set.
+    pub fn unset(&self, count: usize) -> Vec<u8> {
+        let mut one = vec![0; self.size()];
+        for byte in one.iter_mut().take(self.params.offset_width()) {
+            *byte = 0xff;
+        }
+        one.repeat(count)
+    }
+}
+
+impl ChunkElement<'_> {
+    /// An element that is not set.
+    pub const UNSET: ChunkElement<'static> =
+        ChunkElement { address: Address::UNDEFINED, size: 0, filter_mask: 0, metadata: &[] };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PARAMS: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 4 };
+
+    fn layout(client: u8, size: usize) -> ChunkElementLayout {
+        ChunkElementLayout::of_array(PARAMS, ChunkIndexClient(client), size, 8).unwrap()
+    }
+
+    fn same(layout: ChunkElementLayout, element: &ChunkElement<'_>, bytes: &[u8]) {
+        assert_eq!(layout.size(), bytes.len());
+        assert_eq!(&layout.decode(bytes).unwrap(), element);
+        assert_eq!(layout.encode(element).unwrap(), bytes);
+        assert!(layout.decode(&bytes[1..]).is_err());
+    }
+
+    #[test]
+    fn each_client() {
+        let mut element =
+            ChunkElement { address: Address::new(0x1000), size: 0, filter_mask: 0, metadata: &[] };
+        same(layout(0, 4), &element, &[0, 0x10, 0, 0]);
+        element.size = 300;
+        element.filter_mask = 5;
+        same(layout(1, 10), &element, &[0, 0x10, 0, 0, 0x2c, 1, 5, 0, 0, 0]);
+        element.filter_mask = 0;
+        element.metadata = b"12345678";
+        same(layout(2, 14), &element, b"\x00\x10\x00\x00\x2c\x0112345678");
+        same(
+            layout(3, 14),
+            &ChunkElement { metadata: &[0; 8], ..ChunkElement::UNSET },
+            &layout(3, 14).unset(1),
+        );
+        assert_eq!(layout(3, 14).encode(&ChunkElement::UNSET).unwrap(), layout(3, 14).unset(1));
+        for (client, size) in [(0, 5), (1, 8), (1, 17), (2, 12), (4, 4)] {
+            assert!(ChunkElementLayout::of_array(PARAMS, ChunkIndexClient(client), size, 8).is_err());
+        }
+    }
+
+    #[test]
+    fn side_by_side() {
+        let layout = layout(1, 10);
+        let mut elements = layout.unset(3);
+        let element = ChunkElement { address: Address::new(7), size: 9, filter_mask: 1, metadata: &[] };
+        layout.set(&mut elements, 1, &element).unwrap();
+        assert!(layout.set(&mut elements, 3, &element).is_err());
+        assert_eq!(layout.get(&elements, 1), Ok(element));
+        assert!(layout.get(&elements, 3).is_err());
+        assert!(layout.get(&elements, usize::MAX).is_err());
+        let all: Vec<_> =
+            layout.iter(&elements).map(|element| element.unwrap().address.is_defined()).collect();
+        assert_eq!(all, [false, true, false]);
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(client in 0_u8..4, address: u32, size: u16, filter_mask: u32, metadata: [u8; 8]) {
+            let layout = layout(client, [4, 10, 14, 14][usize::from(client)]);
+            let element = ChunkElement {
+                address: Address::new(u64::from(address) / 2),
+                size: if client > 0 { size.into() } else { 0 },
+                filter_mask: if client == 1 { filter_mask } else { 0 },
+                metadata: if client > 1 { &metadata } else { &[] },
+            };
+            let bytes = layout.encode(&element).unwrap();
+            prop_assert_eq!(layout.decode(&bytes).unwrap(), element);
+        }
+
+        #[test]
+        fn any_bytes(client in 0_u8..5, size in 0_usize..40, metadata in 0_usize..40, bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            if let Ok(layout) = ChunkElementLayout::of_array(PARAMS, ChunkIndexClient(client), size, metadata) {
+                for index in [0, 1, 7] {
+                    let _ = layout.get(&bytes, index);
+                }
+                prop_assert!(layout.iter(&bytes).all(|element| element.is_ok()));
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Where an element of an extensible array lies (File Format Specification, section VII.D, which does not give
+//! the arithmetic).
+//!
+//! ```text
+//! elements 0 … E-1                in the index block
+//! then secondary blocks s = 0 … S-1, with S = 1 + max nelmts bits - log2(M):
+//!     data blocks                 2^(s/2)
+//!     elements of a data block    M * 2^((s+1)/2)
+//!     first element               E + M * (2^s - 1)
+//! ```
+//! M is the smallest data block's number of elements. Secondary blocks 0 … 2*log2(P)-1 do not exist as blocks:
+//! their 2*(P-1) data blocks hang on the index block itself. Data blocks with more elements than a page are paged;
+//! the bitmap of initialised pages is in their secondary block.
+
+use super::ExtensibleArrayHeader;
+use crate::codec::{FormatError, Result, Structure};
+
+/// The arithmetic of one extensible array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtensibleArrayGeometry {
+    index_block_elements: u64,
+    min_bits: u32,
+    max_bits: u32,
+    secondary_blocks: u32,
+    inline_secondary_blocks: u32,
+    page_bits: u32,
+}
+
+/// The shape of one secondary block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SecondaryBlockShape {
+    /// Data blocks of the secondary block.
+    pub data_blocks: u64,
+    /// Elements of each of its data blocks.
+    pub data_block_elements: u64,
+    /// Its first element, counted without those of the index block: the block offset that it stores.
+    pub first_element: u64,
+    /// Data blocks of the array before its first.
+    pub first_data_block: u64,
+    /// Pages of each of its data blocks; 0 if they are not paged.
+    pub pages: u64,
+}
+
+/// Where an element lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElementPlace {
+    /// In the index block.
+    IndexBlock {
+        /// Its number there.
+        element: u64,
+    },
+    /// In a data block whose address is in the index block.
+    DataBlock {
+        /// The data block's number in the index block.
+        data_block: u64,
+        /// The element's number in the data block.
+        element: u64,
+        /// Elements of the data block.
+        elements: u64,
+        /// The block offset that the data block stores.
+        block_offset: u64,
+    },
+    /// In a data block of a secondary block.
+    SecondaryBlock {
+        /// The secondary block's number among all, for [`ExtensibleArrayGeometry::secondary_block`].
+        secondary_block: u32,
+        /// The number of its address in the index block.
+        pointer: u32,
+        /// The data block's number in the secondary block.
+        data_block: u64,
+        /// The element's number in the data block, over all its pages.
+        element: u64,
+        /// The block offset that the data block stores.
+        block_offset: u64,
+        /// The page with the element, in a paged data block.
+        page: Option<u64>,
+    },
+}
+
+impl ExtensibleArrayGeometry {
+    /// The geometry that a header describes.
+    ///
+    /// # Errors
+    /// Parameters that are no powers of two where they must be, or in contradiction with each other.
+    pub fn new(header: &ExtensibleArrayHeader) -> Result<Self> {
+        let corrupt = |field, expected: &str, got: u8| {
+            FormatError::corrupt(ExtensibleArrayHeader::NAME, field, expected, got)
+        };
+        let bits = |field, value: u8| {
+            let bits = value.is_power_of_two().then(|| value.trailing_zeros());
+            bits.ok_or_else(|| corrupt(field, "a power of two", value))
+        };
+        let min_bits = bits("data blk min elmts", header.min_data_block_elements)?;
+        let pointer_bits = bits("secondary blk min data ptrs", header.min_secondary_block_pointers)?;
+        let max_bits = u32::from(header.max_elements_bits);
+        if max_bits > 64 || max_bits < min_bits {
+            return Err(corrupt(
+                "max nelmts bits",
+                "the bits of a data block, up to 64",
+                header.max_elements_bits,
+            ));
+        }
+        let secondary_blocks = 1 + max_bits - min_bits;
+        let inline_secondary_blocks = 2 * pointer_bits;
+        if inline_secondary_blocks > secondary_blocks {
+            let got = header.min_secondary_block_pointers;
+            return Err(corrupt("secondary blk min data ptrs", "fewer than the elements need", got));
+        }
+        let page_bits = u32::from(header.page_bits);
+        // Data blocks of the index block have nowhere to keep a bitmap of pages.
+        if page_bits > 63 || page_bits < min_bits + pointer_bits {
+            let expected = "a page as large as a data block of the index block, below 2^64";
+            return Err(corrupt("max data blk page nelmts bits", expected, header.page_bits));
+        }
+        if header.element_size == 0 {
+            return Err(corrupt("element size", "at least 1", 0));
+        }
+        Ok(Self {
+            index_block_elements: header.index_block_elements.into(),
+            min_bits,
+            max_bits,
+            secondary_blocks,
+            inline_secondary_blocks,
+            page_bits,
+        })
+    }
+
+    /// Bytes of a block offset.
+    pub fn offset_width(&self) -> usize {
+        usize::try_from(self.max_bits.div_ceil(8)).unwrap_or(8)
+    }
+
+    /// Elements in the index block.
+    pub fn index_block_elements(&self) -> usize {
+        usize::try_from(self.index_block_elements).unwrap_or(usize::MAX)
+    }
+
+    /// Addresses of data blocks in the index block.
+    pub fn index_block_data_blocks(&self) -> usize {
+        let pointers = 1_usize.checked_shl(self.inline_secondary_blocks / 2).unwrap_or(usize::MAX);
+        pointers.saturating_sub(1).saturating_mul(2)
+    }
+
+    /// Addresses of secondary blocks in the index block.
+    pub fn index_block_secondary_blocks(&self) -> usize {
+        usize::try_from(self.secondary_blocks - self.inline_secondary_blocks).unwrap_or(usize::MAX)
+    }
+
+    /// The first secondary block that exists as a block.
+    pub fn first_secondary_block(&self) -> u32 {
+        self.inline_secondary_blocks
+    }
+
+    /// Elements of a page of a paged data block.
+    pub fn page_elements(&self) -> u64 {
+        1_u64.checked_shl(self.page_bits).unwrap_or(u64::MAX)
+    }
+
+    /// The shape of secondary block `number`, whether it exists as a block or not.
+    pub fn secondary_block(&self, number: u32) -> SecondaryBlockShape {
+        let power = |bits: u32| 1_u64.checked_shl(bits).unwrap_or(u64::MAX);
+        let data_block_elements = power(self.min_bits.saturating_add(number.saturating_add(1) / 2));
+        // 1 + 1 + 2 + 2 + 4 + 4 + … data blocks before.
+        let before = power(number / 2).saturating_sub(1).saturating_mul(2);
+        let first_data_block = before.saturating_add(if number % 2 == 1 { power(number / 2) } else { 0 });
+        let paged = data_block_elements > self.page_elements();
+        SecondaryBlockShape {
+            data_blocks: power(number / 2),
+            data_block_elements,
+            first_element: power(number).saturating_sub(1).saturating_mul(power(self.min_bits)),
+            first_data_block,
+            pages: if paged { data_block_elements / self.page_elements() } else { 0 },
+        }
+    }
+
+    /// Where the element with that index lies; `None` beyond the end of any such array.
+    pub fn locate(&self, index: u64) -> Option<ElementPlace> {
+        let Some(rest) = index.checked_sub(self.index_block_elements) else {
+            return Some(ElementPlace::IndexBlock { element: index });
+        };
+        let number = ((rest >> self.min_bits).checked_add(1)?).ilog2();
+        if number >= self.secondary_blocks {
+            return None;
+        }
+        let shape = self.secondary_block(number);
+        let within = rest.checked_sub(shape.first_element)?;
+        let (data_block, element) = (within / shape.data_block_elements, within % shape.data_block_elements);
+        let offset =
+            |block: u64| shape.first_element.saturating_add(block.saturating_mul(shape.data_block_elements));
+        let Some(pointer) = number.checked_sub(self.inline_secondary_blocks) else {
+            let data_block = shape.first_data_block.saturating_add(data_block);
+            // libhdf5 counts all data blocks of the index block here, not those of the secondary block.
+            let block_offset = offset(data_block);
+            let elements = shape.data_block_elements;
+            return Some(ElementPlace::DataBlock { data_block, element, elements, block_offset });
+        };
+        Some(ElementPlace::SecondaryBlock {
+            secondary_block: number,
+            pointer,
+            data_block,
+            element,
+            block_offset: offset(data_block),
+            page: (shape.pages > 0).then(|| element >> self.page_bits),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::extensible_array_header::tests::default_header;
+    use super::*;
+
+    #[test]
+    fn default_geometry() {
+        let geometry = ExtensibleArrayGeometry::new(&default_header()).unwrap();
+        assert_eq!((geometry.index_block_elements(), geometry.index_block_data_blocks()), (4, 6));
+        assert_eq!((geometry.index_block_secondary_blocks(), geometry.offset_width()), (25, 4));
+        let shape = geometry.secondary_block(5);
+        let expected = SecondaryBlockShape {
+            data_blocks: 4,
+            data_block_elements: 128,
+            first_element: 496,
+            first_data_block: 10,
+            pages: 0,
+        };
+        assert_eq!(shape, expected);
+        // Data blocks of 2048 elements have two pages.
+        assert_eq!(
+            (geometry.secondary_block(13).data_block_elements, geometry.secondary_block(13).pages),
+            (2048, 2)
+        );
+        assert_eq!(geometry.secondary_block(12).pages, 0);
+    }
+
+    #[test]
+    fn a_walk_over_all_blocks() {
+        let geometry = ExtensibleArrayGeometry::new(&default_header()).unwrap();
+        assert_eq!(geometry.locate(3), Some(ElementPlace::IndexBlock { element: 3 }));
+        let mut index = 4;
+        let mut data_blocks = 0;
+        for number in 0..18 {
+            let shape = geometry.secondary_block(number);
+            assert_eq!((shape.first_element, shape.first_data_block), (index - 4, data_blocks));
+            for block in 0..shape.data_blocks {
+                for element in [0, shape.data_block_elements - 1] {
+                    match geometry.locate(index + element).unwrap() {
+                        ElementPlace::DataBlock { data_block, element: at, elements, .. } => {
+                            assert!(number < 4);
+                            assert_eq!(
+                                (data_block, at, elements),
+                                (data_blocks, element, shape.data_block_elements)
+                            );
+                        }
+                        ElementPlace::SecondaryBlock {
+                            secondary_block,
+                            pointer,
+                            data_block,
+                            element: at,
+                            block_offset,
+                            page,
+                        } => {
+                            assert_eq!(
+                                (secondary_block, pointer, data_block, at),
+                                (number, number - 4, block, element)
+                            );
+                            assert_eq!(block_offset, index - 4);
+                            assert_eq!(page, (shape.pages > 0).then_some(element / 1024));
+                        }
+                        ElementPlace::IndexBlock { .. } => panic!("in the index block"),
+                    }
+                }
+                index += shape.data_block_elements;
+                data_blocks += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn the_end() {
+        let geometry = ExtensibleArrayGeometry::new(&default_header()).unwrap();
+        let end = 4 + 16 * ((1_u64 << 29) - 1);
+        assert!(geometry.locate(end - 1).is_some());
+        assert_eq!(geometry.locate(end), None);
+        assert_eq!(geometry.locate(u64::MAX), None);
+    }
+
+    #[test]
+    fn refusals() {
+        let refuse = |change: fn(&mut ExtensibleArrayHeader)| {
+            let mut header = default_header();
+            change(&mut header);
+            assert!(ExtensibleArrayGeometry::new(&header).is_err());
+        };
+        refuse(|h| h.min_data_block_elements = 0);
+        refuse(|h| h.min_data_block_elements = 3);
+        refuse(|h| h.min_secondary_block_pointers = 5);
+        refuse(|h| h.max_elements_bits = 65);
+        refuse(|h| h.max_elements_bits = 3);
+        refuse(|h| h.max_elements_bits = 5);
+        refuse(|h| h.page_bits = 4);
+        refuse(|h| h.page_bits = 64);
+        refuse(|h| h.element_size = 0);
+    }
+}

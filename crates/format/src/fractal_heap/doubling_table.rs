@@ -1,0 +1,272 @@
+//! The doubling table of a fractal heap: which block holds which part of the heap's address space (File
+//! Format Specification, section III.G).
+//!
+//! ```text
+//! row 0      width blocks of size S
+//! row 1      width blocks of size S
+//! row r      width blocks of size S * 2^(r-1), from offset width * S * 2^(r-1) on
+//! ```
+//! Blocks up to the maximum direct block size are direct; in later rows they are indirect blocks, each a table
+//! of its own with as many rows as cover it: log2(size) - log2(width * S) + 1. (The specification leaves the
+//! width out of that formula.)
+
+use super::{FractalHeapDirectContext, FractalHeapHeader, FractalHeapIndirectContext};
+use crate::codec::{Address, FileParams, FormatError, Result, Structure};
+
+/// The shape of the tables of one fractal heap. Sizes and offsets are in bytes of the heap's address space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DoublingTable {
+    width: u64,
+    start_bits: u32,
+    first_row_bits: u32,
+    max_direct_bits: u32,
+    max_heap_bits: u32,
+    checksums: bool,
+    filtered: bool,
+}
+
+/// An entry of an indirect block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DoublingTableEntry {
+    /// The row.
+    pub row: u32,
+    /// The column.
+    pub column: u64,
+    /// Where the entry's block begins, relative to the table.
+    pub block_offset: u64,
+    /// Bytes of address space that the block covers.
+    pub block_size: u64,
+    /// Whether the block is a direct one.
+    pub direct: bool,
+}
+
+impl DoublingTable {
+    /// The table that a heap's header describes.
+    ///
+    /// # Errors
+    /// Sizes that are no powers of two, or in contradiction with each other.
+    pub fn new(header: &FractalHeapHeader) -> Result<Self> {
+        let bits = |field, value: u64| {
+            value
+                .is_power_of_two()
+                .then(|| value.trailing_zeros())
+                .ok_or_else(|| FormatError::corrupt(FractalHeapHeader::NAME, field, "a power of two", value))
+        };
+        let width = u64::from(header.table_width);
+        let start_bits = bits("starting block size", header.starting_block_size)?;
+        let first_row_bits = start_bits + bits("table width", width)?;
+        let max_direct_bits = bits("maximum direct block size", header.max_direct_size)?;
+        let max_heap_bits = u32::from(header.max_heap_bits);
+        let corrupt = |field, expected: String, got: u32| {
+            Err(FormatError::corrupt(FractalHeapHeader::NAME, field, expected, got))
+        };
+        if max_direct_bits < start_bits {
+            return corrupt("maximum direct block size", format!("at least 2^{start_bits}"), max_direct_bits);
+        }
+        if max_heap_bits > 64 || max_heap_bits < first_row_bits || max_heap_bits < max_direct_bits {
+            let least = first_row_bits.max(max_direct_bits);
+            return corrupt("maximum heap size", format!("{least} to 64 bits"), max_heap_bits);
+        }
+        let table = Self {
+            width,
+            start_bits,
+            first_row_bits,
+            max_direct_bits,
+            max_heap_bits,
+            checksums: header.has_checksums(),
+            filtered: header.filters.is_some(),
+        };
+        if u32::from(header.root_rows) > table.max_root_rows() {
+            let most = format!("at most {}", table.max_root_rows());
+            return corrupt("current # of rows in root indirect block", most, header.root_rows.into());
+        }
+        Ok(table)
+    }
+
+    /// Columns of the table.
+    pub fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// Bytes of an offset in the heap's address space, in blocks and managed heap IDs.
+    pub fn offset_width(&self) -> usize {
+        usize::try_from(self.max_heap_bits.div_ceil(8)).unwrap_or(8)
+    }
+
+    /// Size of the largest direct block.
+    pub fn max_direct_size(&self) -> u64 {
+        1_u64.checked_shl(self.max_direct_bits).unwrap_or(u64::MAX)
+    }
+
+    /// Rows of direct blocks in an indirect block that has more rows than that.
+    pub fn max_direct_rows(&self) -> u32 {
+        self.max_direct_bits - self.start_bits + 2
+    }
+
+    /// Most rows of the root indirect block.
+    pub fn max_root_rows(&self) -> u32 {
+        self.max_heap_bits - self.first_row_bits + 1
+    }
+
+    /// Bytes that a block in `row` covers; `u64::MAX` past 64 bits.
+    pub fn row_block_size(&self, row: u32) -> u64 {
+        1_u64.checked_shl(self.start_bits.saturating_add(row.saturating_sub(1))).unwrap_or(u64::MAX)
+    }
+
+    /// Where `row` begins, relative to its table; `u64::MAX` past 64 bits.
+    pub fn row_offset(&self, row: u32) -> u64 {
+        match row.checked_sub(1) {
+            None => 0,
+            Some(doublings) => {
+                1_u64.checked_shl(self.first_row_bits.saturating_add(doublings)).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    /// Rows of the indirect block that covers `size` bytes: of an entry, not of the root.
+    pub fn rows_for(&self, size: u64) -> u32 {
+        let bits = size.checked_ilog2().unwrap_or(0);
+        (bits + 1).saturating_sub(self.first_row_bits)
+    }
+
+    /// Entries of an indirect block of `rows` rows: those of direct blocks and those of indirect ones.
+    pub fn indirect_entries(&self, rows: u32) -> (usize, usize) {
+        let direct = rows.min(self.max_direct_rows());
+        let count =
+            |rows: u32| usize::try_from(u64::from(rows).saturating_mul(self.width)).unwrap_or(usize::MAX);
+        (count(direct), count(rows - direct))
+    }
+
+    /// The entry that holds `offset`, counted from the start of its table.
+    pub fn locate(&self, offset: u64) -> DoublingTableEntry {
+        let row = match offset.checked_ilog2() {
+            Some(bits) if bits >= self.first_row_bits => bits - self.first_row_bits + 1,
+            _ => 0,
+        };
+        let block_size = self.row_block_size(row);
+        let row_offset = self.row_offset(row);
+        let column = offset.saturating_sub(row_offset) / block_size;
+        DoublingTableEntry {
+            row,
+            column,
+            block_offset: row_offset.saturating_add(column.saturating_mul(block_size)),
+            block_size,
+            direct: row < self.max_direct_rows(),
+        }
+    }
+
+    /// The entry with that number in an indirect block, counted row after row.
+    pub fn entry(&self, number: usize) -> DoublingTableEntry {
+        let number = number as u64;
+        let row = u32::try_from(number / self.width).unwrap_or(u32::MAX);
+        let (column, block_size) = (number % self.width, self.row_block_size(row));
+        let block_offset = self.row_offset(row).saturating_add(column.saturating_mul(block_size));
+        DoublingTableEntry { row, column, block_offset, block_size, direct: row < self.max_direct_rows() }
+    }
+
+    /// The context of the direct block of `size` bytes.
+    ///
+    /// # Errors
+    /// If no direct block has that size.
+    pub fn direct_block(
+        &self,
+        params: FileParams,
+        header: Address,
+        size: u64,
+    ) -> Result<FractalHeapDirectContext> {
+        let fits = size.is_power_of_two() && size <= self.max_direct_size() && size >= self.row_block_size(0);
+        match usize::try_from(size) {
+            Ok(size) if fits => Ok(FractalHeapDirectContext {
+                params,
+                header,
+                offset_width: self.offset_width(),
+                checksum: self.checksums,
+                size,
+            }),
+            _ => {
+                let expected = format!("{} to {}", self.row_block_size(0), self.max_direct_size());
+                Err(FormatError::corrupt("fractal heap direct block", "size", expected, size))
+            }
+        }
+    }
+
+    /// The context of an indirect block of `rows` rows.
+    pub fn indirect_block(
+        &self,
+        params: FileParams,
+        header: Address,
+        rows: u32,
+    ) -> FractalHeapIndirectContext {
+        let (direct, indirect) = self.indirect_entries(rows);
+        let (offset_width, filtered) = (self.offset_width(), self.filtered);
+        FractalHeapIndirectContext { params, header, offset_width, filtered, direct, indirect }
+    }
+}
+
+impl DoublingTableEntry {
+    /// The entry's number in its indirect block.
+    pub fn number(&self, table: &DoublingTable) -> usize {
+        usize::try_from(u64::from(self.row).saturating_mul(table.width).saturating_add(self.column))
+            .unwrap_or(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::header::tests::link_heap;
+    use super::*;
+
+    #[test]
+    fn link_heap_table() {
+        let table = DoublingTable::new(&link_heap()).unwrap();
+        assert_eq!((table.max_direct_rows(), table.max_root_rows(), table.offset_width()), (8, 22, 4));
+        assert_eq!([0, 1, 2, 3, 7, 8].map(|r| table.row_block_size(r)), [512, 512, 1024, 2048, 32768, 65536]);
+        assert_eq!([0, 1, 2, 3].map(|r| table.row_offset(r)), [0, 2048, 4096, 8192]);
+        assert_eq!(table.indirect_entries(3), (12, 0));
+        assert_eq!(table.indirect_entries(10), (32, 8));
+        // The first indirect entry covers 64 KiB: 4 * (512 + 512 + 1024 + … + 8192), which are 6 rows.
+        assert_eq!(table.rows_for(65536), 6);
+        assert_eq!((0..6).map(|r| 4 * table.row_block_size(r)).sum::<u64>(), 65536);
+        let end = table.locate(2047);
+        assert_eq!((end.row, end.column, end.block_offset, end.direct), (0, 3, 1536, true));
+        let entry = table.locate(131_072 + 65536 + 5);
+        assert_eq!((entry.row, entry.column, entry.direct), (7, 2, true));
+        let entry = table.locate(262_144);
+        assert_eq!((entry.row, entry.column, entry.block_size, entry.direct), (8, 0, 65536, false));
+    }
+
+    #[test]
+    fn locate_agrees_with_a_walk() {
+        let table = DoublingTable::new(&link_heap()).unwrap();
+        let mut offset = 0;
+        for number in 0..60 {
+            let entry = table.entry(number);
+            assert_eq!((entry.block_offset, entry.number(&table)), (offset, number));
+            assert_eq!(table.locate(offset), entry);
+            offset += entry.block_size;
+            assert_eq!(table.locate(offset - 1), entry);
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let refuse = |change: fn(&mut FractalHeapHeader)| {
+            let mut header = link_heap();
+            change(&mut header);
+            assert!(DoublingTable::new(&header).is_err());
+        };
+        refuse(|h| h.table_width = 0);
+        refuse(|h| h.table_width = 3);
+        refuse(|h| h.starting_block_size = 500);
+        refuse(|h| h.max_direct_size = 0);
+        refuse(|h| h.max_direct_size = 256);
+        refuse(|h| h.max_heap_bits = 65);
+        refuse(|h| h.max_heap_bits = 10);
+        refuse(|h| h.root_rows = 23);
+        let table = DoublingTable::new(&link_heap()).unwrap();
+        assert!(table.direct_block(FileParams::DEFAULT, Address::new(0), 1024).is_ok());
+        for size in [0, 256, 1000, 65536] {
+            assert!(table.direct_block(FileParams::DEFAULT, Address::new(0), size).is_err());
+        }
+    }
+}
