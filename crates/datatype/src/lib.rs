@@ -5,8 +5,10 @@
 #![forbid(unsafe_code)]
 
 mod compound;
+pub mod convert;
 mod datatype;
 mod display;
+mod element;
 mod native;
 mod numeric;
 mod predicates;
@@ -17,6 +19,7 @@ pub use datatype::{
     Array, Complex, Datatype, DatatypeClass, Opaque, Reference, ReferenceKind, VariableLength,
     VariableLengthKind,
 };
+pub use element::H5Type;
 pub use numeric::{
     Bitfield, ByteOrder, FixedPoint, FloatOrder, FloatingPoint, InternalPadding, Normalization, Padding, Time,
 };

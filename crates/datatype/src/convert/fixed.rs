@@ -1,0 +1,132 @@
+//! Fixed-point elements as sign and magnitude.
+
+use super::bits::{self, Frame, Limbs};
+use super::number::Integer;
+use crate::{Datatype, FixedPoint};
+
+/// Where an integer lies in its element.
+#[derive(Debug, Clone)]
+pub(super) struct FixedFrame {
+    frame: Frame,
+    offset: u32,
+    precision: u32,
+    signed: bool,
+}
+
+impl FixedFrame {
+    /// The frame of elements of that type; `None` if the type contradicts itself.
+    pub(super) fn new(datatype: &Datatype, fixed: &FixedPoint) -> Option<Self> {
+        let size = super::size_of(datatype)?;
+        let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
+        let end = offset + precision;
+        if precision == 0 || u64::from(end) > u64::from(datatype.size) * 8 {
+            return None;
+        }
+        let pads = [(0, offset, fixed.low_pad), (end, datatype.size.saturating_mul(8), fixed.high_pad)];
+        let frame = Frame::new(fixed.order.into(), size, end, &pads)?;
+        Some(Self { frame, offset, precision, signed: fixed.signed })
+    }
+
+    /// The value of an element.
+    pub(super) fn read(&self, element: &[u8], value: &mut Integer, scratch: &mut Limbs) {
+        self.frame.load(element, scratch);
+        let magnitude = &mut value.magnitude;
+        bits::zero(magnitude, self.precision);
+        bits::copy(scratch, self.offset, magnitude, 0, self.precision);
+        value.negative = self.signed && bits::get(magnitude, self.precision - 1, 1) == 1;
+        if value.negative {
+            bits::negate(magnitude);
+            self.cut(magnitude);
+        }
+    }
+
+    /// Clears the bits above the precision in the highest limb.
+    fn cut(&self, limbs: &mut Limbs) {
+        if let Some(last) = limbs.last_mut() {
+            *last &= bits::mask((self.precision - 1) % 64 + 1);
+        }
+    }
+
+    /// Writes the value nearest to `value` into an element. The magnitude is used up.
+    pub(super) fn write(&self, value: &mut Integer, element: &mut [u8], scratch: &mut Limbs) {
+        self.clamp(value);
+        self.frame.start(element, scratch);
+        bits::copy(&value.magnitude, 0, scratch, self.offset, self.precision);
+        self.frame.store(scratch, element);
+    }
+
+    /// Brings the magnitude to the two's complement of the nearest value that fits the precision.
+    fn clamp(&self, value: &mut Integer) {
+        let length = bits::bit_length(&value.magnitude);
+        let magnitude = &mut value.magnitude;
+        let room = if self.signed { self.precision - 1 } else { self.precision };
+        if !value.negative {
+            resize(magnitude, self.precision);
+            if length > room {
+                bits::zero(magnitude, self.precision);
+                bits::fill(magnitude, 0, room);
+            }
+        } else if !self.signed {
+            bits::zero(magnitude, self.precision);
+        } else {
+            resize(magnitude, self.precision);
+            if length > room {
+                // The lowest value; where the magnitude is just that one, nothing changes.
+                bits::zero(magnitude, self.precision);
+                bits::set(magnitude, room, 1, 1);
+            }
+            bits::negate(magnitude);
+        }
+    }
+
+    /// Writes the largest or smallest value.
+    pub(super) fn write_limit(&self, negative: bool, element: &mut [u8], scratch: &mut Limbs) {
+        let mut value = Integer { negative, magnitude: Limbs::new() };
+        bits::zero(&mut value.magnitude, self.precision + 1);
+        bits::set(&mut value.magnitude, self.precision, 1, 1);
+        self.write(&mut value, element, scratch);
+    }
+
+    /// Bits of the largest magnitude; longer ones are clamped.
+    pub(super) fn precision(&self) -> u32 {
+        self.precision
+    }
+}
+
+/// Limbs for just that many bits; what is beyond is dropped.
+fn resize(limbs: &mut Limbs, bits: u32) {
+    limbs.resize(usize::try_from(bits.div_ceil(64)).unwrap_or(0), 0);
+}
+
+/// A bit field's bits, as the fixed-point type that has them in the same place.
+pub(super) fn as_unsigned(bits: crate::Bitfield) -> FixedPoint {
+    FixedPoint {
+        order: bits.order,
+        signed: false,
+        bit_offset: bits.bit_offset,
+        precision: bits.precision,
+        low_pad: bits.low_pad,
+        high_pad: bits.high_pad,
+    }
+}
+
+impl FixedFrame {
+    /// Copies the low bits of an element of another frame; there is no value to clamp.
+    pub(super) fn copy_bits(
+        &self,
+        from: &Self,
+        source: &[u8],
+        destination: &mut [u8],
+        scratch: &mut [Limbs; 2],
+    ) {
+        let [from_limbs, to_limbs] = scratch;
+        from.frame.load(source, from_limbs);
+        self.frame.start(destination, to_limbs);
+        let count = self.precision.min(from.precision);
+        bits::copy(from_limbs, from.offset, to_limbs, self.offset, count);
+        for position in (count..self.precision).step_by(64) {
+            bits::set(to_limbs, self.offset + position, (self.precision - position).min(64), 0);
+        }
+        self.frame.store(to_limbs, destination);
+    }
+}

@@ -1,0 +1,227 @@
+//! Floating-point elements of any layout as sign, exponent and significand.
+
+use super::bits::{self, Frame, Limbs};
+use super::number::{Magnitude, Number};
+use crate::{Datatype, FloatingPoint, Normalization};
+
+/// Bits of significands that are kept. Longer mantissas are rounded to this many bits.
+const SIGNIFICAND_BITS: u32 = 120;
+/// Bits of exponents that fit the arithmetic here.
+const EXPONENT_BITS: u8 = 32;
+
+/// Where sign, exponent and mantissa lie in an element.
+#[derive(Debug, Clone)]
+pub(super) struct FloatFrame {
+    frame: Frame,
+    sign_location: u32,
+    exponent_location: u32,
+    exponent_size: u32,
+    mantissa_location: u32,
+    mantissa_size: u32,
+    bias: i64,
+    /// The leading bit is not stored.
+    implied: bool,
+}
+
+impl FloatFrame {
+    /// The frame of elements of that type; `None` if the type contradicts itself or has an exponent of more than
+    /// 32 bits.
+    pub(super) fn new(datatype: &Datatype, float: &FloatingPoint) -> Option<Self> {
+        let size = super::size_of(datatype)?;
+        let all = datatype.size.saturating_mul(8);
+        let sign_location = u32::from(float.sign_location);
+        let exponent_end = u32::from(float.exponent_location) + u32::from(float.exponent_size);
+        let mantissa_end = u32::from(float.mantissa_location) + u32::from(float.mantissa_size);
+        let start = u32::from(float.bit_offset);
+        let end = (start + u32::from(float.precision)).min(all);
+        let fields_end = (sign_location + 1).max(exponent_end).max(mantissa_end);
+        if fields_end > all || !(1..=EXPONENT_BITS).contains(&float.exponent_size) || float.mantissa_size == 0
+        {
+            return None;
+        }
+        let mut pads = vec![(0, start.min(all), float.low_pad)];
+        pads.extend(gaps(float, start, end).into_iter().map(|(from, to)| (from, to, float.internal_pad)));
+        pads.push((end, all, float.high_pad));
+        Some(Self {
+            frame: Frame::new(float.order, size, fields_end.max(end), &pads)?,
+            sign_location,
+            exponent_location: u32::from(float.exponent_location),
+            exponent_size: u32::from(float.exponent_size),
+            mantissa_location: u32::from(float.mantissa_location),
+            mantissa_size: u32::from(float.mantissa_size),
+            bias: i64::from(float.exponent_bias),
+            implied: float.normalization == Normalization::Implied,
+        })
+    }
+
+    /// The exponent field of infinity and NaN.
+    fn exponent_ones(&self) -> u64 {
+        bits::mask(self.exponent_size)
+    }
+
+    /// Bits of the mantissa below the one of weight 1.
+    fn fraction_bits(&self) -> u32 {
+        if self.implied { self.mantissa_size } else { self.mantissa_size - 1 }
+    }
+
+    /// Those of them that are kept.
+    fn kept_fraction_bits(&self) -> u32 {
+        self.mantissa_size.min(SIGNIFICAND_BITS) - u32::from(!self.implied)
+    }
+
+    /// The value of an element.
+    pub(super) fn read(&self, element: &[u8], scratch: &mut Limbs) -> Number {
+        self.frame.load(element, scratch);
+        let negative = bits::get(scratch, self.sign_location, 1) == 1;
+        let field = bits::get(scratch, self.exponent_location, self.exponent_size);
+        let dropped = self.mantissa_size.saturating_sub(SIGNIFICAND_BITS);
+        let kept = self.mantissa_size - dropped;
+        let mut significand = wide(scratch, self.mantissa_location + dropped, kept);
+        let sticky = any_set(scratch, self.mantissa_location, dropped);
+        if field == self.exponent_ones() {
+            // The stored leading bit says nothing here.
+            let payload = if self.implied { significand } else { significand & !(1 << (kept - 1)) };
+            let magnitude = if payload == 0 && !sticky {
+                Magnitude::Infinite
+            } else {
+                let unused = 128 - self.kept_fraction_bits();
+                Magnitude::NotANumber { payload: payload.checked_shl(unused).unwrap_or(0) }
+            };
+            return Number { negative, magnitude };
+        }
+        let mut exponent = i64::try_from(field.max(1)).unwrap_or(i64::MAX) - self.bias;
+        if self.implied && field > 0 {
+            significand |= 1 << kept;
+        }
+        exponent -= i64::from(self.fraction_bits()) - i64::from(dropped);
+        let magnitude = match (significand, sticky) {
+            (0, false) => Magnitude::Zero,
+            _ => Magnitude::Finite { significand, exponent, sticky },
+        };
+        Number { negative, magnitude }
+    }
+
+    /// Writes the value nearest to `number` into an element, ties to even.
+    pub(super) fn write(&self, number: &Number, element: &mut [u8], scratch: &mut Limbs) {
+        self.frame.start(element, scratch);
+        let (field, fraction) = match number.magnitude {
+            Magnitude::Zero => (0, 0),
+            Magnitude::Infinite => self.infinity(),
+            Magnitude::NotANumber { payload } => self.not_a_number(payload),
+            Magnitude::Finite { significand, exponent, sticky } => self.round(significand, exponent, sticky),
+        };
+        bits::set(scratch, self.sign_location, 1, u64::from(number.negative));
+        bits::set(scratch, self.exponent_location, self.exponent_size, field);
+        let kept = self.mantissa_size.min(SIGNIFICAND_BITS);
+        let dropped = self.mantissa_size - kept;
+        for position in (0..dropped).step_by(64) {
+            bits::set(scratch, self.mantissa_location + position, (dropped - position).min(64), 0);
+        }
+        let limbs = split(fraction);
+        bits::copy(&limbs, 0, scratch, self.mantissa_location + dropped, kept);
+        self.frame.store(scratch, element);
+    }
+
+    /// The stored bit of weight 1 among the kept mantissa bits; zero if it is implied.
+    fn leading_bit(&self) -> u128 {
+        if self.implied { 0 } else { 1 << (self.mantissa_size.min(SIGNIFICAND_BITS) - 1) }
+    }
+
+    fn infinity(&self) -> (u64, u128) {
+        (self.exponent_ones(), self.leading_bit())
+    }
+
+    /// A quiet NaN with as much of the payload (counted from the top bit of 128) as there is room for.
+    fn not_a_number(&self, payload: u128) -> (u64, u128) {
+        let unused = 128 - self.kept_fraction_bits();
+        let payload = payload | 1 << 127;
+        (self.exponent_ones(), self.leading_bit() | payload.checked_shr(unused).unwrap_or(0))
+    }
+
+    /// The exponent field and the kept mantissa bits of a finite value other than zero.
+    fn round(&self, significand: u128, exponent: i64, sticky: bool) -> (u64, u128) {
+        let kept = self.mantissa_size.min(SIGNIFICAND_BITS);
+        // Bits of a normal significand, the leading one among them.
+        let digits = if self.implied { kept + 1 } else { kept };
+        let length = i64::from(128 - significand.leading_zeros());
+        let lowest = 1 - self.bias;
+        let leading = exponent.saturating_add(length - 1).max(lowest);
+        let shift = leading.saturating_sub(i64::from(digits) - 1).saturating_sub(exponent);
+        let mut rounded = shift_and_round(significand, shift, sticky);
+        let mut leading = leading;
+        if rounded >> digits != 0 {
+            rounded >>= 1;
+            leading = leading.saturating_add(1);
+        }
+        if rounded >> (digits - 1) == 0 {
+            return (0, rounded);
+        }
+        match u64::try_from(leading.saturating_add(self.bias)) {
+            Ok(field) if field < self.exponent_ones() => {
+                let fraction = if self.implied { rounded & !(1 << (digits - 1)) } else { rounded };
+                (field, fraction)
+            }
+            _ => self.infinity(),
+        }
+    }
+}
+
+/// `significand` divided by two to the power `shift`, to the nearest, ties to even; a negative shift
+/// multiplies. `sticky` says that there is a bit below.
+pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u128 {
+    let Ok(right) = u32::try_from(shift) else {
+        let left = u32::try_from(shift.unsigned_abs()).unwrap_or(u32::MAX);
+        return significand.checked_shl(left).unwrap_or(0);
+    };
+    if right == 0 {
+        return significand;
+    }
+    let whole = significand.checked_shr(right).unwrap_or(0);
+    let half = 1_u128.checked_shl(right - 1).unwrap_or(0);
+    if half == 0 {
+        return 0;
+    }
+    let rest = significand & (half | (half - 1));
+    let up = rest > half || rest == half && (sticky || whole & 1 == 1);
+    whole + u128::from(up)
+}
+
+/// Up to 128 bits as a number.
+fn wide(limbs: &[u64], position: u32, count: u32) -> u128 {
+    let low = bits::get(limbs, position, count.min(64));
+    let high = if count > 64 { bits::get(limbs, position + 64, count - 64) } else { 0 };
+    u128::from(high) << 64 | u128::from(low)
+}
+
+/// The two halves of a number, the low one first.
+pub(super) fn split(value: u128) -> [u64; 2] {
+    let low = value & u128::from(u64::MAX);
+    [u64::try_from(low).unwrap_or(0), u64::try_from(value >> 64).unwrap_or(0)]
+}
+
+fn any_set(limbs: &[u64], position: u32, count: u32) -> bool {
+    (0..count).step_by(64).any(|done| bits::get(limbs, position + done, (count - done).min(64)) != 0)
+}
+
+/// The ranges of bits within the precision that belong to no field.
+fn gaps(float: &FloatingPoint, start: u32, end: u32) -> Vec<(u32, u32)> {
+    let field = |location: u8, size: u8| (u32::from(location), u32::from(location) + u32::from(size));
+    let mut fields = [
+        field(float.sign_location, 1),
+        field(float.exponent_location, float.exponent_size),
+        field(float.mantissa_location, float.mantissa_size),
+    ];
+    fields.sort_unstable();
+    let mut from = start;
+    let mut gaps = Vec::new();
+    for (field_start, field_end) in fields {
+        if from < field_start.min(end) {
+            gaps.push((from, field_start.min(end)));
+        }
+        from = from.max(field_end);
+    }
+    if from < end {
+        gaps.push((from, end));
+    }
+    gaps
+}

@@ -1,0 +1,75 @@
+//! What runs over elements, and the simplest kinds of it.
+
+use super::Result;
+
+/// Converts elements that lie one after the other.
+///
+/// Both buffers hold the same number of whole elements of the types that the kernel was made for.
+pub trait Kernel: std::fmt::Debug + Send + Sync {
+    /// Converts every element of `source` into `destination`.
+    ///
+    /// # Errors
+    /// Whatever makes an element impossible to convert; the built-in kernels always convert.
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()>;
+
+    /// Whether this only copies bytes.
+    fn is_copy(&self) -> bool {
+        false
+    }
+}
+
+/// Copies elements of equal types.
+#[derive(Debug)]
+pub(super) struct Copy;
+
+impl Kernel for Copy {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        debug_assert_eq!(source.len(), destination.len(), "equal types have equal sizes");
+        if let Some(to) = destination.get_mut(..source.len()) {
+            to.copy_from_slice(source);
+        }
+        Ok(())
+    }
+
+    fn is_copy(&self) -> bool {
+        true
+    }
+}
+
+/// Runs a loop over all elements, made for its pair of types.
+#[derive(Debug)]
+pub(super) struct Loop(pub(super) fn(&[u8], &mut [u8]));
+
+impl Kernel for Loop {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        (self.0)(source, destination);
+        Ok(())
+    }
+}
+
+/// Runs a function on one element after the other.
+#[derive(Debug)]
+pub(super) struct Each<F> {
+    pub(super) source_size: usize,
+    pub(super) destination_size: usize,
+    pub(super) each: F,
+}
+
+/// A function on one element, with what it prepared at planning.
+pub(super) trait Element: std::fmt::Debug + Send + Sync {
+    /// Room that the function needs for its work and that may be used again for the next element.
+    type Scratch: Default;
+
+    fn convert(&self, source: &[u8], destination: &mut [u8], scratch: &mut Self::Scratch);
+}
+
+impl<F: Element> Kernel for Each<F> {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        let mut scratch = F::Scratch::default();
+        let sources = source.chunks_exact(self.source_size);
+        for (from, to) in sources.zip(destination.chunks_exact_mut(self.destination_size)) {
+            self.each.convert(from, to, &mut scratch);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,301 @@
+//! Fast loops for the numbers that machines know, in either byte order.
+
+use std::sync::Arc;
+
+use half::{bf16, f16};
+
+use super::Result;
+use super::kernel::Loop;
+use super::rules::{Conversions, Planned};
+use crate::{ByteOrder, Datatype, DatatypeClass, FloatOrder, FloatingPoint, Normalization};
+
+/// A machine's number type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    U8,
+    U16,
+    U32,
+    U64,
+    I8,
+    I16,
+    I32,
+    I64,
+    F16,
+    Bf16,
+    F32,
+    F64,
+}
+
+/// The machine's type whose values a datatype holds, with no bits left over.
+fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
+    match &datatype.class {
+        DatatypeClass::FixedPoint(fixed)
+            if fixed.bit_offset == 0 && u32::from(fixed.precision) == datatype.size.saturating_mul(8) =>
+        {
+            let kind = match (fixed.precision, fixed.signed) {
+                (8, false) => Kind::U8,
+                (16, false) => Kind::U16,
+                (32, false) => Kind::U32,
+                (64, false) => Kind::U64,
+                (8, true) => Kind::I8,
+                (16, true) => Kind::I16,
+                (32, true) => Kind::I32,
+                (64, true) => Kind::I64,
+                _ => return None,
+            };
+            Some((kind, fixed.order))
+        }
+        DatatypeClass::FloatingPoint(float) => {
+            let order = match float.order {
+                FloatOrder::LittleEndian => ByteOrder::LittleEndian,
+                FloatOrder::BigEndian => ByteOrder::BigEndian,
+                FloatOrder::Vax => return None,
+            };
+            Some((float_kind(datatype.size, float)?, order))
+        }
+        _ => None,
+    }
+}
+
+fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
+    let simple = float.normalization == Normalization::Implied
+        && float.bit_offset == 0
+        && u32::from(float.precision) == size.saturating_mul(8)
+        && float.mantissa_location == 0
+        && float.exponent_location == float.mantissa_size
+        && u16::from(float.sign_location) + 1 == float.precision;
+    match (simple, float.precision, float.exponent_size, float.mantissa_size, float.exponent_bias) {
+        (true, 16, 5, 10, 15) => Some(Kind::F16),
+        (true, 16, 8, 7, 127) => Some(Kind::Bf16),
+        (true, 32, 8, 23, 127) => Some(Kind::F32),
+        (true, 64, 11, 52, 1023) => Some(Kind::F64),
+        _ => None,
+    }
+}
+
+/// A number as the bytes of an element.
+trait Scalar: Sized {
+    type Bytes;
+    fn elements(bytes: &[u8]) -> &[Self::Bytes];
+    fn elements_mut(bytes: &mut [u8]) -> &mut [Self::Bytes];
+    fn load<const BIG: bool>(bytes: &Self::Bytes) -> Self;
+    fn store<const BIG: bool>(self, bytes: &mut Self::Bytes);
+}
+
+macro_rules! scalar {
+    ($($type:ty),*) => {$(
+        impl Scalar for $type {
+            type Bytes = [u8; size_of::<$type>()];
+
+            fn elements(bytes: &[u8]) -> &[Self::Bytes] {
+                bytes.as_chunks().0
+            }
+
+            fn elements_mut(bytes: &mut [u8]) -> &mut [Self::Bytes] {
+                bytes.as_chunks_mut().0
+            }
+
+            #[inline]
+            fn load<const BIG: bool>(bytes: &Self::Bytes) -> Self {
+                if BIG { Self::from_be_bytes(*bytes) } else { Self::from_le_bytes(*bytes) }
+            }
+
+            #[inline]
+            fn store<const BIG: bool>(self, bytes: &mut Self::Bytes) {
+                *bytes = if BIG { self.to_be_bytes() } else { self.to_le_bytes() };
+            }
+        }
+    )*};
+}
+
+scalar!(u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64);
+
+/// The conversion of one number to another machine type.
+trait To<D> {
+    fn to(self) -> D;
+}
+
+macro_rules! integers {
+    ($($from:ty: $negative:expr),*) => {$(
+        integers!(@to $from, $negative, u8, u16, u32, u64, i8, i16, i32, i64);
+    )*};
+    (@to $from:ty, $negative:expr, $($to:ty),*) => {$(
+        impl To<$to> for $from {
+            #[inline]
+            fn to(self) -> $to {
+                let negative: fn($from) -> bool = $negative;
+                <$to>::try_from(self).unwrap_or(if negative(self) { <$to>::MIN } else { <$to>::MAX })
+            }
+        }
+    )*};
+}
+
+integers!(u8: |_| false, u16: |_| false, u32: |_| false, u64: |_| false,
+    i8: |n| n < 0, i16: |n| n < 0, i32: |n| n < 0, i64: |n| n < 0);
+
+macro_rules! integer_to_float {
+    ($($from:ty),*) => {$(
+        impl To<f32> for $from {
+            #[inline]
+            fn to(self) -> f32 {
+                self as f32
+            }
+        }
+
+        impl To<f64> for $from {
+            #[inline]
+            fn to(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+
+integer_to_float!(u8, u16, u32, u64, i8, i16, i32, i64);
+
+macro_rules! float_to_integer {
+    ($from:ty, signed: $($signed:ty),*; unsigned: $($unsigned:ty),*) => {
+        $(
+            impl To<$signed> for $from {
+                #[inline]
+                #[expect(clippy::cast_possible_truncation, reason = "`as` clamps, and NaN becomes 0, as it should")]
+                fn to(self) -> $signed {
+                    self as $signed
+                }
+            }
+        )*
+        $(
+            impl To<$unsigned> for $from {
+                #[inline]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "`as` clamps, and NaN becomes 0, as it should"
+                )]
+                fn to(self) -> $unsigned {
+                    self as $unsigned
+                }
+            }
+        )*
+    };
+}
+
+float_to_integer!(f32, signed: i8, i16, i32, i64; unsigned: u8, u16, u32, u64);
+float_to_integer!(f64, signed: i8, i16, i32, i64; unsigned: u8, u16, u32, u64);
+
+macro_rules! float_to_float {
+    ($($from:ty => $to:ty: $convert:expr;)*) => {$(
+        impl To<$to> for $from {
+            #[inline]
+            fn to(self) -> $to {
+                let convert: fn($from) -> $to = $convert;
+                convert(self)
+            }
+        }
+    )*};
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding to single precision is what is asked for")]
+fn narrow(value: f64) -> f32 {
+    value as f32
+}
+
+// Double to half precision is left to the general conversion: the machine's goes through single precision and
+// rounds twice.
+float_to_float! {
+    f16 => f32: f16::to_f32;
+    f16 => f64: f16::to_f64;
+    bf16 => f32: bf16::to_f32;
+    bf16 => f64: bf16::to_f64;
+    f32 => f64: f64::from;
+    f32 => f16: f16::from_f32;
+    f32 => bf16: bf16::from_f32;
+    f64 => f32: narrow;
+}
+
+fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
+    source: &[u8],
+    destination: &mut [u8],
+) {
+    for (from, to) in S::elements(source).iter().zip(D::elements_mut(destination)) {
+        S::load::<S_BIG>(from).to().store::<D_BIG>(to);
+    }
+}
+
+/// The loop for a pair of types and byte orders.
+fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder) -> Loop {
+    use ByteOrder::{BigEndian, LittleEndian};
+    Loop(match (source, destination) {
+        (LittleEndian, LittleEndian) => run::<S, D, false, false>,
+        (LittleEndian, BigEndian) => run::<S, D, false, true>,
+        (BigEndian, LittleEndian) => run::<S, D, true, false>,
+        (BigEndian, BigEndian) => run::<S, D, true, true>,
+    })
+}
+
+/// A function that makes the loop for two byte orders.
+type Maker = fn(ByteOrder, ByteOrder) -> Loop;
+
+macro_rules! makers {
+    ($from:ty: $($kind:ident $to:ty),*) => {
+        |to: Kind| -> Option<Maker> {
+            match to {
+                $(Kind::$kind => Some(pair::<$from, $to>),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+/// The maker for a pair of kinds, where there is a fast loop.
+fn maker(from: Kind, to: Kind) -> Option<Maker> {
+    macro_rules! integer {
+        ($from:ty) => {
+            makers!($from: U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64)
+        };
+    }
+    let row: fn(Kind) -> Option<Maker> = match from {
+        Kind::U8 => integer!(u8),
+        Kind::U16 => integer!(u16),
+        Kind::U32 => integer!(u32),
+        Kind::U64 => integer!(u64),
+        Kind::I8 => integer!(i8),
+        Kind::I16 => integer!(i16),
+        Kind::I32 => integer!(i32),
+        Kind::I64 => integer!(i64),
+        Kind::F16 => makers!(f16: F32 f32, F64 f64),
+        Kind::Bf16 => makers!(bf16: F32 f32, F64 f64),
+        Kind::F32 => makers!(f32: U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64,
+            F16 f16, Bf16 bf16, F64 f64),
+        Kind::F64 => {
+            makers!(f64: U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32)
+        }
+    };
+    row(to)
+}
+
+/// Reverses the bytes of every element.
+fn swap<const N: usize>(source: &[u8], destination: &mut [u8]) {
+    let sources = source.as_chunks::<N>().0;
+    for (from, to) in sources.iter().zip(destination.as_chunks_mut::<N>().0) {
+        *to = *from;
+        to.reverse();
+    }
+}
+
+pub(super) fn rule(source: &Datatype, destination: &Datatype, _: &Conversions) -> Result<Planned> {
+    let (Some((from, from_order)), Some((to, to_order))) = (kind_of(source), kind_of(destination)) else {
+        return Ok(None);
+    };
+    if from == to {
+        return Ok(match source.size {
+            _ if from_order == to_order => Some(Arc::new(super::kernel::Copy)),
+            1 => Some(Arc::new(super::kernel::Copy)),
+            2 => Some(Arc::new(Loop(swap::<2>))),
+            4 => Some(Arc::new(Loop(swap::<4>))),
+            8 => Some(Arc::new(Loop(swap::<8>))),
+            _ => None,
+        });
+    }
+    Ok(maker(from, to).map(|maker| Arc::new(maker(from_order, to_order)) as _))
+}

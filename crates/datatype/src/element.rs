@@ -1,0 +1,261 @@
+//! Rust types as elements.
+
+use std::borrow::Cow;
+
+use half::{bf16, f16};
+use num_complex::Complex;
+
+use crate::convert::ConvertError;
+use crate::{ByteOrder, Datatype};
+
+/// A Rust type whose values can be elements of datasets and attributes.
+///
+/// [`datatype`](Self::datatype) is how a value lies in memory; reading and writing convert between it and the type
+/// in the file. Types of which every bit pattern is a value and that have no padding give their slices as bytes,
+/// so that files are read straight into them; the others are encoded and decoded one by one.
+///
+/// ```
+/// use hyperslab_datatype::H5Type;
+/// let values = <i32 as H5Type>::read_vec(2, |bytes| {
+///     bytes.fill(0xff);
+///     Ok::<_, hyperslab_datatype::convert::ConvertError>(())
+/// });
+/// assert_eq!(values, Ok(vec![-1, -1]));
+/// ```
+pub trait H5Type: Copy + Send + Sync + 'static {
+    /// The type of the elements in this machine's memory.
+    fn datatype() -> Datatype;
+
+    /// The value of an element of [`datatype`](Self::datatype), or `None` if its bytes are none.
+    fn decode(element: &[u8]) -> Option<Self>;
+
+    /// Writes the value into an element of [`datatype`](Self::datatype).
+    fn encode(&self, element: &mut [u8]);
+
+    /// The value of zero bytes, where slices can be seen as bytes.
+    fn zero() -> Option<Self> {
+        None
+    }
+
+    /// The elements of a slice, if they lie in memory as [`datatype`](Self::datatype) says.
+    fn as_bytes(values: &[Self]) -> Option<&[u8]> {
+        let _ = values;
+        None
+    }
+
+    /// The elements of a slice to write into, if every bit pattern is a value. The bytes are those of
+    /// [`as_bytes`](Self::as_bytes).
+    fn as_bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
+        let _ = values;
+        None
+    }
+
+    /// Values from the bytes of elements of [`datatype`](Self::datatype).
+    ///
+    /// # Errors
+    /// [`ConvertError::Value`] names the first element whose bytes are no value; [`ConvertError::Buffer`] if the
+    /// bytes are no whole number of elements.
+    fn from_bytes(bytes: &[u8]) -> Result<Vec<Self>, ConvertError> {
+        let datatype = Self::datatype();
+        let size = usize::try_from(datatype.size).unwrap_or(usize::MAX).max(1);
+        if !bytes.len().is_multiple_of(size) {
+            let count = bytes.len().checked_div(size).unwrap_or(0);
+            return Err(ConvertError::Buffer { which: "source", count, element: size, got: bytes.len() });
+        }
+        let mut values = Vec::with_capacity(bytes.len().checked_div(size).unwrap_or(0));
+        for (index, element) in bytes.chunks_exact(size).enumerate() {
+            let Some(value) = Self::decode(element) else {
+                let (datatype, bytes) = (Box::new(datatype), element.to_vec());
+                return Err(ConvertError::Value { index, datatype, bytes });
+            };
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// The elements of a slice as bytes of [`datatype`](Self::datatype), borrowed where that is possible.
+    fn to_bytes(values: &[Self]) -> Cow<'_, [u8]> {
+        if let Some(bytes) = Self::as_bytes(values) {
+            return Cow::Borrowed(bytes);
+        }
+        let size = usize::try_from(Self::datatype().size).unwrap_or(0);
+        let mut bytes = vec![0; size.saturating_mul(values.len())];
+        for (value, element) in values.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
+            value.encode(element);
+        }
+        Cow::Owned(bytes)
+    }
+
+    /// A vector of `count` values whose bytes `fill` writes, all of them zero before. There is no second copy for
+    /// types that can be seen as bytes. The memory that `count` asks for is the caller's to limit.
+    ///
+    /// # Errors
+    /// What `fill` reports, and [`ConvertError::Value`] for bytes that are no value.
+    fn read_vec<E: From<ConvertError>>(
+        count: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Vec<Self>, E> {
+        if let Some(zero) = Self::zero() {
+            let mut values = vec![zero; count];
+            if let Some(bytes) = Self::as_bytes_mut(&mut values) {
+                fill(bytes)?;
+                return Ok(values);
+            }
+        }
+        let mut bytes = vec![0; usize::try_from(Self::datatype().size).unwrap_or(0).saturating_mul(count)];
+        fill(&mut bytes)?;
+        Ok(Self::from_bytes(&bytes)?)
+    }
+
+    /// Lets `fill` write the bytes of all values of a slice, as [`read_vec`](Self::read_vec) does for a new vector.
+    ///
+    /// # Errors
+    /// What `fill` reports, and [`ConvertError::Value`] for bytes that are no value; the slice then keeps its
+    /// values, unless it can be seen as bytes.
+    fn read_slice<E: From<ConvertError>>(
+        values: &mut [Self],
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Some(bytes) = Self::as_bytes_mut(values) {
+            return fill(bytes);
+        }
+        let mut bytes = Self::to_bytes(values).into_owned();
+        fill(&mut bytes)?;
+        for (to, from) in values.iter_mut().zip(Self::from_bytes(&bytes)?) {
+            *to = from;
+        }
+        Ok(())
+    }
+}
+
+/// Types of which every bit pattern is a value.
+macro_rules! plain {
+    ($($type:ty => $datatype:expr;)*) => {$(
+        impl H5Type for $type {
+            fn datatype() -> Datatype {
+                $datatype
+            }
+
+            fn decode(element: &[u8]) -> Option<Self> {
+                bytemuck::try_pod_read_unaligned(element).ok()
+            }
+
+            fn encode(&self, element: &mut [u8]) {
+                let bytes = bytemuck::bytes_of(self);
+                for (to, from) in element.iter_mut().zip(bytes) {
+                    *to = *from;
+                }
+            }
+
+            fn zero() -> Option<Self> {
+                Some(bytemuck::Zeroable::zeroed())
+            }
+
+            fn as_bytes(values: &[Self]) -> Option<&[u8]> {
+                Some(bytemuck::cast_slice(values))
+            }
+
+            fn as_bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
+                Some(bytemuck::cast_slice_mut(values))
+            }
+        }
+    )*};
+}
+
+plain! {
+    u8 => Datatype::u8();
+    u16 => Datatype::u16(ByteOrder::NATIVE);
+    u32 => Datatype::u32(ByteOrder::NATIVE);
+    u64 => Datatype::u64(ByteOrder::NATIVE);
+    i8 => Datatype::i8();
+    i16 => Datatype::i16(ByteOrder::NATIVE);
+    i32 => Datatype::i32(ByteOrder::NATIVE);
+    i64 => Datatype::i64(ByteOrder::NATIVE);
+    f16 => Datatype::f16(ByteOrder::NATIVE);
+    bf16 => Datatype::bf16(ByteOrder::NATIVE);
+    f32 => Datatype::f32(ByteOrder::NATIVE);
+    f64 => Datatype::f64(ByteOrder::NATIVE);
+    // As every library can read them; complex numbers of HDF5 2.0's own class convert to this.
+    Complex<f32> => Datatype::complex_compound(Datatype::f32(ByteOrder::NATIVE));
+    Complex<f64> => Datatype::complex_compound(Datatype::f64(ByteOrder::NATIVE));
+}
+
+impl H5Type for bool {
+    fn datatype() -> Datatype {
+        Datatype::bool()
+    }
+
+    fn decode(element: &[u8]) -> Option<Self> {
+        match element {
+            [0] => Some(false),
+            [1] => Some(true),
+            _ => None,
+        }
+    }
+
+    fn encode(&self, element: &mut [u8]) {
+        element.fill(u8::from(*self));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::Conversion;
+
+    fn round_trip<T: H5Type + PartialEq + std::fmt::Debug>(values: &[T]) {
+        let bytes = T::to_bytes(values).into_owned();
+        assert_eq!(bytes.len(), values.len() * usize::try_from(T::datatype().size).unwrap());
+        assert_eq!(T::from_bytes(&bytes).unwrap(), values);
+        let filled = T::read_vec(values.len(), |buffer| {
+            buffer.copy_from_slice(&bytes);
+            Ok::<_, ConvertError>(())
+        });
+        assert_eq!(filled.unwrap(), values);
+        let mut encoded = vec![0xee; bytes.len() / values.len()];
+        values[0].encode(&mut encoded);
+        assert_eq!(encoded, bytes[..encoded.len()]);
+    }
+
+    #[test]
+    fn every_type_comes_back() {
+        round_trip(&[1_u8, 255]);
+        round_trip(&[-1_i16, 300]);
+        round_trip(&[u64::MAX, 1]);
+        round_trip(&[f16::from_f32(1.5), f16::NEG_INFINITY]);
+        round_trip(&[bf16::from_f32(-2.0)]);
+        round_trip(&[1.5_f64, -0.0]);
+        round_trip(&[Complex::new(1.0_f32, -2.0)]);
+        round_trip(&[Complex::new(1.0_f64, -2.0)]);
+        round_trip(&[true, false]);
+    }
+
+    #[test]
+    fn bytes_lie_as_the_datatype_says() {
+        let values = [258_i32, -1];
+        let conversion = Conversion::new(&i32::datatype(), &Datatype::i32(ByteOrder::BigEndian)).unwrap();
+        let mut big = [0; 8];
+        conversion.convert(&i32::to_bytes(&values), &mut big, 2).unwrap();
+        assert_eq!(big, [0, 0, 1, 2, 0xff, 0xff, 0xff, 0xff]);
+        assert!(matches!(i32::to_bytes(&values), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn booleans_are_checked() {
+        let got = bool::from_bytes(&[1, 0, 2]);
+        assert!(matches!(got, Err(ConvertError::Value { index: 2, .. })));
+        let mut values = [false; 2];
+        let fill = |bytes: &mut [u8]| {
+            assert_eq!(bytes, [0, 0]);
+            bytes.copy_from_slice(&[0, 1]);
+            Ok::<_, ConvertError>(())
+        };
+        bool::read_slice(&mut values, fill).unwrap();
+        assert_eq!(values, [false, true]);
+    }
+
+    #[test]
+    fn bytes_must_be_whole_elements() {
+        assert!(matches!(u32::from_bytes(&[0; 5]), Err(ConvertError::Buffer { .. })));
+    }
+}
