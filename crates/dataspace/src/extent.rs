@@ -1,6 +1,11 @@
 //! The extent of a dataset or attribute.
 
+use std::fmt;
+
 use smallvec::SmallVec;
+
+use crate::error::{Result, product, same_rank};
+use crate::{DataspaceError, Region};
 
 /// The largest rank (H5S_MAX_RANK).
 pub const MAX_RANK: usize = 32;
@@ -50,17 +55,121 @@ impl Dataspace {
         self.dims().len()
     }
 
+    /// A simple dataspace that can grow to `max_dims`; `None` for dimensions that have no end.
+    ///
+    /// # Errors
+    /// As [`Dataspace::validate`].
+    pub fn extendible(dims: &[u64], max_dims: &[Option<u64>]) -> Result<Self> {
+        let max_dims = Some(MaxDims::from_slice(max_dims));
+        let space = Self::Simple(SimpleExtent { dims: Dims::from_slice(dims), max_dims });
+        space.validate()?;
+        Ok(space)
+    }
+
+    /// The largest shape: that of now, where the file stores none.
+    pub fn max_dims(&self) -> MaxDims {
+        match self {
+            Self::Simple(SimpleExtent { max_dims: Some(max_dims), .. }) => max_dims.clone(),
+            _ => self.dims().iter().copied().map(Some).collect(),
+        }
+    }
+
+    /// Whether any dimension may become larger.
+    pub fn is_extendible(&self) -> bool {
+        self.dims().iter().zip(self.max_dims()).any(|(dim, max)| max.is_none_or(|max| max > *dim))
+    }
+
+    /// Whether any dimension has no end.
+    pub fn is_unlimited(&self) -> bool {
+        self.max_dims().contains(&None)
+    }
+
+    /// The whole extent as a box.
+    pub fn region(&self) -> Region {
+        Region::whole(self.dims())
+    }
+
+    /// Whether the dimensions are between 1 and 32, and none is larger than it may become.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Invalid`], [`DataspaceError::Rank`], [`DataspaceError::Bounds`].
+    pub fn validate(&self) -> Result<()> {
+        let Self::Simple(SimpleExtent { dims, max_dims }) = self else { return Ok(()) };
+        if dims.is_empty() || dims.len() > MAX_RANK {
+            return Err(DataspaceError::Invalid { what: "the rank", problem: "is not between 1 and 32" });
+        }
+        let Some(max_dims) = max_dims else { return Ok(()) };
+        same_rank("the largest shape", dims.len(), max_dims.len())?;
+        for (dimension, (dim, max)) in dims.iter().zip(max_dims).enumerate() {
+            if let Some(size) = max.filter(|max| max < dim) {
+                let last = dim.saturating_sub(1);
+                return Err(DataspaceError::Bounds { what: "the extent", dimension, start: 0, last, size });
+            }
+        }
+        Ok(())
+    }
+
     /// The number of elements; `None` if it passes 64 bits.
     pub fn element_count(&self) -> Option<u64> {
         match self {
             Self::Null => Some(0),
             Self::Scalar => Some(1),
-            Self::Simple(extent) => {
-                if extent.dims.contains(&0) {
-                    return Some(0);
-                }
-                extent.dims.iter().try_fold(1_u64, |product, dim| product.checked_mul(*dim))
+            Self::Simple(extent) => product("number of elements", extent.dims.iter().copied()).ok(),
+        }
+    }
+}
+
+/// The shape, as in `(3, 4/∞)`: a largest size stands behind a slash where it is not that of now.
+impl fmt::Display for Dataspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => return f.write_str("null"),
+            Self::Scalar => return f.write_str("scalar"),
+            Self::Simple(_) => {}
+        }
+        f.write_str("(")?;
+        for (at, (dim, max)) in self.dims().iter().zip(self.max_dims()).enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
+            match max {
+                None => write!(f, "{separator}{dim}/∞")?,
+                Some(max) if max != *dim => write!(f, "{separator}{dim}/{max}")?,
+                Some(_) => write!(f, "{separator}{dim}")?,
             }
         }
+        f.write_str(if self.rank() == 1 { ",)" } else { ")" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_shown() {
+        assert_eq!(Dataspace::Null.to_string(), "null");
+        assert_eq!(Dataspace::Scalar.to_string(), "scalar");
+        assert_eq!(Dataspace::simple(&[5]).to_string(), "(5,)");
+        let space = Dataspace::extendible(&[3, 4, 5], &[Some(3), None, Some(9)]).unwrap();
+        assert_eq!(space.to_string(), "(3, 4/∞, 5/9)");
+    }
+
+    #[test]
+    fn growth() {
+        assert!(!Dataspace::Scalar.is_extendible());
+        assert!(!Dataspace::simple(&[3]).is_extendible());
+        assert!(Dataspace::extendible(&[3], &[Some(4)]).unwrap().is_extendible());
+        let unlimited = Dataspace::extendible(&[3, 0], &[Some(3), None]).unwrap();
+        assert!(unlimited.is_extendible() && unlimited.is_unlimited());
+        assert_eq!(Dataspace::simple(&[3, 4]).max_dims().as_slice(), [Some(3), Some(4)]);
+        assert!(Dataspace::extendible(&[3], &[Some(2)]).is_err());
+        assert!(Dataspace::extendible(&[3], &[]).is_err());
+        assert!(Dataspace::simple(&[1; 33]).validate().is_err());
+    }
+
+    #[test]
+    fn elements_are_counted() {
+        assert_eq!(Dataspace::simple(&[u64::MAX, 2, 0]).element_count(), Some(0));
+        assert_eq!(Dataspace::simple(&[u64::MAX, 2]).element_count(), None);
+        assert_eq!(Dataspace::simple(&[3, 4]).element_count(), Some(12));
     }
 }

@@ -2,8 +2,27 @@
 //! use the crate `hyperslab`. Pure: nothing here knows files or element types.
 #![forbid(unsafe_code)]
 
+mod axis;
+mod blocks;
+mod copy;
+mod error;
 mod extent;
+mod fill;
+mod gather;
+mod grid;
+mod linear;
+mod region;
+mod runs;
 mod selection;
 
+pub use axis::{Axes, Axis, AxisRun};
+pub use copy::{Placement, copy_box};
+pub use error::{DataspaceError, Result};
 pub use extent::{Dataspace, Dims, MAX_RANK, MaxDims, SimpleExtent};
+pub use fill::{fill, fill_box};
+pub use gather::{gather, scatter};
+pub use grid::ChunkGrid;
+pub use linear::{LinearRun, LinearRuns};
+pub use region::{Coordinates, Region};
+pub use runs::{Run, Runs};
 pub use selection::{Block, Hyperslab, Points, RegularHyperslab, Selection, UNLIMITED};

@@ -1,6 +1,12 @@
 //! Which elements of a dataspace take part.
 
-use crate::Dims;
+use std::borrow::Cow;
+
+use crate::blocks::BlockRuns;
+use crate::error::{Result, product, same_rank};
+use crate::region::check_bounds;
+use crate::runs::{PointRuns, RegularRuns, Source};
+use crate::{Axes, Axis, DataspaceError, Dims, LinearRuns, Region, Runs};
 
 /// A count or block of a hyperslab that goes on without end (H5S_UNLIMITED).
 pub const UNLIMITED: u64 = u64::MAX;
@@ -61,4 +67,525 @@ pub struct Block {
     pub start: Dims,
     /// Highest coordinate in each dimension.
     pub end: Dims,
+}
+
+const ELEMENTS: &str = "number of elements";
+
+impl Selection {
+    /// A selection of one box.
+    pub fn region(region: &Region) -> Self {
+        let hyperslab = RegularHyperslab::region(&region.start, &region.count);
+        Self::Hyperslab(Hyperslab::Regular(hyperslab))
+    }
+
+    /// The number of selected elements of an extent. Blocks count as disjoint, points as often as they are
+    /// listed.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Overflow`] if 64 bits do not hold it; for blocks those of [`Selection::validate`].
+    pub fn element_count(&self, dims: &[u64]) -> Result<u64> {
+        match self {
+            Self::None => Ok(0),
+            Self::All => product(ELEMENTS, dims.iter().copied()),
+            Self::Points(points) => {
+                points.check(dims)?;
+                Ok(u64::try_from(points.coordinates.len().checked_div(points.rank).unwrap_or(0))
+                    .unwrap_or(u64::MAX))
+            }
+            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => {
+                product(ELEMENTS, hyperslab.axes(dims)?.iter().map(Axis::len))
+            }
+            Self::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
+                check_blocks(*rank, blocks, dims)?;
+                blocks.iter().try_fold(0_u64, |sum, block| {
+                    let count = Region::from(block).element_count()?;
+                    sum.checked_add(count).ok_or(DataspaceError::Overflow { what: ELEMENTS })
+                })
+            }
+        }
+    }
+
+    /// Whether the selection makes sense, and lies within an extent of the shape `dims`. Blocks must be
+    /// disjoint; to find out takes time in proportion to the square of their number at worst.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`], [`DataspaceError::Invalid`].
+    pub fn validate(&self, dims: &[u64]) -> Result<()> {
+        match self {
+            Self::None | Self::All => Ok(()),
+            Self::Points(points) => points.check(dims),
+            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => hyperslab.axes(dims).map(|_| ()),
+            Self::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
+                check_blocks(*rank, blocks, dims)?;
+                check_disjoint(blocks)
+            }
+        }
+    }
+
+    /// The smallest box that holds all selected elements; [`None`] if there are none.
+    ///
+    /// # Errors
+    /// Those of [`Selection::validate`], but blocks may overlap.
+    pub fn bounding_box(&self, dims: &[u64]) -> Result<Option<Region>> {
+        let bounds: Option<Vec<(u64, u64)>> = match self {
+            Self::None => None,
+            Self::All => dims.iter().map(|size| Axis::whole(*size).bounds()).collect(),
+            Self::Points(points) => {
+                points.check(dims)?;
+                enclose(points.points().map(|point| (point, point)))
+            }
+            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => {
+                hyperslab.axes(dims)?.iter().map(Axis::bounds).collect()
+            }
+            Self::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
+                check_blocks(*rank, blocks, dims)?;
+                enclose(blocks.iter().map(|block| (block.start.as_slice(), block.end.as_slice())))
+            }
+        };
+        Ok(bounds.map(|bounds| Region {
+            start: bounds.iter().map(|(start, _)| *start).collect(),
+            count: bounds.iter().map(|(start, end)| end.saturating_sub(*start)).collect(),
+        }))
+    }
+
+    /// The selected elements as runs along the fastest dimension: in C order, points in their own. Nothing is
+    /// enumerated beforehand. Elements of blocks that overlap come once.
+    ///
+    /// # Errors
+    /// Those of [`Selection::validate`], but blocks may overlap.
+    pub fn runs(&self, dims: &[u64]) -> Result<Runs<'_>> {
+        let source = match self {
+            Self::None => Source::Empty,
+            Self::All => {
+                let axes: Axes = dims.iter().map(|size| Axis::whole(*size)).collect();
+                Source::Regular(RegularRuns::new(&axes))
+            }
+            Self::Points(points) => {
+                points.check(dims)?;
+                Source::Points(PointRuns::new(points))
+            }
+            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => {
+                Source::Regular(RegularRuns::new(&hyperslab.axes(dims)?))
+            }
+            Self::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
+                check_blocks(*rank, blocks, dims)?;
+                Source::Blocks(BlockRuns::new(*rank, Cow::Borrowed(blocks)))
+            }
+        };
+        Ok(Runs { source })
+    }
+
+    /// The selected elements as runs in a C-order array of the shape `dims`, in the order of
+    /// [`Selection::runs`]. Runs that follow each other without a gap are one.
+    ///
+    /// # Errors
+    /// As [`Selection::runs`]; [`DataspaceError::Overflow`] if 64 bits do not hold the number of the array's
+    /// elements.
+    pub fn linear_runs(&self, dims: &[u64]) -> Result<LinearRuns<'_>> {
+        match self {
+            Self::None | Self::All => {}
+            Self::Points(points) => points.check(dims)?,
+            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => drop(hyperslab.axes(dims)?),
+            Self::Hyperslab(Hyperslab::Irregular { rank, blocks }) => check_blocks(*rank, blocks, dims)?,
+        }
+        LinearRuns::new(self, dims)
+    }
+}
+
+impl RegularHyperslab {
+    /// One box.
+    pub fn region(start: &[u64], count: &[u64]) -> Self {
+        let ones = Dims::from_elem(1, start.len());
+        Self {
+            start: Dims::from_slice(start),
+            stride: ones.clone(),
+            count: ones,
+            block: Dims::from_slice(count),
+        }
+    }
+
+    /// Single elements at equal distances.
+    pub fn strided(start: &[u64], stride: &[u64], count: &[u64]) -> Self {
+        Self {
+            start: Dims::from_slice(start),
+            stride: Dims::from_slice(stride),
+            count: Dims::from_slice(count),
+            block: Dims::from_elem(1, start.len()),
+        }
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.start.len()
+    }
+
+    /// Whether it goes on without end in any dimension.
+    pub fn is_unlimited(&self) -> bool {
+        self.count.contains(&UNLIMITED) || self.block.contains(&UNLIMITED)
+    }
+
+    /// Its dimensions within an extent of the shape `dims`; those without end go up to the extent's.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`], [`DataspaceError::Invalid`].
+    pub fn axes(&self, dims: &[u64]) -> Result<Axes> {
+        for part in [&self.start, &self.stride, &self.count, &self.block] {
+            same_rank("a hyperslab", dims.len(), part.len())?;
+        }
+        let parts = self.start.iter().zip(&self.stride).zip(&self.count).zip(&self.block);
+        parts
+            .zip(dims)
+            .enumerate()
+            .map(|(dimension, ((((start, stride), count), block), size))| {
+                Axis::new(*start, *stride, *count, *block, *size, dimension)
+            })
+            .collect()
+    }
+}
+
+impl Points {
+    /// The points, in their order.
+    pub fn points(&self) -> impl Iterator<Item = &[u64]> {
+        self.coordinates.chunks_exact(self.rank.max(1))
+    }
+
+    fn check(&self, dims: &[u64]) -> Result<()> {
+        let what = "a point";
+        same_rank(what, dims.len(), self.rank)?;
+        if self.rank == 0 || !self.coordinates.len().is_multiple_of(self.rank) {
+            return Err(DataspaceError::Invalid { what: "a list of points", problem: "has parts of points" });
+        }
+        for point in self.points() {
+            if point.iter().zip(dims).any(|(at, size)| at >= size) {
+                return check_bounds(what, point, &Dims::from_elem(1, self.rank), dims);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Block {
+    fn overlaps(&self, other: &Self) -> bool {
+        let meets = |(((start, end), other_start), other_end)| start <= other_end && other_start <= end;
+        self.start.iter().zip(&self.end).zip(&other.start).zip(&other.end).all(meets)
+    }
+}
+
+fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Result<()> {
+    same_rank("a hyperslab", dims.len(), rank)?;
+    if rank == 0 {
+        return Err(DataspaceError::Invalid { what: "a block", problem: "has no dimensions" });
+    }
+    for block in blocks {
+        same_rank("a block", rank, block.start.len())?;
+        same_rank("a block", rank, block.end.len())?;
+        for (dimension, ((start, last), size)) in block.start.iter().zip(&block.end).zip(dims).enumerate() {
+            if start > last {
+                return Err(DataspaceError::Invalid { what: "a block", problem: "ends before it starts" });
+            }
+            if last >= size {
+                let (start, last, size) = (*start, *last, *size);
+                return Err(DataspaceError::Bounds { what: "a block", dimension, start, last, size });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sweeps over the slowest dimension and compares each block with those that are met at the same time.
+fn check_disjoint(blocks: &[Block]) -> Result<()> {
+    let mut sorted: Vec<&Block> = blocks.iter().collect();
+    sorted.sort_unstable_by_key(|block| block.start.first());
+    let mut active: Vec<&Block> = Vec::new();
+    for block in sorted {
+        active.retain(|other| other.end.first() >= block.start.first());
+        if active.iter().any(|other| other.overlaps(block)) {
+            return Err(DataspaceError::Invalid { what: "a hyperslab", problem: "has blocks that overlap" });
+        }
+        active.push(block);
+    }
+    Ok(())
+}
+
+/// In each dimension the lowest coordinate, and the one behind the highest.
+fn enclose<'a>(mut corners: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Option<Vec<(u64, u64)>> {
+    let (start, end) = corners.next()?;
+    let mut bounds: Vec<(u64, u64)> = start.iter().copied().zip(end.iter().copied()).collect();
+    for (start, end) in corners {
+        for ((low, high), (start, end)) in bounds.iter_mut().zip(start.iter().zip(end)) {
+            *low = (*low).min(*start);
+            *high = (*high).max(*end);
+        }
+    }
+    bounds.iter_mut().for_each(|(_, high)| *high = high.saturating_add(1));
+    Some(bounds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LinearRun, gather, scatter};
+    use proptest::prelude::*;
+
+    fn irregular(blocks: &[(&[u64], &[u64])]) -> Selection {
+        let block = |(start, end): &(&[u64], &[u64])| Block {
+            start: Dims::from_slice(start),
+            end: Dims::from_slice(end),
+        };
+        let rank = blocks.first().map_or(1, |block| block.0.len());
+        Selection::Hyperslab(Hyperslab::Irregular { rank, blocks: blocks.iter().map(block).collect() })
+    }
+
+    #[test]
+    fn extents_without_dimensions_have_one_element() {
+        let runs: Vec<_> =
+            Selection::All.runs(&[]).unwrap().map(|run| (run.start.to_vec(), run.length)).collect();
+        assert_eq!(runs, [(vec![], 1)]);
+        let linear: Vec<_> = Selection::All.linear_runs(&[]).unwrap().collect();
+        assert_eq!(linear, [LinearRun { offset: 0, length: 1 }]);
+        assert_eq!(Selection::All.bounding_box(&[]).unwrap(), Some(Region::whole(&[])));
+        assert_eq!(Selection::None.runs(&[]).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn huge_selections_are_not_enumerated() {
+        let huge = [1 << 20, 1 << 20, 1 << 20];
+        let run = LinearRun { offset: 0, length: 1 << 60 };
+        assert_eq!(Selection::All.linear_runs(&huge).unwrap().collect::<Vec<_>>(), [run]);
+        let last = (1 << 20) - 1;
+        let blocks = irregular(&[(&[5, 0, 0], &[last, last, last]), (&[0, 0, 0], &[3, last, last])]);
+        let runs: Vec<_> = blocks.linear_runs(&huge).unwrap().collect();
+        assert_eq!(runs.len(), 2);
+        assert_eq!(runs[0], LinearRun { offset: 0, length: 4 << 40 });
+        let mut runs = blocks.runs(&huge).unwrap();
+        assert_eq!(runs.next().unwrap().length, 1 << 20);
+        assert_eq!(runs.next().unwrap().start.as_slice(), [0, 1, 0]);
+        assert!(Selection::All.linear_runs(&[u64::MAX, 2]).is_err());
+        assert!(Selection::All.element_count(&[u64::MAX, 2]).is_err());
+        let edge = irregular(&[(&[0], &[u64::MAX - 1])]);
+        assert_eq!(edge.linear_runs(&[u64::MAX]).unwrap().next().unwrap().length, u64::MAX);
+    }
+
+    #[test]
+    fn many_blocks_are_swept() {
+        // A chessboard of 100 x 100 blocks of 2 x 3.
+        let mut blocks = Vec::new();
+        for row in 0..100_u64 {
+            for column in (row % 2..100).step_by(2) {
+                let start = Dims::from_slice(&[2 * row, 3 * column]);
+                blocks.push(Block { end: Dims::from_slice(&[2 * row + 1, 3 * column + 2]), start });
+            }
+        }
+        blocks.reverse();
+        let board = Selection::Hyperslab(Hyperslab::Irregular { rank: 2, blocks });
+        board.validate(&[200, 300]).unwrap();
+        assert_eq!(board.element_count(&[200, 300]).unwrap(), 30_000);
+        let runs: Vec<_> = board.runs(&[200, 300]).unwrap().collect();
+        assert_eq!(runs.len(), 10_000);
+        assert_eq!((runs[51].start.as_slice(), runs[101].start.as_slice()), (&[1, 6][..], &[2, 9][..]));
+        assert_eq!(runs.iter().map(|run| run.length).sum::<u64>(), 30_000);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let points =
+            |rank, coordinates: &[u64]| Selection::Points(Points { rank, coordinates: coordinates.to_vec() });
+        let hyperslab = |start: &[u64], stride: &[u64], count: &[u64]| {
+            Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::strided(start, stride, count)))
+        };
+        let bad = [
+            points(1, &[1, 2]),
+            points(2, &[1]),
+            points(2, &[1, 2, 5, 0]),
+            points(0, &[]),
+            hyperslab(&[0], &[1], &[1]),
+            hyperslab(&[0, 0], &[1], &[1, 1]),
+            hyperslab(&[4, 0], &[1, 1], &[2, 1]),
+            hyperslab(&[0, 0], &[0, 1], &[2, 1]),
+            irregular(&[(&[0, 0], &[5, 0])]),
+            irregular(&[(&[1, 0], &[0, 0])]),
+            irregular(&[(&[0], &[0])]),
+            irregular(&[(&[0, 0], &[0])]),
+        ];
+        for selection in bad {
+            assert!(selection.validate(&[5, 5]).is_err(), "{selection:?}");
+            assert!(selection.runs(&[5, 5]).is_err(), "{selection:?}");
+            assert!(selection.linear_runs(&[5, 5]).is_err(), "{selection:?}");
+            assert!(selection.element_count(&[5, 5]).is_err(), "{selection:?}");
+            assert!(selection.bounding_box(&[5, 5]).is_err(), "{selection:?}");
+        }
+        let overlapping = irregular(&[(&[0, 0], &[2, 2]), (&[4, 0], &[4, 4]), (&[2, 2], &[3, 3])]);
+        assert!(overlapping.validate(&[5, 5]).is_err());
+        assert_eq!(overlapping.runs(&[5, 5]).unwrap().map(|run| run.length).sum::<u64>(), 9 + 3 + 5);
+    }
+
+    /// The selected elements, one by one, by their definition.
+    fn naive(selection: &Selection, dims: &[u64]) -> Vec<Vec<u64>> {
+        let all = || Region::whole(dims).coordinates().map(|at| at.to_vec());
+        match selection {
+            Selection::None => Vec::new(),
+            Selection::All => all().collect(),
+            Selection::Points(points) => points.points().map(<[u64]>::to_vec).collect(),
+            Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => {
+                all().filter(|at| blocks.iter().any(|block| Region::from(block).contains(at))).collect()
+            }
+            Selection::Hyperslab(Hyperslab::Regular(slab)) => {
+                let takes = |at: u64, d: usize| {
+                    let Some(from) = at.checked_sub(slab.start[d]) else { return false };
+                    let number = if slab.count[d] == 1 { 0 } else { from / slab.stride[d] };
+                    number < slab.count[d] && from - number * slab.stride[d] < slab.block[d]
+                };
+                all().filter(|at| (0..at.len()).all(|d| takes(at[d], d))).collect()
+            }
+        }
+    }
+
+    fn regular(rank: usize) -> impl Strategy<Value = (Vec<u64>, Selection)> {
+        let axis = (0..3_u64, 0..3_u64, 0..4_u64, 0..3_u64, 0..3_u64, 0..8_u8).prop_map(
+            |(start, gap, count, block, behind, kind)| {
+                let (stride, span) = (
+                    block + gap.max(u64::from(block == 0)),
+                    count.saturating_sub(1) * (block + gap.max(u64::from(block == 0))) + block,
+                );
+                let size = start + span + behind;
+                match kind {
+                    0 => (size, start, stride, UNLIMITED, block),
+                    1 => (size, start, stride, 1, UNLIMITED),
+                    2 => (size, 0, 1, 1, size),
+                    _ => (size, start, stride, count, block),
+                }
+            },
+        );
+        proptest::collection::vec(axis, rank).prop_map(|axes| {
+            let column =
+                |take: fn(&(u64, u64, u64, u64, u64)) -> u64| axes.iter().map(take).collect::<Dims>();
+            let slab = RegularHyperslab {
+                start: column(|axis| axis.1),
+                stride: column(|axis| axis.2),
+                count: column(|axis| axis.3),
+                block: column(|axis| axis.4),
+            };
+            (column(|axis| axis.0).to_vec(), Selection::Hyperslab(Hyperslab::Regular(slab)))
+        })
+    }
+
+    fn listed(rank: usize) -> impl Strategy<Value = (Vec<u64>, Selection)> {
+        proptest::collection::vec(1..7_u64, rank).prop_flat_map(move |dims| {
+            let coordinate = |size: u64| {
+                (0..size, 0..size, 0..3_u8).prop_map(move |(a, b, kind)| match kind {
+                    0 => (0, size - 1),
+                    _ => (a.min(b), a.max(b)),
+                })
+            };
+            let corners = dims.iter().map(|size| coordinate(*size)).collect::<Vec<_>>();
+            let sizes = dims.clone();
+            (Just(dims), proptest::collection::vec(corners, 0..9), 0..4_u8).prop_map(
+                move |(dims, blocks, kind)| {
+                    let corner = |block: &Vec<(u64, u64)>, high: bool| {
+                        block.iter().map(|c| if high { c.1 } else { c.0 }).collect::<Dims>()
+                    };
+                    let selection = match kind {
+                        0 if sizes.len() == 1 => Selection::All,
+                        1 => Selection::Points(Points {
+                            rank: sizes.len(),
+                            coordinates: blocks
+                                .iter()
+                                .flat_map(|block| corner(block, true).into_iter().chain(corner(block, false)))
+                                .collect(),
+                        }),
+                        _ => Selection::Hyperslab(Hyperslab::Irregular {
+                            rank: sizes.len(),
+                            blocks: blocks
+                                .iter()
+                                .map(|block| Block { start: corner(block, false), end: corner(block, true) })
+                                .collect(),
+                        }),
+                    };
+                    (dims, selection)
+                },
+            )
+        })
+    }
+
+    fn cases() -> impl Strategy<Value = (Vec<u64>, Selection)> {
+        prop_oneof![(0..4_usize).prop_flat_map(regular), (1..5_usize).prop_flat_map(listed)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn everything_equals_the_naive_model((dims, selection) in cases()) {
+            let expected = naive(&selection, &dims);
+            let mut seen = Vec::new();
+            for run in selection.runs(&dims).unwrap() {
+                prop_assert!(run.length > 0);
+                for step in 0..run.length {
+                    let mut at = run.start.to_vec();
+                    if let Some(last) = at.last_mut() { *last += step; }
+                    seen.push(at);
+                }
+            }
+            prop_assert_eq!(&seen, &expected);
+
+            let linear = |at: &Vec<u64>| at.iter().zip(&dims).fold(0, |sum, (at, size)| sum * size + at);
+            let offsets: Vec<u64> = expected.iter().map(linear).collect();
+            let runs: Vec<LinearRun> = selection.linear_runs(&dims).unwrap().collect();
+            prop_assert!(runs.windows(2).all(|two| two[0].offset + two[0].length != two[1].offset));
+            prop_assert_eq!(runs.iter().flat_map(|run| run.offset..run.offset + run.length).collect::<Vec<_>>(), offsets);
+
+            let within = |bounds: &Region| expected.iter().all(|at| bounds.contains(at));
+            match selection.bounding_box(&dims).unwrap() {
+                None => prop_assert!(expected.is_empty()),
+                Some(bounds) => {
+                    prop_assert!(within(&bounds));
+                    for d in 0..dims.len() {
+                        let mut less = bounds.clone();
+                        less.count[d] -= 1;
+                        prop_assert!(!within(&less));
+                        less.start[d] += 1;
+                        prop_assert!(!within(&less));
+                    }
+                }
+            }
+            let disjoint = match &selection {
+                Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => {
+                    blocks.iter().map(|block| Region::from(block).element_count().unwrap()).sum::<u64>() == expected.len() as u64
+                }
+                _ => true,
+            };
+            prop_assert_eq!(selection.validate(&dims).is_ok(), disjoint);
+            if disjoint {
+                prop_assert_eq!(selection.element_count(&dims).unwrap(), expected.len() as u64);
+            }
+        }
+
+        #[test]
+        fn gather_and_scatter_equal_the_naive_model((dims, selection) in cases(), size in 1..9_usize) {
+            prop_assume!(selection.validate(&dims).is_ok());
+            let offset = |at: &Vec<u64>| {
+                let elements = at.iter().zip(&dims).fold(0, |sum, (at, size)| sum * size + at);
+                usize::try_from(elements).unwrap() * size
+            };
+            let offsets: Vec<usize> = naive(&selection, &dims).iter().map(offset).collect();
+            let bytes = usize::try_from(dims.iter().product::<u64>()).unwrap() * size;
+            let array: Vec<u8> = (0..bytes).map(|at| u8::try_from(at % 253).unwrap()).collect();
+            let mut packed = vec![0; offsets.len() * size];
+            prop_assert_eq!(gather(&array, &dims, &selection, &mut packed, size).unwrap(), offsets.len() as u64);
+            let expected: Vec<u8> = offsets.iter().flat_map(|at| array[*at..at + size].to_vec()).collect();
+            prop_assert_eq!(&packed, &expected);
+            let (mut back, mut expected) = (vec![255; array.len()], vec![255; array.len()]);
+            for at in &offsets {
+                expected[*at..at + size].copy_from_slice(&array[*at..at + size]);
+            }
+            prop_assert_eq!(scatter(&packed, &mut back, &dims, &selection, size).unwrap(), offsets.len() as u64);
+            prop_assert_eq!(&back, &expected);
+            if !packed.is_empty() {
+                let short = &mut packed[1..];
+                prop_assert!(gather(&array, &dims, &selection, short, size).is_err());
+                prop_assert!(scatter(short, &mut array.clone(), &dims, &selection, size).is_err());
+                prop_assert!(gather(&array[1..], &dims, &selection, &mut expected, size).is_err());
+            }
+        }
+    }
 }

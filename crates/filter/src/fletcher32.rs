@@ -7,8 +7,8 @@
 //! 4        | checksum, little-endian: low half the first sum, high half the second
 //! ```
 //! It has no client data. The sums run over 16-bit words, high byte first; an odd last byte is the high
-//! byte of a word. Files of old big-endian or little-endian writers may hold the checksum with the two
-//! bytes of each half exchanged; that is accepted too, as libhdf5 does.
+//! byte of a word. Some old writers stored the checksum with the two bytes of each half exchanged; that is
+//! accepted too, as libhdf5 does.
 
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 

@@ -1,0 +1,233 @@
+//! One dimension of a regular hyperslab, within the extent it selects from.
+
+use smallvec::SmallVec;
+
+use crate::error::Result;
+use crate::{DataspaceError, UNLIMITED};
+
+/// The dimensions of a regular hyperslab, slowest first.
+pub type Axes = SmallVec<[Axis; 4]>;
+
+/// Equal blocks at equal distances along one dimension; the last one may be cut by the extent's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axis {
+    start: u64,
+    stride: u64,
+    count: u64,
+    block: u64,
+    last: u64,
+}
+
+/// Selected coordinates that follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AxisRun {
+    /// First coordinate.
+    pub start: u64,
+    /// Number of coordinates.
+    pub length: u64,
+    /// How many selected coordinates come before.
+    pub position: u64,
+}
+
+impl Axis {
+    const EMPTY: Self = Self { start: 0, stride: 1, count: 0, block: 0, last: 0 };
+
+    /// All coordinates of a dimension of `size`.
+    pub fn whole(size: u64) -> Self {
+        Self::one_block(0, size)
+    }
+
+    fn one_block(start: u64, length: u64) -> Self {
+        if length == 0 {
+            return Self::EMPTY;
+        }
+        Self { start, stride: length, count: 1, block: length, last: length }
+    }
+
+    /// `count` blocks of `block` coordinates, one every `stride`, from `start` on, in a dimension of `size`;
+    /// one of `count` and `block` may be [`UNLIMITED`] and goes up to the end then.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Bounds`] if a block leaves the dimension, [`DataspaceError::Invalid`] if blocks overlap.
+    pub fn new(start: u64, stride: u64, count: u64, block: u64, size: u64, dimension: usize) -> Result<Self> {
+        let invalid = |problem| DataspaceError::Invalid { what: "a hyperslab", problem };
+        if block == UNLIMITED && count > 1 {
+            return Err(invalid("has several blocks without end"));
+        }
+        if count > 1 && stride < block.max(1) {
+            return Err(invalid("has blocks that overlap"));
+        }
+        if count == 0 || block == 0 {
+            return Ok(Self::EMPTY);
+        }
+        let to_end = size.saturating_sub(start);
+        if block == UNLIMITED || (count == UNLIMITED && stride == block) {
+            return Ok(Self::one_block(start, to_end));
+        }
+        if count == UNLIMITED {
+            let count = to_end.div_ceil(stride);
+            let Some(before) = count.checked_sub(1) else { return Ok(Self::EMPTY) };
+            let last = to_end.saturating_sub(before.saturating_mul(stride)).min(block);
+            return Ok(Self { start, stride, count, block, last });
+        }
+        let end = if count == 1 { Some(0) } else { (count - 1).checked_mul(stride) }
+            .and_then(|span| span.checked_add(block))
+            .and_then(|span| span.checked_add(start));
+        if end.is_none_or(|end| end > size) {
+            let last = end.map_or(u64::MAX, |end| end - 1);
+            return Err(DataspaceError::Bounds { what: "a hyperslab", dimension, start, last, size });
+        }
+        if count == 1 || stride == block {
+            return Ok(Self::one_block(start, block.saturating_mul(count)));
+        }
+        Ok(Self { start, stride, count, block, last: block })
+    }
+
+    /// The number of selected coordinates.
+    pub fn len(&self) -> u64 {
+        self.count.saturating_sub(1).saturating_mul(self.block).saturating_add(self.last)
+    }
+
+    /// Whether no coordinate is selected.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The first selected coordinate and the one behind the last; [`None`] if none is selected.
+    pub fn bounds(&self) -> Option<(u64, u64)> {
+        let last = self.count.checked_sub(1)?;
+        Some((self.start, self.block_start(last).saturating_add(self.last)))
+    }
+
+    /// The number of blocks.
+    pub fn block_count(&self) -> u64 {
+        self.count
+    }
+
+    /// The distance between the starts of blocks.
+    pub fn stride(&self) -> u64 {
+        self.stride
+    }
+
+    /// The number of coordinates of every block, if the last one is not shorter.
+    pub fn equal_blocks(&self) -> Option<u64> {
+        (self.last == self.block).then_some(self.block)
+    }
+
+    /// The selected coordinate that comes after `position` others.
+    pub fn coordinate(&self, position: u64) -> Option<u64> {
+        if position >= self.len() {
+            return None;
+        }
+        let block = position.checked_div(self.block)?;
+        Some(self.block_start(block).saturating_add(position.checked_rem(self.block)?))
+    }
+
+    /// The selected coordinates from `from` on and before `to`, as runs, ascending.
+    pub fn runs_within(&self, from: u64, to: u64) -> impl Iterator<Item = AxisRun> + use<> {
+        let axis = *self;
+        let first = from.saturating_sub(axis.start) / axis.stride;
+        (first..axis.count)
+            .map_while(move |block| {
+                let start = axis.block_start(block);
+                (start < to).then(|| {
+                    let end = start.saturating_add(axis.block_length(block)).min(to);
+                    let cut = from.max(start);
+                    let position = block.saturating_mul(axis.block).saturating_add(cut - start);
+                    AxisRun { start: cut, length: end.saturating_sub(cut), position }
+                })
+            })
+            .filter(|run| run.length > 0)
+    }
+
+    /// The first coordinate of a block.
+    pub(crate) fn block_start(&self, block: u64) -> u64 {
+        self.start.saturating_add(block.saturating_mul(self.stride))
+    }
+
+    /// The coordinates of a block.
+    pub(crate) fn block_length(&self, block: u64) -> u64 {
+        if block.saturating_add(1) == self.count { self.last } else { self.block }
+    }
+
+    /// Whether all coordinates of a dimension of `size` are selected.
+    pub(crate) fn is_whole(&self, size: u64) -> bool {
+        self.count == 1 && self.start == 0 && self.last == size
+    }
+
+    /// The same selection where every coordinate stands for `factor` of them, all selected.
+    pub(crate) fn scaled(&self, factor: u64) -> Option<Self> {
+        Some(Self {
+            start: self.start.checked_mul(factor)?,
+            stride: self.stride.checked_mul(factor)?,
+            count: self.count,
+            block: self.block.checked_mul(factor)?,
+            last: self.last.checked_mul(factor)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn unlimited_ends_with_the_extent() {
+        let axis = |count, block, size| Axis::new(2, 5, count, block, size, 0).unwrap();
+        let runs =
+            |axis: Axis| axis.runs_within(0, u64::MAX).map(|run| (run.start, run.length)).collect::<Vec<_>>();
+        assert_eq!(runs(axis(UNLIMITED, 3, 14)), [(2, 3), (7, 3), (12, 2)]);
+        assert_eq!(axis(UNLIMITED, 3, 14).equal_blocks(), None);
+        assert_eq!(runs(axis(UNLIMITED, 3, 12)), [(2, 3), (7, 3)]);
+        assert_eq!(runs(axis(UNLIMITED, 5, 12)), [(2, 10)]);
+        assert_eq!(runs(axis(1, UNLIMITED, 12)), [(2, 10)]);
+        assert!(axis(UNLIMITED, 3, 2).is_empty() && axis(1, UNLIMITED, 1).is_empty());
+        assert!(Axis::new(0, 1, UNLIMITED, UNLIMITED, 9, 0).is_err());
+    }
+
+    #[test]
+    fn extremes_are_errors() {
+        let max = u64::MAX;
+        for (start, stride, count, block) in [
+            (max, 1, 1, 1),
+            (0, max, 3, 1),
+            (1, 1, max - 1, 1),
+            (max, max, 2, max - 1),
+            (0, 0, 2, 1),
+            (0, 1, 2, 2),
+        ] {
+            assert!(Axis::new(start, stride, count, block, 100, 3).is_err());
+        }
+        assert!(Axis::new(500, 0, 0, 7, 100, 0).unwrap().is_empty());
+        assert_eq!(Axis::new(0, 0, 1, max - 1, max, 0).unwrap().len(), max - 1);
+    }
+
+    proptest! {
+        #[test]
+        fn runs_equal_a_bitmap(
+            (start, stride, count, block) in (0..5_u64, 1..6_u64, 0..5_u64, 0..5_u64),
+            (size, from, to, endless) in (0..30_u64, 0..30_u64, 0..30_u64, any::<bool>()),
+        ) {
+            let blocks = if endless { 40 } else { count };
+            prop_assume!(blocks < 2 || stride >= block);
+            let selected: Vec<u64> = (0..blocks).flat_map(|k| (0..block).map(move |j| start + k * stride + j)).collect();
+            let axis = Axis::new(start, stride, if endless { UNLIMITED } else { count }, block, size, 0);
+            if !endless && selected.iter().any(|at| *at >= size) {
+                prop_assert!(axis.is_err());
+                return Ok(());
+            }
+            let (axis, selected) = (axis.unwrap(), selected.into_iter().filter(|at| *at < size).collect::<Vec<u64>>());
+            prop_assert_eq!(axis.len(), selected.len() as u64);
+            let by_position: Vec<u64> = (0..100).map_while(|position| axis.coordinate(position)).collect();
+            prop_assert_eq!(&by_position, &selected);
+            prop_assert_eq!(axis.bounds(), selected.first().map(|first| (*first, selected[selected.len() - 1] + 1)));
+            let mut inside = Vec::new();
+            for run in axis.runs_within(from, to) {
+                prop_assert_eq!(selected.get(usize::try_from(run.position).unwrap()), Some(&run.start));
+                inside.extend(run.start..run.start + run.length);
+            }
+            prop_assert_eq!(inside, selected.into_iter().filter(|at| (from..to).contains(at)).collect::<Vec<u64>>());
+        }
+    }
+}

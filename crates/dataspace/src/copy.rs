@@ -1,0 +1,327 @@
+//! Copying boxes between arrays.
+
+use smallvec::SmallVec;
+
+use crate::error::{Result, same_rank};
+use crate::region::check_bounds;
+use crate::{DataspaceError, MAX_RANK};
+
+/// Where a box lies in an array.
+#[derive(Debug, Clone, Copy)]
+pub struct Placement<'a> {
+    /// The array's shape.
+    pub dims: &'a [u64],
+    /// The first element of the box in it.
+    pub start: &'a [u64],
+}
+
+/// Copies a box of the shape `count` between two C-order arrays of the same rank (0 to 32), whose elements
+/// are of `element_size` bytes. Dimensions that are contiguous in both arrays become one run.
+///
+/// ```
+/// use hyperslab_dataspace::{Placement, copy_box};
+/// let from = *b"abcdefghi";
+/// let mut to = *b"......";
+/// let source = Placement { dims: &[3, 3], start: &[1, 1] };
+/// let target = Placement { dims: &[2, 3], start: &[0, 0] };
+/// copy_box(&from, source, &mut to, target, &[2, 2], 1)?;
+/// assert_eq!(&to, b"ef.hi.");
+/// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
+/// ```
+///
+/// # Errors
+/// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box leaves an array,
+/// [`DataspaceError::Buffer`] if a slice is shorter than its array, [`DataspaceError::Overflow`]. Nothing is
+/// copied then.
+pub fn copy_box(
+    src: &[u8],
+    from: Placement<'_>,
+    dst: &mut [u8],
+    to: Placement<'_>,
+    count: &[u64],
+    element_size: usize,
+) -> Result<()> {
+    let source = Strides::new("the source", from, count, element_size, src.len())?;
+    let target = Strides::new("the target", to, count, element_size, dst.len())?;
+    let (Some(source), Some(target)) = (source, target) else { return Ok(()) };
+    let nest = Nest::new(count, element_size, &source, &target)?;
+    nest.copy(src, source.base, dst, target.base);
+    Ok(())
+}
+
+/// The bytes between neighbours in each dimension, and the offset of the box.
+pub(crate) struct Strides {
+    strides: SmallVec<[usize; 4]>,
+    pub(crate) base: usize,
+}
+
+impl Strides {
+    /// Checks that the box lies in the array and the array in the buffer; [`None`] if the box is empty.
+    pub(crate) fn new(
+        what: &'static str,
+        place: Placement<'_>,
+        count: &[u64],
+        element_size: usize,
+        buffer: usize,
+    ) -> Result<Option<Self>> {
+        let rank = count.len();
+        if rank > MAX_RANK {
+            return Err(DataspaceError::Invalid { what: "the rank", problem: "is more than 32" });
+        }
+        same_rank(what, rank, place.dims.len())?;
+        same_rank(what, rank, place.start.len())?;
+        check_bounds(what, place.start, count, place.dims)?;
+        if count.contains(&0) || element_size == 0 {
+            return Ok(None);
+        }
+        let overflow = DataspaceError::Overflow { what: "number of bytes of an array" };
+        let sized = SizedStrides::of(place, element_size).ok_or(overflow)?;
+        if sized.needed > buffer {
+            return Err(DataspaceError::Buffer { what, needed: sized.needed, got: buffer });
+        }
+        Ok(Some(Self { strides: sized.strides, base: sized.base }))
+    }
+}
+
+struct SizedStrides {
+    strides: SmallVec<[usize; 4]>,
+    base: usize,
+    needed: usize,
+}
+
+impl SizedStrides {
+    fn of(place: Placement<'_>, element_size: usize) -> Option<Self> {
+        let mut stride = element_size;
+        let mut base = 0_usize;
+        let mut strides = SmallVec::from_elem(0, place.dims.len());
+        for ((to, dim), start) in strides.iter_mut().zip(place.dims).zip(place.start).rev() {
+            *to = stride;
+            base = base.checked_add(usize::try_from(*start).ok()?.checked_mul(stride)?)?;
+            stride = stride.checked_mul(usize::try_from(*dim).ok()?)?;
+        }
+        Some(Self { strides, base, needed: stride })
+    }
+}
+
+/// Equal steps through two arrays.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    pub(crate) count: usize,
+    pub(crate) src: usize,
+    pub(crate) dst: usize,
+}
+
+/// The loops that visit a box, as few as possible.
+pub(crate) struct Nest {
+    /// Bytes that are contiguous in both arrays.
+    pub(crate) run: usize,
+    /// The loop around the runs.
+    rows: Rows,
+    /// The loops around that, from the innermost on.
+    outer: SmallVec<[Rows; 4]>,
+}
+
+impl Nest {
+    pub(crate) fn new(
+        count: &[u64],
+        element_size: usize,
+        source: &Strides,
+        target: &Strides,
+    ) -> Result<Self> {
+        let mut loops = Vec::with_capacity(count.len());
+        for ((count, src), dst) in count.iter().zip(&source.strides).zip(&target.strides).rev() {
+            let count =
+                usize::try_from(*count).map_err(|_| DataspaceError::Overflow { what: "size of a box" })?;
+            loops.push(Rows { count, src: *src, dst: *dst });
+        }
+        Ok(Self::of_loops(element_size, loops))
+    }
+
+    /// A nest of loops over elements, from the innermost on. Each of them runs at least once.
+    pub(crate) fn of_loops(element_size: usize, loops: impl IntoIterator<Item = Rows>) -> Self {
+        let mut inner = Rows { count: element_size, src: 1, dst: 1 };
+        let mut nested: SmallVec<[Rows; 6]> = SmallVec::new();
+        for next in loops {
+            if next.count == 1 {
+                continue;
+            }
+            // Where all of the inner loops is one stretch in both arrays, this loop prolongs it.
+            if inner.reaches(&next) {
+                inner.count = inner.count.saturating_mul(next.count);
+            } else {
+                nested.push(std::mem::replace(&mut inner, next));
+            }
+        }
+        nested.push(inner);
+        let mut nested = nested.into_iter();
+        let run = nested.next().map_or(0, |bytes| bytes.count);
+        let rows = nested.next().unwrap_or(Rows { count: 1, src: run, dst: run });
+        Self { run, rows, outer: nested.collect() }
+    }
+
+    /// Copies everything the loops visit, from these offsets on. What leaves a slice is left out.
+    pub(crate) fn copy(&self, src: &[u8], src_base: usize, dst: &mut [u8], dst_base: usize) {
+        self.for_each_plane(src_base, dst_base, |src_at, dst_at, rows| {
+            if let (Some(src), Some(dst)) = (src.get(src_at..), dst.get_mut(dst_at..)) {
+                copy_rows(src, dst, self.run, rows);
+            }
+        });
+    }
+
+    /// Calls `visit` with the offsets of the first run of every plane of rows.
+    pub(crate) fn for_each_plane(&self, src: usize, dst: usize, mut visit: impl FnMut(usize, usize, Rows)) {
+        let (mut src, mut dst) = (src, dst);
+        let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.outer.len());
+        loop {
+            visit(src, dst, self.rows);
+            let mut done = true;
+            for (at, rows) in at.iter_mut().zip(&self.outer) {
+                *at += 1;
+                if *at < rows.count {
+                    (src, dst) = (src.wrapping_add(rows.src), dst.wrapping_add(rows.dst));
+                    done = false;
+                    break;
+                }
+                let back = *at - 1;
+                *at = 0;
+                src = src.wrapping_sub(back.wrapping_mul(rows.src));
+                dst = dst.wrapping_sub(back.wrapping_mul(rows.dst));
+            }
+            if done {
+                return;
+            }
+        }
+    }
+}
+
+impl Rows {
+    fn reaches(&self, next: &Self) -> bool {
+        self.count.checked_mul(self.src) == Some(next.src)
+            && self.count.checked_mul(self.dst) == Some(next.dst)
+    }
+}
+
+/// Copies `rows.count` runs of `run` bytes. Both slices reach to the end of the last run at least.
+fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: Rows) {
+    match run {
+        1 => copy_fixed::<1>(src, dst, rows),
+        2 => copy_fixed::<2>(src, dst, rows),
+        4 => copy_fixed::<4>(src, dst, rows),
+        8 => copy_fixed::<8>(src, dst, rows),
+        12 => copy_fixed::<12>(src, dst, rows),
+        16 => copy_fixed::<16>(src, dst, rows),
+        24 => copy_fixed::<24>(src, dst, rows),
+        32 => copy_fixed::<32>(src, dst, rows),
+        64 => copy_fixed::<64>(src, dst, rows),
+        _ => {
+            for (from, to) in src.chunks(rows.src).zip(dst.chunks_mut(rows.dst)).take(rows.count) {
+                if let (Some(from), Some(to)) = (from.get(..run), to.get_mut(..run)) {
+                    to.copy_from_slice(from);
+                }
+            }
+        }
+    }
+}
+
+fn copy_fixed<const N: usize>(src: &[u8], dst: &mut [u8], rows: Rows) {
+    let from = src.chunks(rows.src).take(rows.count).filter_map(|row| row.first_chunk::<N>());
+    if rows.dst == N {
+        dst.as_chunks_mut::<N>().0.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    } else {
+        let to = dst.chunks_mut(rows.dst).filter_map(|row| row.first_chunk_mut::<N>());
+        to.zip(from).for_each(|(to, from)| *to = *from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Region;
+    use proptest::prelude::*;
+
+    #[test]
+    fn contiguous_dimensions_become_one_run() {
+        let nest = |src_dims: &[u64], dst_dims: &[u64], count: &[u64]| {
+            let start = vec![0; count.len()];
+            let place = |dims| Placement { dims, start: &start };
+            let source = Strides::new("", place(src_dims), count, 4, usize::MAX).unwrap().unwrap();
+            let target = Strides::new("", place(dst_dims), count, 4, usize::MAX).unwrap().unwrap();
+            let nest = Nest::new(count, 4, &source, &target).unwrap();
+            (nest.run, nest.rows.count, nest.outer.len())
+        };
+        assert_eq!(nest(&[], &[], &[]), (4, 1, 0));
+        assert_eq!(nest(&[5, 6, 7], &[5, 6, 7], &[5, 6, 7]), (840, 1, 0));
+        assert_eq!(nest(&[5, 6, 7], &[3, 6, 7], &[2, 6, 7]), (336, 1, 0));
+        assert_eq!(nest(&[5, 6, 7], &[3, 5, 7], &[2, 4, 7]), (112, 2, 0));
+        assert_eq!(
+            nest(&[5, 6, 7], &[5, 6, 8], &[5, 6, 7]),
+            (28, 30, 0),
+            "rows of two dimensions are one loop"
+        );
+        assert_eq!(nest(&[5, 6, 7], &[5, 5, 8], &[5, 4, 1]), (4, 4, 1));
+        assert_eq!(nest(&[5, 1, 7], &[5, 9, 7], &[1, 1, 7]), (28, 1, 0));
+    }
+
+    #[test]
+    fn nothing_is_copied_when_something_does_not_fit() {
+        let mut dst = [0; 4];
+        let place = |dims, start| Placement { dims, start };
+        let ok = place(&[4], &[0]);
+        let mut copy =
+            |from, to, count: &[u64], size| copy_box(&[1; 4], from, &mut dst, to, count, size).unwrap_err();
+        assert!(matches!(copy(ok, ok, &[5], 1), DataspaceError::Bounds { .. }));
+        assert!(matches!(copy(place(&[4], &[u64::MAX]), ok, &[1], 1), DataspaceError::Bounds { .. }));
+        assert!(matches!(
+            copy(ok, place(&[4], &[1]), &[4], 1),
+            DataspaceError::Bounds { what: "the target", .. }
+        ));
+        assert!(matches!(copy(ok, ok, &[1], 2), DataspaceError::Buffer { needed: 8, got: 4, .. }));
+        assert!(matches!(copy(ok, ok, &[1, 1], 1), DataspaceError::Rank { .. }));
+        let huge = place(&[u64::MAX, 2], &[0, 0]);
+        assert!(matches!(copy(huge, huge, &[1, 1], 1), DataspaceError::Overflow { .. }));
+        assert_eq!(dst, [0; 4]);
+        copy_box(&[], place(&[0], &[0]), &mut dst, ok, &[0], 8).unwrap();
+        copy_box(&[7], place(&[], &[]), &mut dst, place(&[], &[]), &[], 1).unwrap();
+        assert_eq!(dst, [7, 0, 0, 0]);
+        let ones = [1_u64; 32];
+        let zeros = [0_u64; 32];
+        copy_box(&[9], place(&ones, &zeros), &mut dst, place(&ones, &zeros), &ones, 1).unwrap();
+        assert_eq!(dst[0], 9);
+    }
+
+    /// Two arrays and a box in both.
+    fn cases() -> impl Strategy<Value = (Vec<[u64; 5]>, usize)> {
+        let dimension = (0..4_u64, 0..4_u64, 0..4_u64, 0..4_u64, 0..5_u64).prop_map(
+            |(before, behind, other_before, other_behind, count)| {
+                // Shape and start in the source, shape and start in the target, count.
+                [before + count + behind, before, other_before + count + other_behind, other_before, count]
+            },
+        );
+        let sizes = prop_oneof![Just(1), Just(2), Just(3), Just(4), Just(8), Just(16), 1..70_usize];
+        (proptest::collection::vec(dimension, 0..5), sizes)
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_copy_of_single_elements((dimensions, size) in cases()) {
+            let column = |at: usize| dimensions.iter().map(|dimension| dimension[at]).collect::<Vec<u64>>();
+            let (src_dims, src_start, dst_dims, dst_start, count) = (column(0), column(1), column(2), column(3), column(4));
+            let bytes = |dims: &[u64]| usize::try_from(dims.iter().product::<u64>()).unwrap() * size;
+            let src: Vec<u8> = (0..bytes(&src_dims)).map(|at| u8::try_from(at % 255).unwrap()).collect();
+            let mut dst = vec![255; bytes(&dst_dims)];
+            let mut expected = dst.clone();
+            let offset = |dims: &[u64], start: &[u64], at: &[u64]| {
+                let offset = (0..dims.len()).fold(0, |offset, d| offset * dims[d] + start[d] + at[d]);
+                usize::try_from(offset).unwrap() * size
+            };
+            for at in Region::whole(&count).coordinates() {
+                let (from, to) = (offset(&src_dims, &src_start, &at), offset(&dst_dims, &dst_start, &at));
+                expected[to..to + size].copy_from_slice(&src[from..from + size]);
+            }
+            let from = Placement { dims: &src_dims, start: &src_start };
+            let to = Placement { dims: &dst_dims, start: &dst_start };
+            copy_box(&src, from, &mut dst, to, &count, size).unwrap();
+            prop_assert_eq!(dst, expected);
+        }
+    }
+}

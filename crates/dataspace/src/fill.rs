@@ -1,0 +1,103 @@
+//! Filling buffers and boxes with one element.
+
+use crate::copy::{Nest, Strides};
+use crate::error::Result;
+use crate::{DataspaceError, Placement};
+
+/// Bytes of the pattern that is copied on and on: small enough to stay in the fastest cache.
+const PATTERN: usize = 16 << 10;
+
+/// Fills a buffer with copies of an element; the last one is cut where the buffer ends. An empty element
+/// changes nothing.
+///
+/// ```
+/// let mut buffer = [0; 8];
+/// hyperslab_dataspace::fill(&mut buffer, b"abc");
+/// assert_eq!(&buffer, b"abcabcab");
+/// ```
+pub fn fill(buffer: &mut [u8], element: &[u8]) {
+    let Some(first) = element.first() else { return };
+    if element.iter().all(|byte| byte == first) {
+        buffer.fill(*first);
+        return;
+    }
+    let mut filled = element.len().min(buffer.len());
+    buffer.iter_mut().zip(element).for_each(|(to, from)| *to = *from);
+    let most = (PATTERN / element.len()).max(1).saturating_mul(element.len());
+    while filled < buffer.len() {
+        let count = filled.min(most).min(buffer.len() - filled);
+        buffer.copy_within(..count, filled);
+        filled += count;
+    }
+}
+
+/// Fills a box of the shape `count` in a C-order array of elements as long as `element`.
+///
+/// # Errors
+/// As [`copy_box`](crate::copy_box). Nothing is changed then.
+pub fn fill_box(dst: &mut [u8], to: Placement<'_>, count: &[u64], element: &[u8]) -> Result<()> {
+    let Some(target) = Strides::new("the target", to, count, element.len(), dst.len())? else {
+        return Ok(());
+    };
+    let nest = Nest::new(count, element.len(), &target, &target)?;
+    let base = target.base;
+    let run = base..base.saturating_add(nest.run);
+    let first = dst.get_mut(run.clone()).ok_or(DataspaceError::Overflow { what: "end of a box" })?;
+    fill(first, element);
+    nest.for_each_plane(base, base, |_, plane, rows| {
+        for row in 0..rows.count {
+            // The bounds were checked; every run ends where the box does, or before.
+            let at = plane.saturating_add(row.saturating_mul(rows.dst));
+            if at != run.start && at.checked_add(nest.run).is_some_and(|end| end <= dst.len()) {
+                dst.copy_within(run.clone(), at);
+            }
+        }
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Region;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn buffers_are_filled(length in 0..70_000_usize, element in proptest::collection::vec(0..2_u8, 0..20)) {
+            let mut buffer = vec![9; length];
+            fill(&mut buffer, &element);
+            let right = |(at, byte): (usize, &u8)| *byte == if element.is_empty() { 9 } else { element[at % element.len()] };
+            prop_assert!(buffer.iter().enumerate().all(right));
+        }
+
+        #[test]
+        fn boxes_are_filled(
+            dimensions in proptest::collection::vec((0..3_u64, 0..4_u64, 0..3_u64), 0..4),
+            element in proptest::collection::vec(1..9_u8, 1..10),
+        ) {
+            let dims: Vec<u64> = dimensions.iter().map(|(before, count, behind)| before + count + behind).collect();
+            let start: Vec<u64> = dimensions.iter().map(|dimension| dimension.0).collect();
+            let count: Vec<u64> = dimensions.iter().map(|dimension| dimension.1).collect();
+            let wanted = Region::new(&start, &count).unwrap();
+            let expected: Vec<u8> = Region::whole(&dims)
+                .coordinates()
+                .flat_map(|at| if wanted.contains(&at) { element.clone() } else { vec![0; element.len()] })
+                .collect();
+            let mut dst = vec![0; expected.len()];
+            fill_box(&mut dst, Placement { dims: &dims, start: &start }, &count, &element).unwrap();
+            prop_assert_eq!(dst, expected);
+        }
+    }
+
+    #[test]
+    fn boxes_are_checked() {
+        let mut dst = [0; 4];
+        let mut fill = |dims: &[u64], start: &[u64], count: &[u64]| {
+            fill_box(&mut dst, Placement { dims, start }, count, &[1, 2]).is_err()
+        };
+        assert!(fill(&[2], &[1], &[2]) && fill(&[3], &[0], &[1]) && fill(&[2], &[0, 0], &[1]));
+        assert!(!fill(&[2], &[1], &[1]));
+        assert_eq!(dst, [0, 0, 1, 2]);
+    }
+}

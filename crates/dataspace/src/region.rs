@@ -1,0 +1,163 @@
+//! Boxes of elements, by start and count.
+
+use crate::error::{Result, product, same_rank};
+use crate::{Block, DataspaceError, Dims};
+
+/// A box of elements, chunks or anything else that has coordinates. It may be empty.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Region {
+    /// Lowest coordinate in each dimension.
+    pub start: Dims,
+    /// Number of coordinates in each dimension.
+    pub count: Dims,
+}
+
+impl Region {
+    /// A box.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Rank`] if the two differ in it, [`DataspaceError::Overflow`] if the box ends behind the
+    /// largest number.
+    pub fn new(start: &[u64], count: &[u64]) -> Result<Self> {
+        same_rank("the count of a box", start.len(), count.len())?;
+        if start.iter().zip(count).any(|(start, count)| start.checked_add(*count).is_none()) {
+            return Err(DataspaceError::Overflow { what: "end of a box" });
+        }
+        Ok(Self { start: Dims::from_slice(start), count: Dims::from_slice(count) })
+    }
+
+    /// All of an extent.
+    pub fn whole(dims: &[u64]) -> Self {
+        Self { start: Dims::from_elem(0, dims.len()), count: Dims::from_slice(dims) }
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.start.len()
+    }
+
+    /// Whether there is nothing in the box. One without dimensions holds one element.
+    pub fn is_empty(&self) -> bool {
+        self.count.contains(&0)
+    }
+
+    /// The number of elements.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Overflow`] if 64 bits do not hold it.
+    pub fn element_count(&self) -> Result<u64> {
+        product("number of elements", self.count.iter().copied())
+    }
+
+    /// In each dimension the first coordinate of the box, and the first one behind it.
+    pub fn bounds(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.start.iter().zip(&self.count).map(|(start, count)| (*start, start.saturating_add(*count)))
+    }
+
+    /// Whether the box holds the element.
+    pub fn contains(&self, coordinates: &[u64]) -> bool {
+        coordinates.len() == self.rank()
+            && self.bounds().zip(coordinates).all(|((start, end), at)| (start..end).contains(at))
+    }
+
+    /// The elements of both; [`None`] if there are none, or the ranks differ.
+    #[must_use]
+    pub fn intersect(&self, other: &Self) -> Option<Self> {
+        if self.rank() != other.rank() {
+            return None;
+        }
+        let mut both = Self { start: Dims::new(), count: Dims::new() };
+        for ((start, end), (other_start, other_end)) in self.bounds().zip(other.bounds()) {
+            let start = start.max(other_start);
+            both.start.push(start);
+            both.count.push(end.min(other_end).checked_sub(start).filter(|count| *count > 0)?);
+        }
+        Some(both)
+    }
+
+    /// Whether the box lies within an extent.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`], with `what` as the name of the box.
+    pub fn check_within(&self, what: &'static str, dims: &[u64]) -> Result<()> {
+        same_rank(what, dims.len(), self.rank())?;
+        check_bounds(what, &self.start, &self.count, dims)
+    }
+
+    /// The coordinates of all elements, in C order.
+    pub fn coordinates(&self) -> Coordinates {
+        Coordinates { next: (!self.is_empty()).then(|| self.start.clone()), region: self.clone() }
+    }
+}
+
+/// Whether `start` and `count`, of the same rank as `dims`, stay within them.
+pub(crate) fn check_bounds(what: &'static str, start: &[u64], count: &[u64], dims: &[u64]) -> Result<()> {
+    for (dimension, ((start, count), size)) in start.iter().zip(count).zip(dims).enumerate() {
+        if start.checked_add(*count).is_none_or(|end| end > *size) {
+            let last = start.saturating_add(count.saturating_sub(1));
+            return Err(DataspaceError::Bounds { what, dimension, start: *start, last, size: *size });
+        }
+    }
+    Ok(())
+}
+
+impl From<&Block> for Region {
+    /// The box between the corners of the block; empty where they are the wrong way round.
+    fn from(block: &Block) -> Self {
+        let sizes = block.start.iter().zip(&block.end);
+        let count =
+            sizes.map(|(start, end)| end.checked_sub(*start).map_or(0, |span| span.saturating_add(1)));
+        Self { start: block.start.clone(), count: count.collect() }
+    }
+}
+
+/// The coordinates in a box, in C order.
+#[derive(Debug, Clone)]
+pub struct Coordinates {
+    region: Region,
+    next: Option<Dims>,
+}
+
+impl Iterator for Coordinates {
+    type Item = Dims;
+
+    fn next(&mut self) -> Option<Dims> {
+        let current = self.next.take()?;
+        let mut following = current.clone();
+        let bounds = self.region.start.iter().zip(&self.region.count).rev();
+        for (at, (start, count)) in following.iter_mut().rev().zip(bounds) {
+            *at = at.saturating_add(1);
+            if at.saturating_sub(*start) < *count {
+                self.next = Some(following);
+                break;
+            }
+            *at = *start;
+        }
+        Some(current)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_meet() {
+        let a = Region::new(&[0, 5], &[10, 10]).unwrap();
+        let b = Region::new(&[8, 0], &[10, 6]).unwrap();
+        assert_eq!(a.intersect(&b), Some(Region::new(&[8, 5], &[2, 1]).unwrap()));
+        assert_eq!(a.intersect(&Region::new(&[10, 5], &[1, 1]).unwrap()), None);
+        assert_eq!(a.intersect(&Region::whole(&[3])), None);
+        assert!(a.contains(&[9, 14]) && !a.contains(&[9, 15]) && !a.contains(&[9]));
+        assert!(Region::new(&[u64::MAX], &[1]).is_err());
+    }
+
+    #[test]
+    fn coordinates_come_in_c_order() {
+        let all: Vec<Vec<u64>> =
+            Region::new(&[1, 5], &[2, 2]).unwrap().coordinates().map(|at| at.to_vec()).collect();
+        assert_eq!(all, [[1, 5], [1, 6], [2, 5], [2, 6]]);
+        assert_eq!(Region::whole(&[]).coordinates().count(), 1);
+        assert_eq!(Region::whole(&[3, 0, 2]).coordinates().count(), 0);
+    }
+}

@@ -1,0 +1,170 @@
+//! Selections as runs of elements along the fastest dimension.
+
+use crate::blocks::BlockRuns;
+use crate::{Axes, Axis, Dims, Points};
+
+/// Selected elements that follow each other along the fastest dimension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Coordinates of the first element.
+    pub start: Dims,
+    /// Number of elements.
+    pub length: u64,
+}
+
+/// The runs of a selection: in C order, but for points, which keep their own.
+#[derive(Debug, Clone)]
+pub struct Runs<'a> {
+    pub(crate) source: Source<'a>,
+}
+
+impl Iterator for Runs<'_> {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        let length = self.source.advance()?;
+        Some(Run { start: Dims::from_slice(self.source.start()), length })
+    }
+}
+
+/// Where runs come from. `start` is that of the run `advance` gave the length of.
+#[derive(Debug, Clone)]
+pub(crate) enum Source<'a> {
+    Empty,
+    Regular(RegularRuns),
+    Blocks(BlockRuns<'a>),
+    Points(PointRuns<'a>),
+}
+
+impl Source<'_> {
+    pub(crate) fn advance(&mut self) -> Option<u64> {
+        match self {
+            Self::Empty => None,
+            Self::Regular(runs) => runs.advance(),
+            Self::Blocks(runs) => runs.advance(),
+            Self::Points(runs) => runs.advance(),
+        }
+    }
+
+    pub(crate) fn start(&self) -> &[u64] {
+        match self {
+            Self::Empty => &[],
+            Self::Regular(runs) => &runs.start,
+            Self::Blocks(runs) => runs.start(),
+            Self::Points(runs) => runs.start,
+        }
+    }
+}
+
+/// The runs of a regular hyperslab.
+#[derive(Debug, Clone)]
+pub(crate) struct RegularRuns {
+    slow: Vec<Slow>,
+    /// The fastest dimension; none in a dataspace without dimensions.
+    fast: Option<Axis>,
+    /// The next block of it.
+    next: u64,
+    start: Dims,
+    done: bool,
+}
+
+/// Where a slower dimension stands.
+#[derive(Debug, Clone)]
+struct Slow {
+    axis: Axis,
+    block: u64,
+    within: u64,
+}
+
+impl RegularRuns {
+    pub(crate) fn new(axes: &Axes) -> Self {
+        let done = axes.iter().any(Axis::is_empty);
+        let start = axes.iter().map(|axis| axis.block_start(0)).collect();
+        let (fast, slow) = axes.split_last().map_or((None, &[][..]), |(fast, slow)| (Some(*fast), slow));
+        let slow = slow.iter().map(|axis| Slow { axis: *axis, block: 0, within: 0 }).collect();
+        Self { slow, fast, next: 0, start, done }
+    }
+
+    fn advance(&mut self) -> Option<u64> {
+        if self.done {
+            return None;
+        }
+        let Some(fast) = self.fast else {
+            self.done = true;
+            return Some(1);
+        };
+        if self.next == fast.block_count() {
+            self.next = 0;
+            self.next_row()?;
+        }
+        let block = self.next;
+        self.next += 1;
+        if let Some(last) = self.start.last_mut() {
+            *last = fast.block_start(block);
+        }
+        Some(fast.block_length(block))
+    }
+
+    fn next_row(&mut self) -> Option<()> {
+        for (slow, at) in self.slow.iter_mut().zip(&mut self.start).rev() {
+            if slow.advance() {
+                *at = slow.axis.block_start(slow.block).saturating_add(slow.within);
+                return Some(());
+            }
+            *at = slow.axis.block_start(0);
+        }
+        self.done = true;
+        None
+    }
+}
+
+impl Slow {
+    /// Goes to the next coordinate; behind the last one to the first, and says so by `false`.
+    fn advance(&mut self) -> bool {
+        self.within += 1;
+        if self.within < self.axis.block_length(self.block) {
+            return true;
+        }
+        self.within = 0;
+        self.block += 1;
+        if self.block < self.axis.block_count() {
+            return true;
+        }
+        self.block = 0;
+        false
+    }
+}
+
+/// Points, in their order; neighbours that ascend along the fastest dimension are one run.
+#[derive(Debug, Clone)]
+pub(crate) struct PointRuns<'a> {
+    rest: &'a [u64],
+    rank: usize,
+    start: &'a [u64],
+}
+
+impl<'a> PointRuns<'a> {
+    pub(crate) fn new(points: &'a Points) -> Self {
+        Self { rest: &points.coordinates, rank: points.rank, start: &[] }
+    }
+
+    fn take(&mut self) -> Option<&'a [u64]> {
+        let (point, rest) = self.rest.split_at_checked(self.rank)?;
+        self.rest = rest;
+        (!point.is_empty()).then_some(point)
+    }
+
+    fn advance(&mut self) -> Option<u64> {
+        self.start = self.take()?;
+        let (first, row) = self.start.split_last()?;
+        let mut length = 1_u64;
+        while let Some((next, next_row)) = self.rest.get(..self.rank).and_then(<[u64]>::split_last) {
+            if next_row != row || first.checked_add(length) != Some(*next) {
+                break;
+            }
+            self.take();
+            length += 1;
+        }
+        Some(length)
+    }
+}
