@@ -17,7 +17,7 @@ pub mod message;
 #[cfg(test)]
 mod mutation;
 pub mod object_header;
-pub mod superblock;
 pub mod shared_message;
+pub mod superblock;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;

@@ -27,9 +27,9 @@ mod bogus;
 mod btree_k;
 mod comment;
 mod continuation;
-pub mod datatype;
 mod data_layout;
 mod dataspace;
+pub mod datatype;
 mod driver_info;
 mod external_files;
 mod file_space_info;
@@ -57,13 +57,13 @@ pub use bogus::Bogus;
 pub use btree_k::BTreeK;
 pub use comment::Comment;
 pub use continuation::Continuation;
-pub use datatype::DatatypeMessage;
 pub use data_layout::{
     ArrayDims, BTreeV2Parameters, ChunkFlags, ChunkIndex, ChunkedLayout, CompactLayout, ContiguousLayout,
     DataLayout, ExtensibleArrayParameters, FieldOrder, FilteredChunk, FixedArrayParameters, Layout,
     SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex, VirtualLayout,
 };
 pub use dataspace::DataspaceMessage;
+pub use datatype::DatatypeMessage;
 pub use driver_info::DriverInfo;
 pub use external_files::{ExternalFileSlot, ExternalFiles};
 pub use file_space_info::{FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers};

@@ -1,0 +1,128 @@
+//! Chunks under a version 1 B-tree, keyed by the coordinates of their first element.
+
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node, ChunkKeys};
+use hyperslab_format::codec::{Address, Structure as _};
+
+use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
+use crate::error::{Error, Result};
+use crate::index::btree_v1;
+use crate::store::Store;
+
+/// The index of a dataset in the old format.
+#[derive(Debug)]
+pub(super) struct BTreeV1Index {
+    root: Address,
+    context: BTreeV1Context,
+    chunk: Dims,
+}
+
+impl BTreeV1Index {
+    pub(super) fn new(store: &Store, root: Address, k: u16, chunk: &[u64]) -> Self {
+        let kind = BTreeV1Kind::Chunks { rank: chunk.len() };
+        Self {
+            root,
+            context: BTreeV1Context { params: store.params(), kind, k },
+            chunk: Dims::from_slice(chunk),
+        }
+    }
+
+    /// Coordinates of the first element of a chunk.
+    fn first_element(&self, scaled: &[u64]) -> Dims {
+        scaled.iter().zip(&self.chunk).map(|(at, size)| at.saturating_mul(*size)).collect()
+    }
+
+    fn visit_leaf(&self, leaf: &BTreeV1Node, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+        let keys = chunk_keys(leaf)?;
+        let mut scaled = Dims::new();
+        for (position, address) in leaf.children.iter().enumerate() {
+            let Some(offset) = keys.offset(position) else { continue };
+            scaled.clear();
+            for (first, size) in offset.iter().zip(&self.chunk) {
+                if first.checked_rem(*size) != Some(0) {
+                    return Err(Error::corrupt(
+                        BTreeV1Node::NAME,
+                        "chunk offset",
+                        format!("a multiple of the chunk's {size}"),
+                        first,
+                    ));
+                }
+                scaled.push(first.checked_div(*size).unwrap_or(0));
+            }
+            if chunks.contains(&scaled) {
+                visit(&scaled, location(keys, position, *address))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ChunkIndex for BTreeV1Index {
+    fn kind(&self) -> ChunkIndexKind {
+        ChunkIndexKind::BTreeV1
+    }
+
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        let wanted = self.first_element(scaled);
+        let found = btree_v1::descend(store, self.root, &self.context, &mut |node, position| {
+            let keys = chunk_keys(node)?;
+            let low = compare(keys, position, &wanted);
+            let high = compare(keys, position.saturating_add(1), &wanted);
+            Ok(match (low, high) {
+                (Ordering::Greater, _) => Ordering::Greater,
+                (_, Ordering::Greater) => Ordering::Equal,
+                _ => Ordering::Less,
+            })
+        })?;
+        let Some((leaf, position)) = found else { return Ok(None) };
+        let keys = chunk_keys(&leaf)?;
+        if compare(keys, position, &wanted) != Ordering::Equal {
+            return Ok(None);
+        }
+        Ok(leaf.children.get(position).map(|address| location(keys, position, *address)))
+    }
+
+    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+        let first = self.first_element(&chunks.first);
+        let last = self.first_element(&chunks.last);
+        btree_v1::walk(
+            store,
+            self.root,
+            &self.context,
+            &mut |node, position| {
+                // Below a child lie the chunks from its key up to, not including, the next key.
+                node.keys.as_chunks().is_none_or(|keys| {
+                    compare(keys, position, &last) != Ordering::Greater
+                        && compare(keys, position.saturating_add(1), &first) == Ordering::Greater
+                })
+            },
+            &mut |leaf| self.visit_leaf(leaf, chunks, visit).map(|()| ControlFlow::Continue(())),
+        )
+    }
+}
+
+fn chunk_keys(node: &BTreeV1Node) -> Result<&ChunkKeys> {
+    match &node.keys {
+        BTreeV1Keys::Chunks(keys) => Ok(keys),
+        BTreeV1Keys::Group(_) => Err(Error::corrupt(BTreeV1Node::NAME, "node type", "1 (chunks)", 0)),
+    }
+}
+
+/// How key `position` lies to the chunk whose first element is `wanted`.
+fn compare(keys: &ChunkKeys, position: usize, wanted: &[u64]) -> Ordering {
+    match keys.offset(position).and_then(|offset| offset.get(..wanted.len())) {
+        Some(offset) => offset.cmp(wanted),
+        None => Ordering::Greater,
+    }
+}
+
+fn location(keys: &ChunkKeys, position: usize, address: Address) -> ChunkLocation {
+    ChunkLocation {
+        address,
+        size: u64::from(keys.sizes.get(position).copied().unwrap_or(0)),
+        filter_mask: keys.filter_masks.get(position).copied().unwrap_or(0),
+    }
+}

@@ -1,0 +1,76 @@
+//! From an array's element to the place of a chunk, and the block that was read last.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hyperslab_format::chunk_index::{ChunkElementForm, ChunkElementLayout, ChunkIndexClient};
+use hyperslab_format::codec::Address;
+
+use super::ChunkLocation;
+use crate::error::{Error, Result};
+use crate::store::{Store, at};
+
+/// How the elements of one array are read.
+#[derive(Debug)]
+pub(super) struct Elements {
+    layout: ChunkElementLayout,
+    chunk_bytes: u64,
+    owner: Address,
+}
+
+impl Elements {
+    /// Elements as the header at `owner` describes them; `chunk_bytes` is the size of chunks that pass no filter.
+    pub(super) fn new(
+        store: &Store,
+        client: ChunkIndexClient,
+        element_size: u8,
+        chunk_bytes: u64,
+        owner: Address,
+    ) -> Result<Self> {
+        let layout = at(ChunkElementLayout::of_array(store.params(), client, element_size.into(), 0), owner)?;
+        if matches!(layout.form(), ChunkElementForm::Structured { .. }) {
+            return Err(Error::unsupported("structured chunks in an array"));
+        }
+        Ok(Self { layout, chunk_bytes, owner })
+    }
+
+    /// The place of the chunk in element `number` of `elements`; `None` where there is no chunk.
+    pub(super) fn location(&self, elements: &[u8], number: u64) -> Result<Option<ChunkLocation>> {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        let element = at(self.layout.get(elements, number), self.owner)?;
+        if !element.address.is_defined() {
+            return Ok(None);
+        }
+        let filtered = matches!(self.layout.form(), ChunkElementForm::Filtered { .. });
+        let size = if filtered { element.size } else { self.chunk_bytes };
+        Ok(Some(ChunkLocation { address: element.address, size, filter_mask: element.filter_mask }))
+    }
+}
+
+/// The block read last, by where it lies: neighbours in an array are mostly asked for one after the other.
+#[derive(Debug)]
+pub(super) struct Latest<T> {
+    block: Mutex<Option<(Address, Arc<T>)>>,
+}
+
+impl<T> Latest<T> {
+    pub(super) fn new() -> Self {
+        Self { block: Mutex::new(None) }
+    }
+
+    /// The block at `address`, read by `load` unless it was the last one.
+    pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        if let Some((kept, block)) = &*self.lock()
+            && *kept == address
+        {
+            return Ok(Arc::clone(block));
+        }
+        let block = Arc::new(load()?);
+        *self.lock() = Some((address, Arc::clone(&block)));
+        Ok(block)
+    }
+
+    /// The value is replaced whole, so a panic elsewhere leaves it sound.
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
+        self.block.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,75 @@
+//! Chunks in a fixed array: a dataset with fixed maximum sizes.
+
+use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
+use hyperslab_format::codec::Address;
+
+use super::element::{Elements, Latest};
+use super::order::ArrayOrder;
+use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
+use crate::error::{Error, Result};
+use crate::store::{Store, at};
+
+/// The array by its header; its data block is read when first asked for.
+#[derive(Debug)]
+pub(super) struct FixedArrayIndex {
+    header: FixedArrayHeader,
+    layout: FixedArrayLayout,
+    elements: Elements,
+    order: ArrayOrder,
+    block: Latest<FixedArrayDataBlock>,
+    page: Latest<ArrayPage>,
+}
+
+impl FixedArrayIndex {
+    pub(super) fn open(store: &Store, address: Address, chunk_bytes: u64, order: ArrayOrder) -> Result<Self> {
+        let header: FixedArrayHeader = store.get(address, &store.params())?;
+        let layout = at(FixedArrayLayout::new(&header, address, store.params()), address)?;
+        let elements = Elements::new(store, header.client, header.element_size, chunk_bytes, address)?;
+        Ok(Self { header, layout, elements, order, block: Latest::new(), page: Latest::new() })
+    }
+}
+
+impl ChunkIndex for FixedArrayIndex {
+    fn kind(&self) -> ChunkIndexKind {
+        ChunkIndexKind::FixedArray
+    }
+
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        let address = self.header.data_block;
+        if !address.is_defined() {
+            return Ok(None);
+        }
+        let number = self.order.number(scaled);
+        let element = usize::try_from(number).ok().filter(|element| *element < self.layout.elements());
+        let Some(element) = element else {
+            let expected = format!("more than {number}");
+            return Err(Error::corrupt(
+                "fixed array header",
+                "number of elements",
+                expected,
+                self.layout.elements(),
+            )
+            .at(address));
+        };
+        let block = self.block.get(address, || store.get(address, &self.layout))?;
+        let (page, element) = self.layout.locate(element);
+        let Some(context) = self.layout.page(page) else {
+            return self.elements.location(&block.elements, element as u64);
+        };
+        if !block.is_initialised(page) {
+            return Ok(None);
+        }
+        let start = address.checked_add(self.layout.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
+        let page = self.page.get(start, || store.get(start, &context))?;
+        self.elements.location(&page.elements, element as u64)
+    }
+
+    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+        for scaled in ArrayOrder::coordinates(chunks) {
+            if let Some(location) = self.get(store, &scaled)? {
+                visit(&scaled, location)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Where each chunk of a dataset lies: six kinds of index behind one trait.
+
+mod btree_v1;
+mod btree_v2;
+mod element;
+mod extensible_array;
+mod fixed_array;
+mod implicit;
+mod open;
+mod order;
+mod single;
+
+use std::fmt;
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::codec::Address;
+
+use crate::error::Result;
+use crate::store::Store;
+
+pub use open::{ChunkShape, kind, open};
+
+/// Where the stored bytes of one chunk lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkLocation {
+    /// First byte.
+    pub address: Address,
+    /// Stored bytes: after the filters where there are any.
+    pub size: u64,
+    /// Filters that were left out for this chunk: bit i for filter i of the pipeline.
+    pub filter_mask: u32,
+}
+
+/// The kind of a chunk index, in libhdf5's order of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChunkIndexKind {
+    /// Version 1 B-tree.
+    BTreeV1,
+    /// The one chunk's address in the layout message.
+    Single,
+    /// Chunks side by side in the order of their coordinates.
+    Implicit,
+    /// An array of fixed length.
+    FixedArray,
+    /// An array that grows along the one unlimited dimension.
+    ExtensibleArray,
+    /// Version 2 B-tree.
+    BTreeV2,
+}
+
+/// A box of chunks in scaled coordinates (chunks, not elements): both corners belong to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChunkBox {
+    /// The lowest coordinates.
+    pub first: Dims,
+    /// The highest coordinates.
+    pub last: Dims,
+}
+
+impl ChunkBox {
+    /// Whether the chunk lies inside.
+    pub fn contains(&self, scaled: &[u64]) -> bool {
+        scaled.len() == self.first.len()
+            && scaled
+                .iter()
+                .zip(self.first.iter().zip(&self.last))
+                .all(|(at, (first, last))| first <= at && at <= last)
+    }
+}
+
+/// What is done with each chunk found: its scaled coordinates and its place.
+pub type AtChunk<'a> = dyn FnMut(&[u64], ChunkLocation) -> Result<()> + 'a;
+
+/// An index of chunks.
+pub trait ChunkIndex: Send + Sync + fmt::Debug {
+    /// Which of the six kinds it is.
+    fn kind(&self) -> ChunkIndexKind;
+
+    /// The place of one chunk, or `None` if it is not stored.
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
+
+    /// Calls `visit` for every stored chunk in the box, in the index's own order.
+    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()>;
+}

@@ -1,0 +1,70 @@
+//! From the layout message to the index.
+
+use std::sync::Arc;
+
+use hyperslab_format::message::{ChunkIndex as IndexParameters, ChunkedLayout};
+
+use super::btree_v1::BTreeV1Index;
+use super::btree_v2::BTreeV2Index;
+use super::extensible_array::ExtensibleArrayIndex;
+use super::fixed_array::FixedArrayIndex;
+use super::implicit::ImplicitIndex;
+use super::order::ArrayOrder;
+use super::single::SingleIndex;
+use super::{ChunkIndex, ChunkIndexKind, ChunkLocation};
+use crate::error::Result;
+use crate::store::Store;
+
+/// What an index depends on besides the layout message.
+#[derive(Debug, Clone)]
+pub struct ChunkShape {
+    /// Sizes that the dataset may grow to; `None` for an unlimited dimension.
+    pub max_dims: Vec<Option<u64>>,
+    /// Bytes of a chunk that passes no filter.
+    pub chunk_bytes: u64,
+    /// Half of the children of a node of a version 1 B-tree of chunks.
+    pub btree_k: u16,
+}
+
+/// Opens the index that the layout names; `None` while no chunk is stored.
+pub fn open(
+    store: &Store,
+    layout: &ChunkedLayout,
+    shape: &ChunkShape,
+) -> Result<Option<Arc<dyn ChunkIndex>>> {
+    let address = layout.address;
+    if !address.is_defined() {
+        return Ok(None);
+    }
+    let (chunk, bytes) = (&layout.dims, shape.chunk_bytes);
+    let order = || ArrayOrder::new(chunk, &shape.max_dims);
+    Ok(Some(match &layout.index {
+        IndexParameters::BTreeV1 => Arc::new(BTreeV1Index::new(store, address, shape.btree_k, chunk)),
+        IndexParameters::Single(filtered) => {
+            let (size, filter_mask) =
+                filtered.as_ref().map_or((bytes, 0), |filtered| (filtered.size, filtered.filter_mask));
+            let location = Some(ChunkLocation { address, size, filter_mask });
+            Arc::new(SingleIndex { rank: chunk.len(), location })
+        }
+        IndexParameters::Implicit => {
+            Arc::new(ImplicitIndex { first: address, chunk_bytes: bytes, order: order()? })
+        }
+        IndexParameters::FixedArray(_) => Arc::new(FixedArrayIndex::open(store, address, bytes, order()?)?),
+        IndexParameters::ExtensibleArray(_) => {
+            Arc::new(ExtensibleArrayIndex::open(store, address, bytes, order()?)?)
+        }
+        IndexParameters::BTreeV2(_) => Arc::new(BTreeV2Index::open(store, address, chunk.len(), bytes)?),
+    }))
+}
+
+/// The kind of index that the layout names.
+pub fn kind(layout: &ChunkedLayout) -> ChunkIndexKind {
+    match &layout.index {
+        IndexParameters::BTreeV1 => ChunkIndexKind::BTreeV1,
+        IndexParameters::Single(_) => ChunkIndexKind::Single,
+        IndexParameters::Implicit => ChunkIndexKind::Implicit,
+        IndexParameters::FixedArray(_) => ChunkIndexKind::FixedArray,
+        IndexParameters::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
+        IndexParameters::BTreeV2(_) => ChunkIndexKind::BTreeV2,
+    }
+}

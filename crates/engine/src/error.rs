@@ -1,0 +1,161 @@
+//! What can go wrong with an open file: whose fault, and where.
+
+use hyperslab_filter::FilterError;
+use hyperslab_format::codec::{Address, Corrupt, FormatError};
+use hyperslab_vfd::DriverError;
+
+/// The result of an operation on an open file.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file contradicts the format specification.
+    #[error(transparent)]
+    Corrupt(Box<Corrupt>),
+    /// The file may be sound, but uses something that this version does not implement.
+    #[error("{what} is not supported")]
+    Unsupported {
+        /// The feature.
+        what: String,
+    },
+    /// A size, count or depth in the file passes a bound that the caller can set.
+    #[error("{what} is {got}, more than the limit of {limit}")]
+    Limit {
+        /// What is limited.
+        what: String,
+        /// The value in the file.
+        got: u64,
+        /// The bound.
+        limit: u64,
+    },
+    /// No link, object or attribute of that name.
+    #[error("{what} `{name}` not found")]
+    NotFound {
+        /// The kind of thing.
+        what: &'static str,
+        /// Its name or path.
+        name: String,
+    },
+    /// The caller asked for something that cannot be.
+    #[error("{0}")]
+    Misuse(String),
+    /// The storage under the file failed.
+    #[error("{action}")]
+    Io {
+        /// What was being done.
+        action: String,
+        /// The driver's error.
+        #[source]
+        source: DriverError,
+    },
+    /// A chunk did not pass its filter pipeline.
+    #[error("chunk at {address}")]
+    Filter {
+        /// Address of the chunk.
+        address: Address,
+        /// The filter's error.
+        #[source]
+        source: FilterError,
+    },
+    /// Elements could not be converted to the type asked for.
+    #[error(transparent)]
+    Convert(hyperslab_datatype::convert::ConvertError),
+    /// Where in the file's objects an error arose.
+    #[error("{context}")]
+    Context {
+        /// The object, attribute or step.
+        context: String,
+        /// The error itself.
+        #[source]
+        source: Box<Error>,
+    },
+}
+
+/// Whose fault an error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The file is damaged.
+    Corrupt,
+    /// This version cannot do it.
+    Unsupported,
+    /// A bound that the caller can set.
+    Limit,
+    /// Nothing of that name.
+    NotFound,
+    /// The caller's request is at fault.
+    Misuse,
+    /// The storage failed.
+    Io,
+}
+
+impl Error {
+    /// Whose fault this is, seen through its context.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Corrupt(_) => ErrorKind::Corrupt,
+            Self::Unsupported { .. } => ErrorKind::Unsupported,
+            Self::Limit { .. } => ErrorKind::Limit,
+            Self::NotFound { .. } => ErrorKind::NotFound,
+            Self::Misuse(_) | Self::Convert(_) => ErrorKind::Misuse,
+            Self::Io { .. } => ErrorKind::Io,
+            Self::Filter { source, .. } => match source {
+                FilterError::Missing { .. } => ErrorKind::Unsupported,
+                FilterError::Limit { .. } => ErrorKind::Limit,
+                _ => ErrorKind::Corrupt,
+            },
+            Self::Context { source, .. } => source.kind(),
+        }
+    }
+
+    /// A contradiction found by looking at several structures together.
+    pub fn corrupt(
+        structure: &'static str,
+        field: &'static str,
+        expected: impl Into<String>,
+        got: impl std::fmt::Display,
+    ) -> Self {
+        FormatError::corrupt(structure, field, expected, got).into()
+    }
+
+    /// Something that this version does not implement.
+    pub fn unsupported(what: impl Into<String>) -> Self {
+        Self::Unsupported { what: what.into() }
+    }
+
+    /// Says where the structure lies, if the error is about bytes and does not say so yet.
+    #[must_use]
+    pub fn at(mut self, address: Address) -> Self {
+        if let Self::Corrupt(corrupt) = &mut self {
+            corrupt.address = corrupt.address.or(address.get());
+        }
+        self
+    }
+
+    /// Puts the error into the context of an object, attribute or step.
+    #[must_use]
+    pub fn context(self, context: impl Into<String>) -> Self {
+        Self::Context { context: context.into(), source: Box::new(self) }
+    }
+}
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        match error {
+            FormatError::Corrupt(corrupt) => Self::Corrupt(corrupt),
+            FormatError::Limit { structure, what, got, limit } => {
+                Self::Limit { what: format!("{structure}: {what}"), got, limit }
+            }
+            FormatError::Unsupported { structure, what } => Self::unsupported(format!("{structure}: {what}")),
+            other => Self::Misuse(other.to_string()),
+        }
+    }
+}
+
+impl From<hyperslab_datatype::convert::ConvertError> for Error {
+    fn from(error: hyperslab_datatype::convert::ConvertError) -> Self {
+        Self::Convert(error)
+    }
+}

@@ -1,0 +1,151 @@
+//! Walks and look-ups in version 2 B-trees. Records stay bytes here; their meaning is the caller's.
+
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+
+use hyperslab_format::btree_v2::{BTreeV2Child, BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
+use hyperslab_format::codec::{Address, FormatError};
+
+use super::Walk;
+use crate::error::Result;
+use crate::store::{Store, at};
+
+/// How a record lies to what is looked for: `Less` when it comes before.
+pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
+
+/// What is done with each record; `Break` ends the walk.
+pub type AtRecord<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'a;
+
+/// A tree by its header.
+#[derive(Debug)]
+pub struct BTreeV2 {
+    header: BTreeV2Header,
+    layout: BTreeV2Layout,
+    address: Address,
+}
+
+impl BTreeV2 {
+    /// Reads the header at `address`.
+    pub fn open(store: &Store, address: Address) -> Result<Self> {
+        let header: BTreeV2Header = store.get(address, &store.params())?;
+        let layout = at(BTreeV2Layout::new(&header, store.params()), address)?;
+        Ok(Self { header, layout, address })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &BTreeV2Header {
+        &self.header
+    }
+
+    /// Calls `visit` for the records that `compare` finds `Equal`, in order. `compare` must be monotonic:
+    /// `Less` up to the first of them, `Greater` after the last.
+    pub fn walk_range(
+        &self,
+        store: &Store,
+        compare: &mut Compare<'_>,
+        visit: &mut AtRecord<'_>,
+    ) -> Result<()> {
+        let mut walk =
+            RangeWalk { store, tree: self, guard: Walk::new(store, "version 2 B-tree"), compare, visit };
+        match self.root() {
+            Some(root) => walk.node(self.header.depth, root).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Calls `visit` for all records in order.
+    pub fn walk(&self, store: &Store, visit: &mut AtRecord<'_>) -> Result<()> {
+        self.walk_range(store, &mut |_| Ok(Ordering::Equal), visit)
+    }
+
+    /// The first record that `compare` finds `Equal`.
+    pub fn find(&self, store: &Store, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
+        let mut found = None;
+        self.walk_range(store, compare, &mut |record| {
+            found = Some(record.to_vec());
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
+    }
+
+    fn root(&self) -> Option<BTreeV2Child> {
+        let records = u64::from(self.header.root_records);
+        (self.header.root.is_defined() && records > 0).then_some(BTreeV2Child {
+            address: self.header.root,
+            records,
+            total: self.header.total_records,
+        })
+    }
+}
+
+struct RangeWalk<'a, 'f> {
+    store: &'a Store,
+    tree: &'a BTreeV2,
+    guard: Walk,
+    compare: &'a mut Compare<'f>,
+    visit: &'a mut AtRecord<'f>,
+}
+
+impl RangeWalk<'_, '_> {
+    fn node(&mut self, level: u16, child: BTreeV2Child) -> Result<ControlFlow<()>> {
+        self.guard.enter(child.address)?;
+        if level == 0 {
+            let context = at(self.tree.layout.leaf(child.records), self.tree.address)?;
+            let leaf: BTreeV2Leaf = self.store.get(child.address, &context)?;
+            return self.leaf(&leaf.records, child.address);
+        }
+        let context = at(self.tree.layout.internal(level, child.records), self.tree.address)?;
+        let node: BTreeV2Internal = self.store.get(child.address, &context)?;
+        let mut records = node.records.chunks_exact(self.tree.layout.record_size());
+        let mut before = Ordering::Less;
+        for grandchild in &node.children {
+            let record = records.next();
+            let after = match record {
+                Some(record) => at((self.compare)(record), child.address)?,
+                None => Ordering::Greater,
+            };
+            // Records below this child lie between the two neighbours.
+            if before != Ordering::Greater
+                && after != Ordering::Less
+                && self.node(level.saturating_sub(1), *grandchild)?.is_break()
+            {
+                return Ok(ControlFlow::Break(()));
+            }
+            if let (Some(record), Ordering::Equal) = (record, after)
+                && (self.visit)(record)?.is_break()
+            {
+                return Ok(ControlFlow::Break(()));
+            }
+            before = after;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Only the records in range, found by bisection.
+    fn leaf(&mut self, records: &[u8], address: Address) -> Result<ControlFlow<()>> {
+        let size = self.tree.layout.record_size();
+        let record = |position: usize| {
+            let start = position.saturating_mul(size);
+            records.get(start..start.saturating_add(size)).unwrap_or_default()
+        };
+        let count = records.len().checked_div(size).unwrap_or(0);
+        let (mut low, mut high) = (0, count);
+        while low < high {
+            let middle = low.midpoint(high);
+            if at((self.compare)(record(middle)), address)? == Ordering::Less {
+                low = middle.saturating_add(1);
+            } else {
+                high = middle;
+            }
+        }
+        for position in low..count {
+            if at((self.compare)(record(position)), address)? != Ordering::Equal {
+                break;
+            }
+            if (self.visit)(record(position))?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}

@@ -1,0 +1,86 @@
+//! Variable-length data and references, by their IDs in global heap collections.
+
+use std::sync::Arc;
+
+use hyperslab_format::codec::{Address, Structure as _};
+use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapContext, GlobalHeapId};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use crate::error::{Error, Result};
+use crate::store::{Store, at};
+
+/// Bytes of decoded collections that are kept.
+const KEPT_BYTES: u64 = 16 << 20;
+
+/// The global heap of one file: collections are decoded once and kept while there is room.
+#[derive(Debug)]
+pub struct GlobalHeap {
+    collections: Cache<Address, Arc<GlobalHeapCollection>, BySize>,
+}
+
+#[derive(Debug, Clone)]
+struct BySize;
+
+impl Weighter<Address, Arc<GlobalHeapCollection>> for BySize {
+    fn weight(&self, _: &Address, collection: &Arc<GlobalHeapCollection>) -> u64 {
+        (collection.bytes().len() as u64).max(1)
+    }
+}
+
+/// An object of the heap, held by its collection.
+#[derive(Debug, Clone)]
+pub struct HeapObject {
+    collection: Arc<GlobalHeapCollection>,
+    index: u32,
+}
+
+impl HeapObject {
+    /// The object's bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.collection.get(self.index).unwrap_or_default()
+    }
+}
+
+impl GlobalHeap {
+    /// A heap of which nothing is read yet.
+    pub fn new() -> Self {
+        Self { collections: Cache::with_weighter(256, KEPT_BYTES, BySize) }
+    }
+
+    /// The object with that ID.
+    pub fn get(&self, store: &Store, id: GlobalHeapId) -> Result<HeapObject> {
+        let collection = self.collection(store, id.collection)?;
+        if collection.get(id.index).is_none() {
+            return Err(Error::corrupt(
+                GlobalHeapCollection::NAME,
+                "object index",
+                "an object of the collection",
+                id.index,
+            )
+            .at(id.collection));
+        }
+        Ok(HeapObject { collection, index: id.index })
+    }
+
+    /// The collection at `address`.
+    pub fn collection(&self, store: &Store, address: Address) -> Result<Arc<GlobalHeapCollection>> {
+        self.collections.get_or_insert_with(&address, || load(store, address).map(Arc::new))
+    }
+}
+
+impl Default for GlobalHeap {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn load(store: &Store, address: Address) -> Result<GlobalHeapCollection> {
+    let params = store.params();
+    let prefix_size = GlobalHeapCollection::prefix_size(params) as u64;
+    let prefix = store.read(address, prefix_size, GlobalHeapCollection::NAME)?;
+    let stored = at(GlobalHeapCollection::stored_size(&prefix, params), address)?;
+    let bytes = store.read(address, stored, GlobalHeapCollection::NAME)?;
+    let context = GlobalHeapContext { params, size: bytes.len() };
+    at(GlobalHeapCollection::decode(&bytes, &context), address)
+}

@@ -1,0 +1,14 @@
+//! The open HDF5 file as a living thing. No stability promise: use the crate `hyperslab`.
+//!
+//! Rooms in strict order: `store` (bytes at addresses), `index` (trees, heaps, arrays), `object` (what headers
+//! mean) and `data` (raw data) side by side, `ops` (the operations that join them).
+#![forbid(unsafe_code)]
+
+pub mod data;
+pub mod error;
+pub mod index;
+pub mod object;
+pub mod ops;
+pub mod store;
+
+pub use error::{Error, ErrorKind, Result};

@@ -1,0 +1,151 @@
+//! Groups: links by name, in each of the three ways they are stored.
+
+use std::ops::ControlFlow;
+
+use hyperslab_format::btree_v2::records::{BTreeV2Record as _, LinkNameRecord};
+use hyperslab_format::codec::{FormatError, checksum};
+use hyperslab_format::message::{
+    ExternalLink, GroupInfo, Link as LinkMessage, LinkInfo, LinkTarget as MessageTarget, Message as _,
+    MessageType, SymbolTable,
+};
+
+use super::container::Container;
+use super::header::ObjectHeader;
+use super::link::{Link, LinkTarget};
+use super::{message, symbol_table};
+use crate::error::{Error, Result};
+use crate::index::btree_v2::BTreeV2;
+use crate::index::fractal_heap::FractalHeap;
+use crate::store::at;
+
+/// What is done with each link; `Break` ends the walk.
+pub type AtLink<'a> = dyn FnMut(Link) -> Result<ControlFlow<()>> + 'a;
+
+/// How a group keeps its links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupStorage {
+    /// Old style: a version 1 B-tree of symbol table nodes, and a local heap of names.
+    SymbolTable(SymbolTable),
+    /// Messages in the object header.
+    Compact(LinkInfo),
+    /// A fractal heap with version 2 B-trees by name and, where indexed, creation order.
+    Dense(LinkInfo),
+}
+
+impl GroupStorage {
+    /// How the group with this header keeps its links; an error if it is no group.
+    pub fn of(container: &Container, header: &ObjectHeader) -> Result<Self> {
+        if let Some(info) = message::find::<LinkInfo>(container, header)? {
+            return Ok(if info.is_dense() { Self::Dense(info) } else { Self::Compact(info) });
+        }
+        match message::find::<SymbolTable>(container, header)? {
+            Some(table) => Ok(Self::SymbolTable(table)),
+            None => Err(Error::Misuse(format!("the object at {} is not a group", header.address()))),
+        }
+    }
+
+    /// The link info message of a new-style group.
+    pub fn link_info(&self) -> Option<&LinkInfo> {
+        match self {
+            Self::SymbolTable(_) => None,
+            Self::Compact(info) | Self::Dense(info) => Some(info),
+        }
+    }
+}
+
+/// Constants of the group, where its header states any.
+pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<GroupInfo>> {
+    message::find(container, header)
+}
+
+/// Calls `visit` for each link, in the order of the storage: by name in old-style groups, in no particular
+/// order in new ones.
+pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink<'_>) -> Result<()> {
+    match GroupStorage::of(container, header)? {
+        GroupStorage::SymbolTable(table) => symbol_table::for_each(container, &table, visit),
+        GroupStorage::Compact(_) => {
+            for closed in header.messages_of(MessageType::LINK) {
+                let body = message::resolve(container, header, closed)?;
+                if visit(at(decode(container, &body), header.address())?)?.is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        }
+        GroupStorage::Dense(info) => {
+            let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
+            let tree = BTreeV2::open(&container.store, info.name_index)?;
+            tree.walk(&container.store, &mut |record| {
+                let record = at(LinkNameRecord::decode(record, ()), info.name_index)?;
+                visit(heap_link(container, &heap, &record)?)
+            })
+        }
+    }
+}
+
+/// The link of that name.
+pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result<Option<Link>> {
+    match GroupStorage::of(container, header)? {
+        GroupStorage::SymbolTable(table) => symbol_table::find(container, &table, name),
+        GroupStorage::Compact(_) => {
+            let mut found = None;
+            for_each(container, header, &mut |link| {
+                if link.name != name {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                found = Some(link);
+                Ok(ControlFlow::Break(()))
+            })?;
+            Ok(found)
+        }
+        GroupStorage::Dense(info) => find_dense(container, &info, name),
+    }
+}
+
+/// Names are found by their hash; names of the same hash are told apart in the heap.
+fn find_dense(container: &Container, info: &LinkInfo, name: &[u8]) -> Result<Option<Link>> {
+    let hash = checksum(name);
+    let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
+    let tree = BTreeV2::open(&container.store, info.name_index)?;
+    let mut found = None;
+    tree.walk_range(
+        &container.store,
+        &mut |record| Ok(LinkNameRecord::decode(record, ())?.hash.cmp(&hash)),
+        &mut |record| {
+            let link =
+                heap_link(container, &heap, &at(LinkNameRecord::decode(record, ()), info.name_index)?)?;
+            if link.name != name {
+                return Ok(ControlFlow::Continue(()));
+            }
+            found = Some(link);
+            Ok(ControlFlow::Break(()))
+        },
+    )?;
+    Ok(found)
+}
+
+fn heap_link(container: &Container, heap: &FractalHeap, record: &LinkNameRecord) -> Result<Link> {
+    let body = heap.get(&container.store, &record.heap_id)?;
+    at(decode(container, &body), heap.address())
+}
+
+fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatError> {
+    let message = LinkMessage::decode(body, container.params())?;
+    let target = match message.target {
+        MessageTarget::Hard(address) => LinkTarget::Hard(address),
+        MessageTarget::Soft(path) => LinkTarget::Soft(path.to_vec()),
+        MessageTarget::UserDefined { class: MessageTarget::EXTERNAL, value } => {
+            let external = ExternalLink::decode(value)?;
+            LinkTarget::External { file: external.file.to_vec(), path: external.path.to_vec() }
+        }
+        MessageTarget::UserDefined { class, value } => {
+            LinkTarget::UserDefined { class, value: value.to_vec() }
+        }
+    };
+    Ok(Link {
+        name: message.name.to_vec(),
+        charset: message.charset,
+        creation_order: message.creation_order,
+        target,
+    })
+}

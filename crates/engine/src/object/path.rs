@@ -1,0 +1,90 @@
+//! From a path to an object: hard and soft links, one name after another.
+
+use std::sync::Arc;
+
+use hyperslab_format::codec::Address;
+
+use super::container::Container;
+use super::group;
+use super::header::ObjectHeader;
+use super::link::LinkTarget;
+use crate::error::{Error, Result};
+
+/// Soft links followed for one path (libhdf5's H5L_NUM_LINKS).
+const MAX_SOFT_LINKS: usize = 16;
+
+/// Where following a path has led.
+#[derive(Debug)]
+pub enum Resolved {
+    /// An object of this file.
+    Object(Arc<ObjectHeader>),
+    /// A link out of this file, and the path that is left to follow in the other one.
+    External {
+        /// Name of the file, as the link has it.
+        file: Vec<u8>,
+        /// Path in that file.
+        path: Vec<u8>,
+    },
+}
+
+/// Follows `path` from the group at `start`. A path that begins with `/` starts at the root group, as does
+/// the target of a soft link that begins so; empty names and `.` stay where they are.
+pub fn resolve(container: &Container, start: Address, path: &[u8]) -> Result<Resolved> {
+    let root = container.store.superblock().root();
+    let mut at = if path.starts_with(b"/") { root } else { start };
+    // Names still to follow, the next one last.
+    let mut names: Vec<Vec<u8>> = components(path).rev().map(<[u8]>::to_vec).collect();
+    let mut soft_links = 0;
+    let mut header = Arc::new(ObjectHeader::load(&container.store, at)?);
+    while let Some(name) = names.pop() {
+        let link = group::find(container, &header, &name)?
+            .ok_or_else(|| Error::NotFound { what: "link", name: lossy(&name) })?;
+        match link.target {
+            LinkTarget::Hard(address) => at = address,
+            LinkTarget::Soft(target) => {
+                soft_links += 1;
+                if soft_links > MAX_SOFT_LINKS {
+                    return Err(Error::Misuse(format!(
+                        "more than {MAX_SOFT_LINKS} soft links lead on from `{}`",
+                        lossy(path)
+                    )));
+                }
+                if target.starts_with(b"/") {
+                    at = root;
+                }
+                names.extend(components(&target).rev().map(<[u8]>::to_vec));
+            }
+            LinkTarget::External { file, path } => {
+                return Ok(Resolved::External { file, path: rest(path, &names) });
+            }
+            LinkTarget::UserDefined { class, .. } => {
+                return Err(Error::unsupported(format!(
+                    "following the user-defined link `{}` of class {class}",
+                    lossy(&name)
+                )));
+            }
+        }
+        if header.address() != at {
+            header = Arc::new(ObjectHeader::load(&container.store, at)?);
+        }
+    }
+    Ok(Resolved::Object(header))
+}
+
+fn components(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".")
+}
+
+/// The path in the other file, with the names not yet followed behind it.
+fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
+    for name in names.iter().rev() {
+        path.push(b'/');
+        path.extend_from_slice(name);
+    }
+    path
+}
+
+/// Names as people read them.
+pub fn lossy(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}

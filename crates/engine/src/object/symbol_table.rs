@@ -1,0 +1,97 @@
+//! Links of an old-style group: a B-tree of symbol table nodes and a heap of names.
+
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+
+use hyperslab_datatype::CharacterSet;
+use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
+use hyperslab_format::codec::{Address, Structure as _};
+use hyperslab_format::message::SymbolTable;
+use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
+use hyperslab_format::symbol_table_node::{SymbolTableNode, SymbolTableNodeContext};
+
+use super::container::Container;
+use super::link::{Link, LinkTarget};
+use crate::error::{Error, Result};
+use crate::index::btree_v1;
+use crate::index::local_heap::LocalHeap;
+
+/// Calls `visit` for each link in ascending order of the names' bytes, until it breaks.
+pub(super) fn for_each(
+    container: &Container,
+    table: &SymbolTable,
+    visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let heap = LocalHeap::load(&container.store, table.heap)?;
+    let nodes = node_context(container);
+    btree_v1::walk(&container.store, table.btree, &tree_context(container), &mut |_, _| true, &mut |leaf| {
+        for child in &leaf.children {
+            let node: SymbolTableNode = container.store.get(*child, &nodes)?;
+            for entry in &node.entries {
+                if visit(link(&heap, entry)?)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// The link of that name.
+pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> Result<Option<Link>> {
+    let heap = LocalHeap::load(&container.store, table.heap)?;
+    let found =
+        btree_v1::descend(&container.store, table.btree, &tree_context(container), &mut |node, position| {
+            compare(&heap, node, position, name)
+        })?;
+    let Some((leaf, position)) = found else { return Ok(None) };
+    let address = leaf.children.get(position).copied().unwrap_or(Address::UNDEFINED);
+    let node: SymbolTableNode = container.store.get(address, &node_context(container))?;
+    for entry in &node.entries {
+        if heap.name(entry.name_offset)? == name {
+            return link(&heap, entry).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// How the names below child `position` lie to `name`: key i < names below child i <= key i+1.
+fn compare(heap: &LocalHeap, node: &BTreeV1Node, position: usize, name: &[u8]) -> Result<Ordering> {
+    let BTreeV1Keys::Group(keys) = &node.keys else {
+        return Err(Error::corrupt(BTreeV1Node::NAME, "node type", "0 (group)", 1));
+    };
+    let (Some(before), Some(last)) = (keys.get(position), keys.get(position.saturating_add(1))) else {
+        return Err(Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", keys.len()));
+    };
+    if name <= heap.name(*before)? {
+        return Ok(Ordering::Greater);
+    }
+    Ok(if name > heap.name(*last)? { Ordering::Less } else { Ordering::Equal })
+}
+
+fn link(heap: &LocalHeap, entry: &SymbolTableEntry) -> Result<Link> {
+    let target = match entry.cache {
+        SymbolTableCache::SymbolicLink { value_offset } => {
+            LinkTarget::Soft(heap.name(u64::from(value_offset))?.to_vec())
+        }
+        _ => LinkTarget::Hard(entry.header),
+    };
+    Ok(Link {
+        name: heap.name(entry.name_offset)?.to_vec(),
+        charset: CharacterSet::Ascii,
+        creation_order: None,
+        target,
+    })
+}
+
+fn tree_context(container: &Container) -> BTreeV1Context {
+    BTreeV1Context {
+        params: container.params(),
+        kind: BTreeV1Kind::Group,
+        k: container.settings.group_internal_k,
+    }
+}
+
+fn node_context(container: &Container) -> SymbolTableNodeContext {
+    SymbolTableNodeContext { params: container.params(), leaf_k: container.settings.group_leaf_k }
+}

@@ -1,0 +1,8 @@
+//! The straight lines: each operation of the library from its first byte to its last. The only room that
+//! joins objects and raw data.
+
+mod dataset;
+mod open;
+
+pub use dataset::OpenDataset;
+pub use open::OpenFile;

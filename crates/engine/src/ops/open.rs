@@ -1,0 +1,88 @@
+//! Opening a file: superblock, superblock extension, shared messages.
+
+use std::sync::Arc;
+
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{BTreeK, FileSpaceInfo, SharedMessageTable};
+use hyperslab_format::superblock::{OldSuperblock, Superblock, SuperblockVersion};
+use hyperslab_vfd::Driver;
+
+use crate::error::{Error, Result};
+use crate::index::global_heap::GlobalHeap;
+use crate::index::shared_messages::SharedMessages;
+use crate::object::container::{Container, FileSettings};
+use crate::object::header::ObjectHeader;
+use crate::object::message;
+use crate::store::{Store, StoreOptions};
+
+/// An open file.
+#[derive(Debug)]
+pub struct OpenFile {
+    /// Bytes, shared messages and settings.
+    pub container: Container,
+}
+
+impl OpenFile {
+    /// Opens the file that `driver` holds, for reading.
+    pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
+        let store = Store::open(driver, options)?;
+        refuse_other_drivers(&store)?;
+        let settings = settings_of(store.superblock());
+        let extension = store.superblock().extension();
+        let mut container = Container { store, shared_messages: None, heap: GlobalHeap::new(), settings };
+        if extension.is_defined() {
+            read_extension(&mut container, extension)
+                .map_err(|error| error.context("superblock extension"))?;
+        }
+        Ok(Self { container })
+    }
+
+    /// Address of the root group's object header.
+    pub fn root(&self) -> Address {
+        self.container.store.superblock().root()
+    }
+}
+
+/// A driver information block says that the file's addresses are spread over several files.
+fn refuse_other_drivers(store: &Store) -> Result<()> {
+    let SuperblockVersion::Old(OldSuperblock { driver_info, .. }) = &store.superblock().version else {
+        return Ok(());
+    };
+    if !driver_info.is_defined() {
+        return Ok(());
+    }
+    let block = store.read_up_to(*driver_info, 16, "driver information block")?;
+    let name = block.get(8..).unwrap_or_default();
+    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    Err(Error::unsupported(format!("a file of several members (driver `{}`)", String::from_utf8_lossy(name))))
+}
+
+fn settings_of(superblock: &Superblock) -> FileSettings {
+    let (leaf, internal, indexed) = match &superblock.version {
+        SuperblockVersion::Old(old) => (old.group_leaf_k, old.group_internal_k, old.indexed_storage_k),
+        SuperblockVersion::New { .. } => {
+            (Superblock::DEFAULT_GROUP_LEAF_K, Superblock::DEFAULT_GROUP_INTERNAL_K, None)
+        }
+    };
+    FileSettings {
+        group_leaf_k: leaf,
+        group_internal_k: internal,
+        indexed_storage_k: indexed.unwrap_or(Superblock::DEFAULT_INDEXED_STORAGE_K),
+        file_space: None,
+    }
+}
+
+fn read_extension(container: &mut Container, address: Address) -> Result<()> {
+    let header = ObjectHeader::load(&container.store, address)?;
+    if let Some(k) = message::find::<BTreeK>(container, &header)? {
+        container.settings.group_leaf_k = k.group_leaf;
+        container.settings.group_internal_k = k.group_internal;
+        container.settings.indexed_storage_k = k.chunk_internal;
+    }
+    container.settings.file_space = message::find::<FileSpaceInfo>(container, &header)?;
+    if let Some(table) = message::find::<SharedMessageTable>(container, &header)? {
+        container.shared_messages =
+            Some(SharedMessages::open(&container.store, table.table, table.index_count)?);
+    }
+    Ok(())
+}

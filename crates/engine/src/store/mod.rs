@@ -1,0 +1,167 @@
+//! Bytes at addresses: the only room that holds a driver.
+
+mod bytes;
+mod open;
+mod page_cache;
+
+use std::sync::Arc;
+
+use hyperslab_filter::Registry;
+use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
+use hyperslab_format::superblock::Superblock;
+use hyperslab_vfd::{Driver, ReadRequest};
+
+pub use bytes::Bytes;
+pub use open::StoreOptions;
+
+use crate::error::{Error, Result};
+use page_cache::PageCache;
+
+/// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
+const SMALL_READ: usize = 2048;
+
+/// An open file as bytes at addresses that count from its base address.
+#[derive(Debug)]
+pub struct Store {
+    driver: Arc<dyn Driver>,
+    superblock: Superblock,
+    base: u64,
+    length: u64,
+    limits: Limits,
+    filters: Registry,
+    pages: PageCache,
+}
+
+impl Store {
+    /// The superblock as the file holds it.
+    pub fn superblock(&self) -> &Superblock {
+        &self.superblock
+    }
+
+    /// Widths of addresses and lengths.
+    pub fn params(&self) -> FileParams {
+        self.superblock.params
+    }
+
+    /// Where address 0 lies, in bytes from the start of the file: the size of the user block.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Bytes of the whole file, user block included.
+    pub fn file_length(&self) -> u64 {
+        self.length
+    }
+
+    /// Bounds on what the file may ask for.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The filters that blocks and chunks may have passed.
+    pub fn filters(&self) -> &Registry {
+        &self.filters
+    }
+
+    /// The name of the file or image, for errors.
+    pub fn name(&self) -> &str {
+        self.driver.name()
+    }
+
+    /// The offset in the file of `length` bytes at `address`, if they all lie inside the file.
+    fn locate(&self, address: Address, length: u64, structure: &'static str) -> Result<u64> {
+        let outside = || {
+            Error::corrupt(
+                structure,
+                "address",
+                format!("{length} bytes inside the file of {} bytes", self.length),
+                address,
+            )
+        };
+        let start = address.get().and_then(|offset| offset.checked_add(self.base)).ok_or_else(outside)?;
+        let end = start.checked_add(length).ok_or_else(outside)?;
+        if end > self.length {
+            return Err(outside());
+        }
+        Ok(start)
+    }
+
+    /// Bytes of metadata, read through the page cache.
+    pub fn read(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
+        if length > self.limits.metadata_block {
+            return Err(Error::Limit {
+                what: format!("{structure}: bytes of one block"),
+                got: length,
+                limit: self.limits.metadata_block,
+            });
+        }
+        let start = self.locate(address, length, structure)?;
+        self.pages.read(&*self.driver, start, length, self.length).map_err(|source| Error::Io {
+            action: format!("cannot read the {structure} at {address}"),
+            source,
+        })
+    }
+
+    /// At most `length` bytes of metadata: fewer where the file ends before.
+    pub fn read_up_to(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
+        let start = self.locate(address, 1, structure)?;
+        self.read(address, length.min(self.length.saturating_sub(start)), structure)
+    }
+
+    /// Reads and decodes one block of metadata.
+    pub fn get<T: Structure>(&self, address: Address, context: &T::Context) -> Result<T> {
+        let bytes = self.read(address, T::size(context) as u64, T::NAME)?;
+        T::decode(&bytes, context).map_err(|error| error.at(address).into())
+    }
+
+    /// Raw data, straight into the caller's buffer.
+    pub fn read_raw(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
+        let start = self.locate(address, buffer.len() as u64, "raw data")?;
+        if buffer.len() <= SMALL_READ {
+            let bytes = self.read(address, buffer.len() as u64, "raw data")?;
+            buffer.copy_from_slice(&bytes);
+            return Ok(());
+        }
+        self.driver.read_at(start, buffer).map_err(|source| self.raw_error(address, source))
+    }
+
+    /// Raw data in a buffer of its own, which is made only if the file has that many bytes there.
+    pub fn read_raw_vec(&self, address: Address, length: u64) -> Result<Vec<u8>> {
+        self.locate(address, length, "raw data")?;
+        let length = usize::try_from(length).map_err(|_| Error::Limit {
+            what: "raw data: bytes of one block".into(),
+            got: length,
+            limit: usize::MAX as u64,
+        })?;
+        let mut buffer = vec![0; length];
+        self.read_raw(address, &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// Raw data at several addresses, each into its own buffer; neighbours are fetched together.
+    pub fn read_raw_many(&self, requests: &mut [(Address, &mut [u8])]) -> Result<()> {
+        let first = requests.first().map_or(Address::UNDEFINED, |(address, _)| *address);
+        let mut located = Vec::with_capacity(requests.len());
+        for (address, buffer) in requests {
+            let offset = self.locate(*address, buffer.len() as u64, "raw data")?;
+            located.push(ReadRequest { offset, buf: buffer });
+        }
+        self.driver.read_many(&mut located).map_err(|source| self.raw_error(first, source))
+    }
+
+    /// The bytes themselves, where the driver holds the whole file in memory.
+    pub fn view_raw(&self, address: Address, length: u64) -> Option<&[u8]> {
+        let start = usize::try_from(self.locate(address, length, "raw data").ok()?).ok()?;
+        let end = start.checked_add(usize::try_from(length).ok()?)?;
+        self.driver.as_bytes()?.get(start..end)
+    }
+
+    fn raw_error(&self, address: Address, source: hyperslab_vfd::DriverError) -> Error {
+        Error::Io { action: format!("cannot read raw data at {address}"), source }
+    }
+}
+
+/// Adds the block's address to a decoding error.
+pub(crate) fn at<T>(result: std::result::Result<T, FormatError>, address: Address) -> Result<T> {
+    result.map_err(|error| error.at(address).into())
+}

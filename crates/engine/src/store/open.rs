@@ -1,0 +1,104 @@
+//! Finding the superblock and judging whether the file may be opened.
+
+use std::sync::Arc;
+
+use hyperslab_filter::Registry;
+use hyperslab_format::codec::Limits;
+use hyperslab_format::superblock::{ConsistencyFlags, Superblock};
+use hyperslab_vfd::Driver;
+
+use super::Store;
+use super::page_cache::PageCache;
+use crate::error::{Error, Result};
+
+/// How a file is opened for reading.
+#[derive(Debug, Clone, Default)]
+pub struct StoreOptions {
+    /// Bounds on what the file may ask for.
+    pub limits: Limits,
+    /// The filters that blocks and chunks may have passed.
+    pub filters: Registry,
+    /// Read a file that a writer has open for single-writer/multiple-reader access.
+    pub swmr_read: bool,
+    /// Open a file although it is marked as open for writing, or is shorter than its superblock says.
+    pub ignore_marks: bool,
+}
+
+impl Store {
+    /// Opens the file that `driver` holds.
+    pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
+        let length = driver
+            .len()
+            .map_err(|source| Error::Io { action: "cannot learn the length of the file".into(), source })?;
+        let (base, superblock) = find_superblock(&*driver, length)?;
+        check_widths(&superblock)?;
+        if !options.ignore_marks {
+            check_marks(&superblock, options.swmr_read)?;
+            check_length(&superblock, base, length, options.swmr_read)?;
+        }
+        let pages = PageCache::new();
+        Ok(Self { driver, superblock, base, length, limits: options.limits, filters: options.filters, pages })
+    }
+}
+
+/// Looks for the superblock at 0, 512, 1024, 2048, … bytes. Addresses count from where it is found, whatever
+/// its base address field says (so does libhdf5: a user block may have been put before a finished file).
+fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
+    let mut offset = 0_u64;
+    while offset.saturating_add(8) <= length {
+        let available = length.saturating_sub(offset).min(Superblock::MAX_SIZE as u64);
+        let mut bytes = vec![0; usize::try_from(available).unwrap_or(0)];
+        driver
+            .read_at(offset, &mut bytes)
+            .map_err(|source| Error::Io { action: "cannot read the superblock".into(), source })?;
+        if bytes.starts_with(&Superblock::SIGNATURE) {
+            let superblock = Superblock::decode(&bytes)
+                .map_err(|error| Error::from(error.at(hyperslab_format::codec::Address::new(offset))))?;
+            return Ok((offset, superblock));
+        }
+        offset = if offset == 0 { 512 } else { offset.saturating_mul(2) };
+    }
+    Err(Error::corrupt("file", "signature", "an HDF5 superblock at 0, 512, 1024, … bytes", "none"))
+}
+
+fn check_widths(superblock: &Superblock) -> Result<()> {
+    let params = superblock.params;
+    if params.size_of_offsets > 8 || params.size_of_lengths > 8 {
+        return Err(Error::unsupported(format!(
+            "superblock: offsets of {} and lengths of {} bytes",
+            params.size_of_offsets, params.size_of_lengths
+        )));
+    }
+    Ok(())
+}
+
+fn check_marks(superblock: &Superblock, swmr_read: bool) -> Result<()> {
+    if superblock.version_number() < 3 || !superblock.consistency.contains(ConsistencyFlags::WRITE_ACCESS) {
+        return Ok(());
+    }
+    let swmr = superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS);
+    if swmr && swmr_read {
+        return Ok(());
+    }
+    let hint = if swmr { "a SWMR writer; open it for SWMR reading" } else { "another program" };
+    Err(Error::Misuse(format!(
+        "the file is marked as open for writing by {hint} (if no writer is left, the mark can be ignored)"
+    )))
+}
+
+fn check_length(superblock: &Superblock, base: u64, length: u64, swmr_read: bool) -> Result<()> {
+    let Some(end) = superblock.end_of_file.get() else {
+        return Err(Error::corrupt("superblock", "end of file address", "a defined address", "undefined"));
+    };
+    // The stored end counts from the start of the file as the stored base address does.
+    let end = end.saturating_sub(superblock.base_address).saturating_add(base);
+    if end > length && !swmr_read {
+        return Err(Error::corrupt(
+            "file",
+            "length",
+            format!("{end} bytes, as the superblock says"),
+            format_args!("{length}: the file is truncated"),
+        ));
+    }
+    Ok(())
+}
