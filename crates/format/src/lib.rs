@@ -8,3 +8,4 @@
 pub mod codec;
 pub mod driver_info;
 pub mod message;
+pub mod metadata_cache_image;
