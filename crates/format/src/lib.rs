@@ -21,3 +21,4 @@ pub mod shared_message;
 pub mod superblock;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;
+pub mod metadata_cache_image;

@@ -191,6 +191,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
         fn laws(params in params(), extent in extents(), version in 1_u8..=2, bytes in bodies()) {
             assert_laws!(DataspaceMessage, DataspaceMessage { version, dataspace: Dataspace::Simple(extent) }, params);

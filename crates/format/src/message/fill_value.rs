@@ -68,7 +68,7 @@ impl FillWriteTime {
 /// What a fill value message says about the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FillStatus<'a> {
-    /// There is none: what was never written may read as anything (libhdf5 gives zeros or leaves the buffer).
+    /// There is none: libhdf5 refuses to read a dataset without storage then.
     Undefined,
     /// Zeros.
     Default,

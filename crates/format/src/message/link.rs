@@ -16,6 +16,9 @@
 //!         soft   2  length, then the path
 //!         others 2  length, then the value
 //! ```
+//!
+//! Some writers store the name's length wider than it needs to be; what is written is the narrowest.
+//!
 //! The value of an external link:
 //! ```text
 //! size  field

@@ -49,7 +49,7 @@ mod shared_message_table;
 mod symbol_table;
 
 #[cfg(test)]
-mod laws;
+pub(crate) mod laws;
 
 pub use attribute::{Attribute, AttributeFlags};
 pub use attribute_info::AttributeInfo;

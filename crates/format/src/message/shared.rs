@@ -5,17 +5,23 @@
 //! version 1                            version 2            version 3
 //! size  field                          size  field          size  field
 //! 1     version = 1                    1     version = 2    1     version = 3
-//! 1     type (0)                       1     type (0)       1     type: 1 heap, 2 committed
+//! 1     type                           1     type           1     type: 1 heap, 2 committed
 //! 6     reserved (zero)                O     address        8|O   heap ID, or address
+//! L     name offset, means nothing
 //! O     address of the object header
+//! 24    means nothing
 //! ```
 //!
-//! Before version 3 the type byte means nothing: the message is always one of another object's header.
+//! Version 1 holds a whole symbol table entry, of which only the address counts; the specification shows the
+//! address alone, but libhdf5 does not read that. Before version 3 the type byte means nothing, the body is
+//! always in another object's header: files have 0 or (from HDF5 1.8 on, in version 2) 2.
 
 use super::MessageType;
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 const NAME: &str = "shared message";
+/// Bytes of a symbol table entry behind its address.
+const ENTRY_REST: usize = 24;
 
 /// Where the body of a shared message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,6 +70,7 @@ impl SharedReference {
         let kind = r.u8("type")?;
         if version == 1 {
             r.skip(6, "reserved")?;
+            r.skip(params.length_width(), "name offset")?;
         }
         let location = match (version, kind) {
             (3, 1) => SharedLocation::Heap(r.array("location")?),
@@ -81,11 +88,12 @@ impl SharedReference {
         w.u8(self.version);
         w.u8(match self.location {
             SharedLocation::Heap(_) => 1,
-            SharedLocation::Committed(_) if self.version == 3 => 2,
-            SharedLocation::Committed(_) => 0,
+            SharedLocation::Committed(_) if self.version == 1 => 0,
+            SharedLocation::Committed(_) => 2,
         });
         if self.version == 1 {
             w.zeros(6);
+            w.zeros(params.length_width());
         }
         match self.location {
             SharedLocation::Heap(id) => {
@@ -95,6 +103,9 @@ impl SharedReference {
                 w.bytes(&id);
             }
             SharedLocation::Committed(address) => w.offset(params, address, "address"),
+        }
+        if self.version == 1 {
+            w.zeros(ENTRY_REST);
         }
     }
 
@@ -137,11 +148,13 @@ mod tests {
     fn each_version() {
         let committed =
             |version| SharedReference { version, location: SharedLocation::Committed(Address::new(0x320)) };
-        assert_eq!(
-            assert_laws!(SharedReference, committed(1), SMALL),
-            [1, 0, 0, 0, 0, 0, 0, 0, 0x20, 3, 0, 0]
-        );
-        assert_eq!(assert_laws!(SharedReference, committed(2), SMALL), [2, 0, 0x20, 3, 0, 0]);
+        let mut bytes = vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 3, 0, 0];
+        bytes.extend([0; 24]);
+        assert_eq!(assert_laws!(SharedReference, committed(1), SMALL), bytes);
+        bytes[8] = 0x77;
+        assert_eq!(SharedReference::decode(&bytes, SMALL).unwrap(), committed(1));
+        assert_eq!(assert_laws!(SharedReference, committed(2), SMALL), [2, 2, 0x20, 3, 0, 0]);
+        assert_eq!(SharedReference::decode(&[2, 0, 0x20, 3, 0, 0], SMALL).unwrap(), committed(2));
         assert_eq!(assert_laws!(SharedReference, committed(3), SMALL), [3, 2, 0x20, 3, 0, 0]);
         let heap = SharedReference::heap([1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(assert_laws!(SharedReference, heap, SMALL), [3, 1, 1, 2, 3, 4, 5, 6, 7, 8]);
