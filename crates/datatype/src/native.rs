@@ -152,7 +152,8 @@ impl Datatype {
         let mut datatype = FloatLayout { bits: 80, exponent_size: 15, mantissa_size: 64, bias: 16383 }
             .datatype(FloatOrder::LittleEndian);
         if let DatatypeClass::FloatingPoint(float) = &mut datatype.class {
-            float.normalization = Normalization::MsbSet;
+            // The leading bit is stored and may be clear; so libhdf5 names its `long double`.
+            float.normalization = Normalization::None;
         }
         Self { size: bytes, ..datatype }
     }

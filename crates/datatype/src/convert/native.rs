@@ -200,8 +200,18 @@ fn narrow(value: f64) -> f32 {
     value as f32
 }
 
-// Double to half precision is left to the general conversion: the machine's goes through single precision and
-// rounds twice.
+/// Single precision with the last bit set wherever digits were cut off, so that rounding once more to a shorter
+/// type is as good as rounding once.
+fn narrow_to_odd(value: f64) -> f32 {
+    let near = narrow(value);
+    let back = f64::from(near);
+    if back == value || value.is_nan() {
+        return near;
+    }
+    let away = back.abs() > value.abs();
+    f32::from_bits((near.to_bits() - u32::from(away)) | 1)
+}
+
 float_to_float! {
     f16 => f32: f16::to_f32;
     f16 => f64: f16::to_f64;
@@ -211,6 +221,8 @@ float_to_float! {
     f32 => f16: f16::from_f32;
     f32 => bf16: bf16::from_f32;
     f64 => f32: narrow;
+    f64 => f16: |value| f16::from_f32(narrow_to_odd(value));
+    f64 => bf16: |value| bf16::from_f32(narrow_to_odd(value));
 }
 
 fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
@@ -268,7 +280,8 @@ fn maker(from: Kind, to: Kind) -> Option<Maker> {
         Kind::F32 => makers!(f32: U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64,
             F16 f16, Bf16 bf16, F64 f64),
         Kind::F64 => {
-            makers!(f64: U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32)
+            makers!(f64: U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64,
+                F16 f16, Bf16 bf16, F32 f32)
         }
     };
     row(to)

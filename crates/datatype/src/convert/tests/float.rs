@@ -151,6 +151,15 @@ proptest! {
     }
 
     #[test]
+    fn doubles_are_rounded_to_halves_once(value in any_double()) {
+        let bytes = value.to_le_bytes();
+        for half in [Datatype::f16(LE), Datatype::bf16(BE)] {
+            let d = Datatype::f64(LE);
+            prop_assert_eq!(convert(&d, &half, &bytes), convert_generally(&d, &half, &bytes));
+        }
+    }
+
+    #[test]
     fn wide_formats_hold_doubles(value in any::<f64>().prop_filter("a number", |value| !value.is_nan())) {
         let bytes = value.to_le_bytes();
         let wide = [
