@@ -387,6 +387,14 @@ mod tests {
     }
 
     #[test]
+    fn blocks_that_touch_are_one_run() {
+        let blocks = irregular(&[(&[0, 4], &[1, 5]), (&[1, 0], &[1, 3])]);
+        let runs: Vec<_> =
+            blocks.runs(&[2, 8]).unwrap().map(|run| (run.start.to_vec(), run.length)).collect();
+        assert_eq!(runs, [(vec![0, 4], 2), (vec![1, 0], 6)]);
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused() {
         let points =
             |rank, coordinates: &[u64]| Selection::Points(Points { rank, coordinates: coordinates.to_vec() });
