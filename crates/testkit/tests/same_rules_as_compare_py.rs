@@ -38,7 +38,7 @@ fn tamper(value: &mut Value, left: &mut usize, n: usize) -> bool {
     *left -= 1;
     match value {
         Value::Array(list) => list.iter_mut().any(|inner| tamper(inner, left, n)),
-        Value::Object(map) if n % 5 == 0 && *left < map.len() => {
+        Value::Object(map) if n.is_multiple_of(5) && *left < map.len() => {
             let key = map.keys().nth(*left).cloned();
             key.is_some_and(|key| map.remove(&key).is_some())
         }
