@@ -12,3 +12,11 @@ pub mod ops;
 pub mod store;
 
 pub use error::{Error, ErrorKind, Result};
+pub use hyperslab_format::codec::{Address, Limits};
+
+/// What stands in the messages of a dataset's header, for those who describe it further.
+pub mod format {
+    pub use hyperslab_format::message::{
+        AllocationTime, ChunkFlags, FileSpaceStrategy, FillWriteTime, Layout,
+    };
+}

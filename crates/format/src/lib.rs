@@ -14,6 +14,7 @@ pub mod fractal_heap;
 pub mod global_heap;
 pub mod local_heap;
 pub mod message;
+pub mod metadata_cache_image;
 #[cfg(test)]
 mod mutation;
 pub mod object_header;
@@ -21,4 +22,3 @@ pub mod shared_message;
 pub mod superblock;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;
-pub mod metadata_cache_image;

@@ -4,10 +4,12 @@ pub mod chunk_index;
 mod chunked;
 mod compact;
 mod contiguous;
+mod variable;
 
 pub use chunked::ChunkedSource;
 pub use compact::CompactSource;
 pub use contiguous::ContiguousSource;
+pub use variable::VariableLengthValue;
 
 use hyperslab_dataspace::{DataspaceError, Region};
 

@@ -1,0 +1,175 @@
+//! Attributes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hyperslab_engine::object::attribute::{Attribute as EngineAttribute, AttributeValue};
+use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::{Error, Result};
+use ndarray::ArrayD;
+
+use crate::dataset::{array, shape};
+use crate::{CharacterSet, Dataspace, Datatype, H5Type, ObjectToken, Stored};
+
+/// A named value beside an object. Its type, shape and elements are decoded when they are asked for.
+#[derive(Clone)]
+pub struct Attribute {
+    file: Arc<OpenFile>,
+    attribute: EngineAttribute,
+}
+
+impl Attribute {
+    pub(crate) fn new(file: Arc<OpenFile>, attribute: EngineAttribute) -> Self {
+        Self { file, attribute }
+    }
+
+    /// The name; bytes that are not UTF-8 are replaced.
+    pub fn name(&self) -> String {
+        String::from_utf8_lossy(self.name_bytes()).into_owned()
+    }
+
+    /// The name, as the bytes in the file.
+    pub fn name_bytes(&self) -> &[u8] {
+        self.attribute.name()
+    }
+
+    /// How the name is encoded.
+    pub fn charset(&self) -> CharacterSet {
+        self.attribute.charset
+    }
+
+    /// When it was created among the attributes of its object, where the file says so.
+    pub fn creation_order(&self) -> Option<u32> {
+        self.attribute.creation_order
+    }
+
+    fn value(&self) -> Result<AttributeValue> {
+        self.attribute
+            .value(&self.file.container)
+            .map_err(|error| error.context(format!("attribute `{}`", self.name())))
+    }
+
+    /// The type of the elements.
+    ///
+    /// # Errors
+    /// If the attribute's message is damaged.
+    pub fn datatype(&self) -> Result<Datatype> {
+        Ok(self.value()?.datatype)
+    }
+
+    /// The committed datatype that is used, if one is.
+    ///
+    /// # Errors
+    /// If the attribute's message is damaged.
+    pub fn committed_datatype(&self) -> Result<Option<ObjectToken>> {
+        Ok(self.value()?.committed.map(|address| ObjectToken(address.raw())))
+    }
+
+    /// How many elements there are.
+    ///
+    /// # Errors
+    /// If the attribute's message is damaged.
+    pub fn dataspace(&self) -> Result<Dataspace> {
+        Ok(self.value()?.dataspace)
+    }
+
+    /// The elements as stored; those never written are zero bytes.
+    ///
+    /// # Errors
+    /// If the attribute's message is damaged.
+    pub fn read_stored(&self) -> Result<Stored> {
+        let value = self.value()?;
+        let bytes =
+            stored_bytes(&value).map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
+        Ok(Stored::new(Arc::clone(&self.file), value.datatype, bytes))
+    }
+
+    /// All elements as an array of the attribute's shape.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/attributes_latest.h5");
+    /// # let file = hyperslab::File::open(path)?;
+    /// for attribute in file.attributes()? {
+    ///     if attribute.datatype()?.is_number() {
+    ///         println!("{} = {}", attribute.name(), attribute.read::<f64>()?);
+    ///     }
+    /// }
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the type of the elements cannot be converted to `T`.
+    pub fn read<T: H5Type>(&self) -> Result<ArrayD<T>> {
+        let shape = shape(&self.dataspace()?)?;
+        array(shape, self.read_stored()?.convert()?)
+    }
+
+    /// The only element.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and if there is another number of elements than one.
+    pub fn read_scalar<T: H5Type>(&self) -> Result<T> {
+        match self.read_stored()?.convert::<T>()?.as_slice() {
+            [value] => Ok(*value),
+            values => Err(Error::Misuse(format!(
+                "attribute `{}` has {} elements instead of one",
+                self.name(),
+                values.len()
+            ))),
+        }
+    }
+
+    /// All elements as text.
+    ///
+    /// # Errors
+    /// If they are no strings.
+    pub fn read_strings(&self) -> Result<ArrayD<String>> {
+        let shape = shape(&self.dataspace()?)?;
+        array(shape, self.read_stored()?.strings()?)
+    }
+
+    /// The only element as text.
+    ///
+    /// # Errors
+    /// As [`read_strings`](Self::read_strings), and if there is another number of elements than one.
+    pub fn read_string(&self) -> Result<String> {
+        let mut strings = self.read_stored()?.strings()?;
+        match (strings.pop(), strings.len()) {
+            (Some(string), 0) => Ok(string),
+            (_, rest) => Err(Error::Misuse(format!(
+                "attribute `{}` has {rest} elements beside the last instead of one",
+                self.name()
+            ))),
+        }
+    }
+}
+
+/// The bytes of all elements, zeros where the message holds none.
+fn stored_bytes(value: &AttributeValue) -> Result<Vec<u8>> {
+    let bytes = value
+        .dataspace
+        .element_count()
+        .and_then(|count| count.checked_mul(u64::from(value.datatype.size)))
+        .and_then(|bytes| usize::try_from(bytes).ok());
+    let expected = bytes.ok_or_else(|| {
+        Error::corrupt("attribute message", "dataspace", "elements that memory can hold", "more")
+    })?;
+    if value.data.is_empty() && expected <= 1 << 16 {
+        return Ok(vec![0; expected]);
+    }
+    match value.data.get(..expected) {
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => Err(Error::corrupt(
+            "attribute message",
+            "data",
+            format!("{expected} bytes"),
+            format_args!("{} bytes", value.data.len()),
+        )),
+    }
+}
+
+impl fmt::Debug for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Attribute({:?})", self.name())
+    }
+}

@@ -1,0 +1,272 @@
+//! Datasets.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use hyperslab_engine::ops::OpenDataset;
+use hyperslab_engine::{Error, Result};
+use ndarray::{ArrayD, IxDyn};
+
+use crate::datatype::convert::Conversion;
+use crate::layout::{ChunkInfo, Chunking, ExternalFile, FillValue, FilterInfo, Layout};
+use crate::{Dataspace, Datatype, H5Type, Object, ObjectKind, ObjectToken, Region, Stored};
+
+/// A dataset: an array of elements of one type.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/chunk_indexes_latest.h5");
+/// # let file = hyperslab::File::open(path)?;
+/// # let Some(object) = file.members()?.into_iter().find(|o| o.kind() == Some(hyperslab::ObjectKind::Dataset)) else { return Ok(()) };
+/// let dataset = object.into_dataset()?;
+/// println!("{} of {}", dataset.dataspace(), dataset.datatype());
+/// let values = dataset.read::<f64>()?;
+/// assert_eq!(values.shape(), dataset.shape()?);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Dataset {
+    object: Object,
+    open: Arc<OpenDataset>,
+}
+
+impl Dataset {
+    pub(crate) fn new(object: Object) -> Result<Self> {
+        object.expect(ObjectKind::Dataset)?;
+        let open = OpenDataset::open(object.file(), object.header())
+            .map_err(|error| error.context(format!("dataset `{}`", object.name())))?;
+        Ok(Self { open: Arc::new(open), object })
+    }
+
+    /// The type of the elements.
+    pub fn datatype(&self) -> &Datatype {
+        &self.open.description.datatype
+    }
+
+    /// The committed datatype that is used, if one is.
+    pub fn committed_datatype(&self) -> Option<ObjectToken> {
+        self.open.description.committed.map(|address| ObjectToken(address.raw()))
+    }
+
+    /// The shape and how far it may grow.
+    pub fn dataspace(&self) -> &Dataspace {
+        &self.open.description.dataspace
+    }
+
+    /// The shape: the size of each dimension, slowest first. Empty for a scalar.
+    ///
+    /// # Errors
+    /// If a dimension is larger than this machine can address.
+    pub fn shape(&self) -> Result<Vec<usize>> {
+        shape(self.dataspace())
+    }
+
+    /// The number of dimensions.
+    pub fn ndim(&self) -> usize {
+        self.dataspace().rank()
+    }
+
+    /// The number of elements.
+    ///
+    /// # Errors
+    /// If it passes 64 bits.
+    pub fn size(&self) -> Result<u64> {
+        self.dataspace().element_count().ok_or_else(|| {
+            Error::corrupt("dataspace message", "sizes", "a product of at most 64 bits", "more")
+        })
+    }
+
+    /// How and where the elements are stored.
+    pub fn layout(&self) -> Layout {
+        Layout::of(&self.open.description)
+    }
+
+    /// How the dataset is cut into chunks, if it is.
+    pub fn chunking(&self) -> Option<Chunking> {
+        match self.layout() {
+            Layout::Chunked(chunking) => Some(chunking),
+            _ => None,
+        }
+    }
+
+    /// The stored chunks, in the order of the index.
+    ///
+    /// # Errors
+    /// If the dataset has no chunks or the index is damaged.
+    pub fn chunks(&self) -> Result<Vec<ChunkInfo>> {
+        let source = self
+            .open
+            .chunks(self.object.file())?
+            .ok_or_else(|| Error::Misuse(format!("`{}` is not chunked", self.name())))?;
+        ChunkInfo::all(&self.object.file().container.store, &source).map_err(|error| self.context(error))
+    }
+
+    /// The filters that chunks pass, in the order of writing.
+    pub fn filters(&self) -> Vec<FilterInfo> {
+        FilterInfo::of(&self.open.description)
+    }
+
+    /// What elements are that were never written.
+    pub fn fill_value(&self) -> FillValue {
+        FillValue::of(&self.open.description)
+    }
+
+    /// The pieces of the dataset that lie in other files, in order; none for most datasets.
+    pub fn external_files(&self) -> Vec<ExternalFile> {
+        ExternalFile::of(&self.open.description)
+    }
+
+    /// Bytes that the elements take in the file, without what describes them.
+    ///
+    /// # Errors
+    /// If the chunk index is damaged.
+    pub fn storage_size(&self) -> Result<u64> {
+        match self.layout() {
+            Layout::Compact => self.open.byte_count(),
+            Layout::Contiguous { address: Some(_) } => self.open.byte_count(),
+            Layout::Chunked(_) => {
+                Ok(self.chunks()?.iter().fold(0_u64, |sum, chunk| sum.saturating_add(chunk.size)))
+            }
+            _ => Ok(0),
+        }
+    }
+
+    fn context(&self, error: Error) -> Error {
+        error.context(format!("dataset `{}`", self.name()))
+    }
+
+    /// All elements as stored, before any conversion.
+    ///
+    /// # Errors
+    /// If they are damaged, or stored in a way that is not supported.
+    pub fn read_stored(&self) -> Result<Stored> {
+        let file = self.object.file();
+        let bytes = self.open.read_all(file).map_err(|error| self.context(error))?;
+        Ok(Stored::new(Arc::clone(file), self.datatype().clone(), bytes))
+    }
+
+    /// All elements as an array of the dataset's shape.
+    ///
+    /// # Errors
+    /// If the elements' type cannot be converted to `T`, or they cannot be read.
+    pub fn read<T: H5Type>(&self) -> Result<ArrayD<T>> {
+        let values = self.read_raw()?;
+        array(self.shape()?, values)
+    }
+
+    /// All elements in C order.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_raw<T: H5Type>(&self) -> Result<Vec<T>> {
+        self.read_region_raw(&self.dataspace().region())
+    }
+
+    /// The elements of a box as an array of its shape.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// # let file = hyperslab::File::open(path)?;
+    /// # fn all(group: &hyperslab::Group, found: &mut Vec<hyperslab::Dataset>) -> hyperslab::Result<()> {
+    /// #     for object in group.members()? { match object.kind() {
+    /// #         Some(hyperslab::ObjectKind::Group) => all(&object.into_group()?, found)?,
+    /// #         Some(hyperslab::ObjectKind::Dataset) => found.push(object.into_dataset()?), _ => {} } }
+    /// #     Ok(())
+    /// # }
+    /// # let mut found = Vec::new(); all(&file, &mut found)?;
+    /// # let Some(dataset) = found.into_iter().find(|d| d.ndim() == 1 && d.datatype().is_number()) else { return Ok(()) };
+    /// use hyperslab::Region;
+    /// let first = dataset.read_region::<f64>(&Region::new(&[0], &[3]).map_err(hyperslab::Error::from)?)?;
+    /// assert_eq!(first.shape(), [3]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and if the box reaches out of the dataset.
+    pub fn read_region<T: H5Type>(&self, region: &Region) -> Result<ArrayD<T>> {
+        let shape: Result<Vec<usize>> = region.count.iter().map(|size| to_usize(*size)).collect();
+        array(shape?, self.read_region_raw(region)?)
+    }
+
+    fn read_region_raw<T: H5Type>(&self, region: &Region) -> Result<Vec<T>> {
+        let dataspace = self.dataspace();
+        region.check_within("the box", dataspace.dims()).map_err(|error| self.context(error.into()))?;
+        let count = match dataspace {
+            Dataspace::Null => 0,
+            _ => to_usize(region.element_count().map_err(|error| self.context(error.into()))?)?,
+        };
+        let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
+        let file = self.object.file();
+        if conversion.is_no_op() {
+            return T::read_vec(count, |out| self.open.read_into(file, region, out))
+                .map_err(|error| self.context(error));
+        }
+        let bytes = self.open.read(file, region).map_err(|error| self.context(error))?;
+        T::read_vec(count, |out| Ok(conversion.convert(&bytes, out, count)?))
+    }
+
+    /// The only element.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and if there is another number of elements than one.
+    pub fn read_scalar<T: H5Type>(&self) -> Result<T> {
+        match self.read_raw::<T>()?.as_slice() {
+            [value] => Ok(*value),
+            values => {
+                let message = format!("it has {} elements instead of one", values.len());
+                Err(self.context(Error::Misuse(message)))
+            }
+        }
+    }
+
+    /// All elements as text: fixed or variable strings.
+    ///
+    /// # Errors
+    /// If they are no strings.
+    pub fn read_strings(&self) -> Result<ArrayD<String>> {
+        array(self.shape()?, self.read_stored()?.strings().map_err(|error| self.context(error))?)
+    }
+
+    /// All elements as vectors, for a dataset of sequences of variable length.
+    ///
+    /// # Errors
+    /// If they are no sequences, or their items cannot be converted to `T`.
+    pub fn read_sequences<T: H5Type>(&self) -> Result<ArrayD<Vec<T>>> {
+        array(self.shape()?, self.read_stored()?.sequences().map_err(|error| self.context(error))?)
+    }
+}
+
+impl Deref for Dataset {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        &self.object
+    }
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Dataset({:?}, {} of {})", self.name(), self.dataspace(), self.datatype())
+    }
+}
+
+fn to_usize(size: u64) -> Result<usize> {
+    usize::try_from(size).map_err(|_| Error::Limit {
+        what: "elements of one dimension".into(),
+        got: size,
+        limit: usize::MAX as u64,
+    })
+}
+
+/// The shape of a dataspace; that of a null dataspace holds no elements.
+pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
+    match dataspace {
+        Dataspace::Null => Ok(vec![0]),
+        _ => dataspace.dims().iter().map(|size| to_usize(*size)).collect(),
+    }
+}
+
+pub(crate) fn array<T>(shape: Vec<usize>, values: Vec<T>) -> Result<ArrayD<T>> {
+    ArrayD::from_shape_vec(IxDyn(&shape), values)
+        .map_err(|error| Error::Misuse(format!("elements do not fill the shape {shape:?}: {error}")))
+}

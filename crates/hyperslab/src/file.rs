@@ -1,0 +1,157 @@
+//! Files.
+
+use std::fmt;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::store::StoreOptions;
+use hyperslab_engine::{Address, Error, Limits, Result};
+use hyperslab_filter::Registry;
+use hyperslab_vfd::{Access, Core, Driver, Sec2};
+
+use crate::info::FileInfo;
+use crate::{Group, Object, ObjectToken};
+
+/// An open HDF5 file. It is used like its root group; clones share one open file.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+/// let file = hyperslab::File::open(path)?;
+/// assert!(!file.is_empty()?);
+/// assert_eq!(file.info().size_of_offsets, 8);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct File {
+    root: Group,
+}
+
+/// How to open a file.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+/// let file = hyperslab::OpenOptions::new().swmr_read(true).open(path)?;
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    store: StoreOptions,
+}
+
+impl OpenOptions {
+    /// For reading, with the built-in filters and limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a file that a writer has open for single-writer/multiple-reader access.
+    #[must_use]
+    pub fn swmr_read(mut self, yes: bool) -> Self {
+        self.store.swmr_read = yes;
+        self
+    }
+
+    /// Opens a file although it is marked as open for writing, or shorter than it says; what is missing gives
+    /// errors where it is used.
+    #[must_use]
+    pub fn ignore_marks(mut self, yes: bool) -> Self {
+        self.store.ignore_marks = yes;
+        self
+    }
+
+    /// Bounds on the memory and work that the file may ask for.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.store.limits = limits;
+        self
+    }
+
+    /// The filters that may be used.
+    #[must_use]
+    pub fn filters(mut self, filters: Registry) -> Self {
+        self.store.filters = filters;
+        self
+    }
+
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be opened, [`ErrorKind::Corrupt`](crate::ErrorKind)
+    /// if it is no HDF5 file.
+    pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
+        let driver = Sec2::open(path.as_ref(), Access::ReadOnly)
+            .map_err(|source| Error::Io { action: "cannot open the file".into(), source })?;
+        self.open_driver(Arc::new(driver))
+    }
+
+    /// Opens a file image in memory.
+    ///
+    /// # Errors
+    /// If it is no HDF5 file.
+    pub fn open_bytes(self, bytes: impl Into<Arc<[u8]>>) -> Result<File> {
+        self.open_driver(Arc::new(Core::image("file image", bytes.into())))
+    }
+
+    /// Opens the file behind a driver of one's own.
+    ///
+    /// # Errors
+    /// If it is no HDF5 file.
+    pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
+        let file = Arc::new(OpenFile::open(driver, self.store)?);
+        let root = file.root();
+        let root = Object::open(file, root, "/").map_err(|error| error.context("root group"))?;
+        Ok(File { root: Group::new(root)? })
+    }
+}
+
+impl File {
+    /// Opens the file at `path` for reading.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        OpenOptions::new().open(path)
+    }
+
+    /// Opens a file image in memory.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open_bytes`].
+    pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Self> {
+        OpenOptions::new().open_bytes(bytes)
+    }
+
+    /// What the superblock and its extension say.
+    pub fn info(&self) -> FileInfo {
+        FileInfo::of(&self.root.file().container)
+    }
+
+    /// The root group.
+    pub fn root(&self) -> &Group {
+        &self.root
+    }
+
+    /// The object with that token, whatever its paths are.
+    ///
+    /// # Errors
+    /// If there is no object.
+    pub fn object_at(&self, token: ObjectToken) -> Result<Object> {
+        Object::open(Arc::clone(self.root.file()), Address::new(token.0), &format!("{token}"))
+    }
+}
+
+impl Deref for File {
+    type Target = Group;
+
+    fn deref(&self) -> &Group {
+        &self.root
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "File({:?})", self.root.file().container.store.name())
+    }
+}

@@ -1,0 +1,235 @@
+//! Groups and the links in them.
+
+use std::ops::{ControlFlow, Deref};
+use std::sync::Arc;
+
+use hyperslab_engine::Result;
+use hyperslab_engine::object::group;
+use hyperslab_engine::object::link::{Link as EngineLink, LinkTarget as EngineTarget};
+use hyperslab_engine::ops::OpenFile;
+
+use crate::{CharacterSet, Dataset, NamedDatatype, Object, ObjectKind, ObjectToken};
+
+/// A group: links by name.
+#[derive(Debug, Clone)]
+pub struct Group {
+    object: Object,
+}
+
+/// How a group keeps its links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GroupStorage {
+    /// In a symbol table (files of the oldest format).
+    SymbolTable,
+    /// In the object header.
+    Compact,
+    /// In a heap with an index.
+    Dense,
+}
+
+/// A name in a group, and what it leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The name, as the bytes in the file.
+    pub name: Vec<u8>,
+    /// How the name is encoded.
+    pub charset: CharacterSet,
+    /// When it was created among the links of its group, where that is tracked.
+    pub creation_order: Option<u64>,
+    /// What it leads to.
+    pub target: LinkTarget,
+}
+
+/// What a link leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LinkTarget {
+    /// An object of this file.
+    Hard(ObjectToken),
+    /// A path in this file.
+    Soft(Vec<u8>),
+    /// An object in another file.
+    External {
+        /// Name of the file.
+        file: Vec<u8>,
+        /// Path in that file.
+        path: Vec<u8>,
+    },
+    /// A link of a class that an application defined.
+    UserDefined {
+        /// The class, 65 to 255.
+        class: u8,
+        /// Its value.
+        value: Vec<u8>,
+    },
+}
+
+impl Link {
+    fn new(link: EngineLink) -> Self {
+        let target = match link.target {
+            EngineTarget::Hard(address) => LinkTarget::Hard(ObjectToken(address.raw())),
+            EngineTarget::Soft(path) => LinkTarget::Soft(path),
+            EngineTarget::External { file, path } => LinkTarget::External { file, path },
+            EngineTarget::UserDefined { class, value } => LinkTarget::UserDefined { class, value },
+        };
+        Self { name: link.name, charset: link.charset, creation_order: link.creation_order, target }
+    }
+
+    /// The name, with bytes that are not UTF-8 replaced.
+    pub fn name_lossy(&self) -> String {
+        String::from_utf8_lossy(&self.name).into_owned()
+    }
+}
+
+impl Group {
+    pub(crate) fn new(object: Object) -> Result<Self> {
+        object.expect(ObjectKind::Group)?;
+        Ok(Self { object })
+    }
+
+    pub(crate) fn file(&self) -> &Arc<OpenFile> {
+        self.object.file()
+    }
+
+    /// The links, in ascending order of their names' bytes.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn links(&self) -> Result<Vec<Link>> {
+        let mut links = Vec::new();
+        group::for_each(&self.file().container, self.object.header(), &mut |link| {
+            links.push(Link::new(link));
+            Ok(ControlFlow::Continue(()))
+        })
+        .map_err(|error| error.context(format!("links of `{}`", self.name())))?;
+        links.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(links)
+    }
+
+    /// The link of that name in this group, if there is one. Paths are not followed.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn link(&self, name: &str) -> Result<Option<Link>> {
+        Ok(group::find(&self.file().container, self.object.header(), name.as_bytes())?.map(Link::new))
+    }
+
+    /// Whether there is a link of that name in this group.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn link_exists(&self, name: &str) -> Result<bool> {
+        Ok(self.link(name)?.is_some())
+    }
+
+    /// The names of the links, sorted; bytes that are not UTF-8 are replaced.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn member_names(&self) -> Result<Vec<String>> {
+        Ok(self.links()?.iter().map(Link::name_lossy).collect())
+    }
+
+    /// The number of links.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn len(&self) -> Result<usize> {
+        let mut count = 0_usize;
+        group::for_each(&self.file().container, self.object.header(), &mut |_| {
+            count = count.saturating_add(1);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(count)
+    }
+
+    /// Whether there are no links.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// How the group keeps its links.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn storage(&self) -> Result<GroupStorage> {
+        Ok(match group::GroupStorage::of(&self.file().container, self.object.header())? {
+            group::GroupStorage::SymbolTable(_) => GroupStorage::SymbolTable,
+            group::GroupStorage::Compact(_) => GroupStorage::Compact,
+            group::GroupStorage::Dense(_) => GroupStorage::Dense,
+        })
+    }
+
+    /// Whether the creation order of the links is tracked, and whether it is indexed.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn link_order(&self) -> Result<(bool, bool)> {
+        let storage = group::GroupStorage::of(&self.file().container, self.object.header())?;
+        let info = storage.link_info();
+        Ok((
+            info.is_some_and(|info| info.max_creation_index.is_some()),
+            info.is_some_and(|info| info.creation_order_index.is_some()),
+        ))
+    }
+
+    /// The object at a path, from this group or, with a leading `/`, from the root group. Soft links are
+    /// followed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind) if a name of the path is missing.
+    pub fn object(&self, path: &str) -> Result<Object> {
+        self.object.follow(path)
+    }
+
+    /// The group at a path.
+    ///
+    /// # Errors
+    /// As [`object`](Self::object), and if the object is no group.
+    pub fn group(&self, path: &str) -> Result<Self> {
+        self.object(path)?.into_group()
+    }
+
+    /// The dataset at a path.
+    ///
+    /// # Errors
+    /// As [`object`](Self::object), and if the object is no dataset.
+    pub fn dataset(&self, path: &str) -> Result<Dataset> {
+        self.object(path)?.into_dataset()
+    }
+
+    /// The committed datatype at a path.
+    ///
+    /// # Errors
+    /// As [`object`](Self::object), and if the object is no committed datatype.
+    pub fn named_datatype(&self, path: &str) -> Result<NamedDatatype> {
+        self.object(path)?.into_datatype()
+    }
+
+    /// The objects that hard links of this group lead to, in the order of the links.
+    ///
+    /// # Errors
+    /// If the group or an object's header is damaged.
+    pub fn members(&self) -> Result<Vec<Object>> {
+        let mut members = Vec::new();
+        for link in self.links()? {
+            if let LinkTarget::Hard(token) = link.target {
+                let name = format!("{}/{}", self.name().trim_end_matches('/'), link.name_lossy());
+                let address = hyperslab_engine::Address::new(token.0);
+                members.push(Object::open(Arc::clone(self.file()), address, &name)?);
+            }
+        }
+        Ok(members)
+    }
+}
+
+impl Deref for Group {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        &self.object
+    }
+}

@@ -1,0 +1,53 @@
+//! HDF5 in Rust, without the C library.
+//!
+//! Open a file, walk its groups, read its datasets and attributes:
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+//! use hyperslab::{File, LinkTarget};
+//!
+//! let file = File::open(path)?;
+//! for link in file.links()? {
+//!     if let LinkTarget::Hard(token) = link.target {
+//!         println!("{}: {:?}", link.name_lossy(), file.object_at(token)?.kind());
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! [`File`], [`Group`], [`Dataset`] and [`Attribute`] are cheap to clone and may be used from any number of
+//! threads at once. Errors ([`Error`]) say whose fault they are ([`Error::kind`]) and, for damaged files, which
+//! structure is wrong, at which address.
+#![forbid(unsafe_code)]
+
+mod attribute;
+mod dataset;
+mod file;
+mod group;
+mod info;
+mod layout;
+mod object;
+mod reference;
+mod stored;
+
+pub use attribute::Attribute;
+pub use dataset::Dataset;
+pub use file::{File, OpenOptions};
+pub use group::{Group, GroupStorage, Link, LinkTarget};
+pub use hyperslab_dataspace::{
+    Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, SimpleExtent, UNLIMITED,
+};
+pub use hyperslab_datatype as datatype;
+pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, H5Type};
+pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
+pub use hyperslab_engine::{Error, ErrorKind, Limits, Result};
+pub use hyperslab_filter as filter;
+pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo};
+pub use layout::{
+    AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,
+    VirtualMapping,
+};
+pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
+pub use reference::ReferenceTarget;
+pub use stored::{Stored, VariableLength};

@@ -1,0 +1,227 @@
+//! What all objects have: a place, a kind, attributes, a comment.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use hyperslab_engine::object::header::ObjectHeader;
+use hyperslab_engine::object::{attribute, dataset, path, remark};
+use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::{Address, Error, Result};
+
+use crate::info::HeaderInfo;
+use crate::{Attribute, Dataset, Datatype, Group};
+
+pub use hyperslab_engine::object::kind::ObjectKind;
+
+/// What tells an object from all others of its file: where its header lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectToken(pub(crate) u64);
+
+impl fmt::Display for ObjectToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "object at {:#x}", self.0)
+    }
+}
+
+/// An object of any kind.
+#[derive(Clone)]
+pub struct Object {
+    file: Arc<OpenFile>,
+    header: Arc<ObjectHeader>,
+    name: Arc<str>,
+}
+
+impl Object {
+    pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
+        let header = Arc::new(ObjectHeader::load(&file.container.store, address)?);
+        Ok(Self { file, header, name: name.into() })
+    }
+
+    /// Follows a path from this object, which is a group.
+    pub(crate) fn follow(&self, path: &str) -> Result<Self> {
+        let whole = || format!("cannot open `{path}`");
+        let start = self.header.address();
+        let found = path::resolve(&self.file.container, start, path.as_bytes());
+        match found.map_err(|error| error.context(whole()))? {
+            path::Resolved::Object(header) => {
+                let name = match path.strip_prefix('/') {
+                    Some(absolute) => format!("/{}", absolute.trim_end_matches('/')),
+                    None => format!("{}/{}", self.name.trim_end_matches('/'), path.trim_end_matches('/')),
+                };
+                Ok(Self { file: Arc::clone(&self.file), header, name: name.into() })
+            }
+            path::Resolved::External { file, path } => Err(Error::unsupported(format!(
+                "following an external link (to `{}` in `{}`)",
+                path::lossy(&path),
+                path::lossy(&file)
+            ))
+            .context(whole())),
+        }
+    }
+
+    pub(crate) fn file(&self) -> &Arc<OpenFile> {
+        &self.file
+    }
+
+    pub(crate) fn header(&self) -> &ObjectHeader {
+        &self.header
+    }
+
+    /// The path by which the object was opened; `/` for the root group.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What tells the object from all others of its file.
+    pub fn token(&self) -> ObjectToken {
+        ObjectToken(self.header.address().raw())
+    }
+
+    /// What the object is; `None` if its header makes no object that is known.
+    pub fn kind(&self) -> Option<ObjectKind> {
+        ObjectKind::of(&self.header)
+    }
+
+    /// The object as a group.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind) if it is something else.
+    pub fn into_group(self) -> Result<Group> {
+        Group::new(self)
+    }
+
+    /// The object as a dataset.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind) if it is something else.
+    pub fn into_dataset(self) -> Result<Dataset> {
+        Dataset::new(self)
+    }
+
+    /// The object as a committed datatype.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind) if it is something else.
+    pub fn into_datatype(self) -> Result<NamedDatatype> {
+        NamedDatatype::new(self)
+    }
+
+    pub(crate) fn expect(&self, wanted: ObjectKind) -> Result<()> {
+        match self.kind() {
+            Some(kind) if kind == wanted => Ok(()),
+            other => {
+                let is = other.map_or("an object of unknown kind", ObjectKind::name);
+                Err(Error::Misuse(format!("`{}` is not a {} but {is}", self.name, wanted.name())))
+            }
+        }
+    }
+
+    /// Number of hard links to the object.
+    ///
+    /// # Errors
+    /// If the header is damaged.
+    pub fn link_count(&self) -> Result<u32> {
+        self.header.reference_count(&self.file.container.store)
+    }
+
+    /// The comment on the object, as the bytes in the file.
+    ///
+    /// # Errors
+    /// If the header is damaged.
+    pub fn comment(&self) -> Result<Option<Vec<u8>>> {
+        remark::comment(&self.file.container, &self.header)
+    }
+
+    /// When the object was last changed, in seconds since 1970-01-01 UTC, where the file says so.
+    ///
+    /// # Errors
+    /// If the header is damaged.
+    pub fn modified(&self) -> Result<Option<i64>> {
+        remark::modification_time(&self.file.container, &self.header)
+    }
+
+    /// How the object's header is stored.
+    pub fn header_info(&self) -> HeaderInfo {
+        HeaderInfo::of(&self.header)
+    }
+
+    /// Whether the creation order of the attributes is tracked, and whether it is indexed.
+    ///
+    /// # Errors
+    /// If the header is damaged.
+    pub fn attribute_order(&self) -> (bool, bool) {
+        HeaderInfo::attribute_order(&self.header)
+    }
+
+    /// All attributes, in ascending order of their names' bytes.
+    ///
+    /// # Errors
+    /// If the header or the heap of the attributes is damaged.
+    pub fn attributes(&self) -> Result<Vec<Attribute>> {
+        let mut found = Vec::new();
+        attribute::for_each(&self.file.container, &self.header, &mut |attribute| {
+            found.push(Attribute::new(Arc::clone(&self.file), attribute));
+            Ok(ControlFlow::Continue(()))
+        })
+        .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
+        found.sort_by(|a, b| a.name_bytes().cmp(b.name_bytes()));
+        Ok(found)
+    }
+
+    /// The names of all attributes, sorted; bytes that are not UTF-8 are replaced.
+    ///
+    /// # Errors
+    /// As [`attributes`](Self::attributes).
+    pub fn attr_names(&self) -> Result<Vec<String>> {
+        Ok(self.attributes()?.iter().map(Attribute::name).collect())
+    }
+
+    /// The attribute of that name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind) if there is none.
+    pub fn attr(&self, name: &str) -> Result<Attribute> {
+        let found = attribute::find(&self.file.container, &self.header, name.as_bytes())
+            .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
+        match found {
+            Some(attribute) => Ok(Attribute::new(Arc::clone(&self.file), attribute)),
+            None => Err(Error::NotFound { what: "attribute", name: name.to_owned() }
+                .context(format!("attributes of `{}`", self.name))),
+        }
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({:?})", self.kind().map_or("object", ObjectKind::name), self.name)
+    }
+}
+
+/// A committed datatype.
+#[derive(Debug, Clone)]
+pub struct NamedDatatype {
+    object: Object,
+    datatype: Datatype,
+}
+
+impl NamedDatatype {
+    fn new(object: Object) -> Result<Self> {
+        object.expect(ObjectKind::Datatype)?;
+        let datatype = dataset::committed_datatype(&object.file.container, &object.header)?;
+        Ok(Self { object, datatype })
+    }
+
+    /// The type.
+    pub fn datatype(&self) -> &Datatype {
+        &self.datatype
+    }
+}
+
+impl std::ops::Deref for NamedDatatype {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        &self.object
+    }
+}

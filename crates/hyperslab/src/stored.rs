@@ -1,0 +1,169 @@
+//! Elements as the file stores them, before any conversion.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hyperslab_engine::data::VariableLengthValue;
+use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::{Error, Result};
+
+use crate::datatype::convert::Conversion;
+use crate::{Datatype, H5Type};
+
+/// Elements as the file stores them: bytes after the filters, in the file's own byte order and layout.
+///
+/// Elements of variable length and references are descriptors here; [`variable_length`](Self::variable_length)
+/// and [`reference`](Self::reference) follow them.
+#[derive(Clone)]
+pub struct Stored {
+    file: Arc<OpenFile>,
+    datatype: Datatype,
+    bytes: Vec<u8>,
+}
+
+/// The contents of one element of variable length.
+#[derive(Debug, Clone)]
+pub struct VariableLength {
+    value: VariableLengthValue,
+}
+
+impl VariableLength {
+    /// Number of items of the base type; bytes of a string.
+    pub fn count(&self) -> u64 {
+        u64::from(self.value.count)
+    }
+
+    /// The stored items, `item_size` bytes each.
+    ///
+    /// # Errors
+    /// If the heap holds fewer.
+    pub fn items(&self, item_size: usize) -> Result<&[u8]> {
+        self.value.items(item_size)
+    }
+}
+
+impl Stored {
+    pub(crate) fn new(file: Arc<OpenFile>, datatype: Datatype, bytes: Vec<u8>) -> Self {
+        Self { file, datatype, bytes }
+    }
+
+    /// The type of the elements.
+    pub fn datatype(&self) -> &Datatype {
+        &self.datatype
+    }
+
+    /// The elements, one after the other in C order.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.bytes.len().checked_div(self.datatype.size as usize).unwrap_or(0)
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Each element's bytes.
+    pub fn elements(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.chunks_exact((self.datatype.size as usize).max(1))
+    }
+
+    /// The contents of an element (or part of one) of variable-length type, by its stored descriptor.
+    ///
+    /// # Errors
+    /// If the descriptor leads nowhere.
+    pub fn variable_length(&self, descriptor: &[u8]) -> Result<VariableLength> {
+        let container = &self.file.container;
+        let value = VariableLengthValue::read(&container.store, &container.heap, descriptor)?;
+        Ok(VariableLength { value })
+    }
+
+    pub(crate) fn file(&self) -> &Arc<OpenFile> {
+        &self.file
+    }
+
+    /// The elements as values of a Rust type of the same class.
+    ///
+    /// # Errors
+    /// If there is no conversion between the two.
+    pub fn convert<T: H5Type>(&self) -> Result<Vec<T>> {
+        let conversion = Conversion::new(&self.datatype, &T::datatype())?;
+        let count = self.len();
+        T::read_vec(count, |out| Ok(conversion.convert(&self.bytes, out, count)?))
+    }
+
+    /// The elements as text: fixed or variable strings, without their padding.
+    ///
+    /// # Errors
+    /// If the elements are no strings, or their bytes no UTF-8.
+    pub fn strings(&self) -> Result<Vec<String>> {
+        self.elements().map(|element| self.string(element)).collect()
+    }
+
+    fn string(&self, element: &[u8]) -> Result<String> {
+        let bytes = self.text(element)?;
+        String::from_utf8(bytes).map_err(|error| {
+            Error::Misuse(format!("text that is not UTF-8: \"{}\"", error.as_bytes().escape_ascii()))
+        })
+    }
+
+    fn text(&self, element: &[u8]) -> Result<Vec<u8>> {
+        use crate::DatatypeClass;
+        use crate::datatype::{StringPadding, VariableLengthKind};
+        let (bytes, padding) = match &self.datatype.class {
+            DatatypeClass::String(string) => (element.to_vec(), string.padding),
+            DatatypeClass::VariableLength(variable) => match variable.kind {
+                VariableLengthKind::String { padding, .. } => {
+                    (self.variable_length(element)?.items(1)?.to_vec(), padding)
+                }
+                VariableLengthKind::Sequence => return Err(self.no_text()),
+            },
+            _ => return Err(self.no_text()),
+        };
+        let end = match padding {
+            StringPadding::NullTerminated => bytes.iter().position(|byte| *byte == 0),
+            StringPadding::NullPadded => {
+                bytes.iter().rposition(|byte| *byte != 0).map(|last| last + 1).or(Some(0))
+            }
+            StringPadding::SpacePadded => {
+                bytes.iter().rposition(|byte| *byte != b' ').map(|last| last + 1).or(Some(0))
+            }
+        };
+        let mut bytes = bytes;
+        bytes.truncate(end.unwrap_or(bytes.len()));
+        Ok(bytes)
+    }
+
+    fn no_text(&self) -> Error {
+        Error::Misuse(format!("elements of type {} are not text", self.datatype))
+    }
+
+    /// Sequences of variable length as vectors of a Rust type of the items' class.
+    ///
+    /// # Errors
+    /// If the elements are no sequences, or there is no conversion.
+    pub fn sequences<T: H5Type>(&self) -> Result<Vec<Vec<T>>> {
+        let crate::DatatypeClass::VariableLength(variable) = &self.datatype.class else {
+            return Err(Error::Misuse(format!("elements of type {} are no sequences", self.datatype)));
+        };
+        let conversion = Conversion::new(&variable.base, &T::datatype())?;
+        let item_size = variable.base.size as usize;
+        let one = |element: &[u8]| {
+            let value = self.variable_length(element)?;
+            let items = value.items(item_size)?;
+            let count = items.len().checked_div(item_size).unwrap_or(0);
+            T::read_vec(count, |out| Ok(conversion.convert(items, out, count)?))
+        };
+        self.elements().map(one).collect()
+    }
+}
+
+impl fmt::Debug for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stored({} elements of {})", self.len(), self.datatype)
+    }
+}
