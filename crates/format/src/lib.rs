@@ -10,11 +10,15 @@ pub mod btree_v2;
 pub mod chunk_index;
 pub mod codec;
 pub mod fractal_heap;
+pub mod free_space;
 pub mod global_heap;
 pub mod local_heap;
 pub mod message;
 #[cfg(test)]
 mod mutation;
+pub mod reference;
+pub mod selection;
 pub mod shared_message;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;
+pub mod virtual_mapping;
