@@ -14,6 +14,7 @@ pub mod free_space;
 pub mod global_heap;
 pub mod local_heap;
 pub mod message;
+pub mod metadata_cache_image;
 #[cfg(test)]
 mod mutation;
 pub mod reference;

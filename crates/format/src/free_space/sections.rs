@@ -17,7 +17,8 @@
 //!                               bytes), start row (2), start column (2), number of blocks (2)
 //!                             2 normal row: none
 //! ```
-//! A file with paged aggregation has types 1 (small) and 2 (large) for itself, without data.
+//! A file with paged aggregation has types 1 (small) and 2 (large) for itself, without data. Where the maximum
+//! section size is 2^8, 2^16, …, old libraries wrote sizes one byte narrower; decoders take both.
 
 use super::{FreeSpaceClient, FreeSpaceHeader};
 use crate::codec::{Address, CHECKSUM_SIZE, FileParams, FormatError, Reader, Result, Structure, Writer};
@@ -35,6 +36,7 @@ pub struct FreeSpaceSectionsContext {
     client: FreeSpaceClient,
     count_width: usize,
     size_width: usize,
+    narrow_size_width: usize,
     offset_width: usize,
     heap_offset_width: usize,
     used: usize,
@@ -97,6 +99,11 @@ fn width_for(limit: u64) -> usize {
     usize::try_from(limit.checked_ilog2().unwrap_or(0) / 8).unwrap_or(0).saturating_add(1)
 }
 
+/// The same by the rule of old libraries, which is too narrow for 2^8, 2^16 and so on.
+fn narrow_width_for(limit: u64) -> usize {
+    usize::try_from(limit.checked_ilog2().unwrap_or(0).div_ceil(8)).unwrap_or(1).max(1)
+}
+
 impl FreeSpaceSectionsContext {
     /// The layout of the section list of the manager whose header lies at `address`. `heap_offset_width` are the
     /// bytes of an offset in the fractal heap
@@ -131,6 +138,7 @@ impl FreeSpaceSectionsContext {
             client: header.client,
             count_width: width_for(header.serialized_sections),
             size_width: width_for(header.max_section_size),
+            narrow_size_width: narrow_width_for(header.max_section_size),
             offset_width: usize::from(header.address_bits.div_ceil(8)),
             heap_offset_width,
             used,
@@ -206,33 +214,13 @@ impl Structure for FreeSpaceSections {
     fn decode(bytes: &[u8], context: &FreeSpaceSectionsContext) -> Result<Self> {
         let mut reader = Reader::new(Self::NAME, bytes.get(..context.used).unwrap_or(bytes));
         reader.trailing_checksum()?;
-        reader.signature(SIGNATURE)?;
-        reader.version(&[VERSION])?;
-        let header = reader.offset(context.params, "free-space manager header address")?;
-        if header != context.header {
-            let expected = context.header.to_string();
-            return Err(reader.corrupt("free-space manager header address", expected, header));
-        }
-        let section_size = context.offset_width + 1;
-        let total = reader.count(context.sections, section_size, "number of serialized sections")?;
-        let mut sections = Vec::with_capacity(total);
-        while !reader.is_empty() {
-            let count = reader.uint(context.count_width, "number of section records")?;
-            let size = reader.uint(context.size_width, "size of free-space section")?;
-            let count = reader.count(count, section_size, "number of section records")?;
-            if count == 0 || count > total - sections.len() {
-                let most = format!("1 to {}", total - sections.len());
-                return Err(reader.corrupt("number of section records", most, count));
+        let narrow = context.narrow_size_width;
+        match Self::read(reader.clone(), context, context.size_width) {
+            Err(_) if narrow != context.size_width && Self::read(reader.clone(), context, narrow).is_ok() => {
+                Self::read(reader, context, narrow)
             }
-            for _ in 0..count {
-                let offset = reader.uint(context.offset_width, "offset")?;
-                sections.push(FreeSpaceSection { offset, size, kind: context.read_kind(&mut reader)? });
-            }
+            sections => sections,
         }
-        if sections.len() != total {
-            return Err(reader.corrupt("number of section records", total.to_string(), sections.len()));
-        }
-        Ok(Self { sections })
     }
 
     fn encode(&self, context: &FreeSpaceSectionsContext) -> Result<Vec<u8>> {
@@ -261,6 +249,36 @@ impl Structure for FreeSpaceSections {
 }
 
 impl FreeSpaceSections {
+    fn read(mut reader: Reader<'_>, context: &FreeSpaceSectionsContext, size_width: usize) -> Result<Self> {
+        reader.signature(SIGNATURE)?;
+        reader.version(&[VERSION])?;
+        let header = reader.offset(context.params, "free-space manager header address")?;
+        if header != context.header {
+            let expected = context.header.to_string();
+            return Err(reader.corrupt("free-space manager header address", expected, header));
+        }
+        let section_size = context.offset_width + 1;
+        let total = reader.count(context.sections, section_size, "number of serialized sections")?;
+        let mut sections = Vec::with_capacity(total);
+        while !reader.is_empty() {
+            let count = reader.uint(context.count_width, "number of section records")?;
+            let size = reader.uint(size_width, "size of free-space section")?;
+            let count = reader.count(count, section_size, "number of section records")?;
+            if count == 0 || count > total - sections.len() {
+                let most = format!("1 to {}", total - sections.len());
+                return Err(reader.corrupt("number of section records", most, count));
+            }
+            for _ in 0..count {
+                let offset = reader.uint(context.offset_width, "offset")?;
+                sections.push(FreeSpaceSection { offset, size, kind: context.read_kind(&mut reader)? });
+            }
+        }
+        if sections.len() != total {
+            return Err(reader.corrupt("number of section records", total.to_string(), sections.len()));
+        }
+        Ok(Self { sections })
+    }
+
     /// Sorts the sections by size and offset, and sets the header's counts and sizes of the list to them: what
     /// must come before [`encode`](Structure::encode). The allocated size grows if the list needs it.
     ///
@@ -331,6 +349,25 @@ mod tests {
         let more = FreeSpaceHeader { serialized_sections: 4, ..header };
         let context = FreeSpaceSectionsContext::new(&more, ADDRESS, 0, PARAMS).unwrap();
         assert!(FreeSpaceSections::decode(&bytes, &context).is_err());
+    }
+
+    #[test]
+    fn narrow_sizes_of_old_libraries() {
+        let header = FreeSpaceHeader {
+            client: FreeSpaceClient::FRACTAL_HEAP,
+            address_bits: 32,
+            max_section_size: 1 << 16,
+            serialized_sections: 2,
+            list_used: 29,
+            ..file_header()
+        };
+        let context = FreeSpaceSectionsContext::new(&header, ADDRESS, 4, PARAMS).unwrap();
+        let mut bytes = b"FSSE\x00\x00\x05\x00\x00".to_vec();
+        bytes.extend([1, 18, 0, 0xba, 0, 0, 0, 0]);
+        bytes.extend([1, 0x1e, 1, 0xe2, 0, 0, 0, 0]);
+        bytes.extend(checksum(&bytes).to_le_bytes());
+        let list = FreeSpaceSections::decode(&bytes, &context).unwrap();
+        assert_eq!(list.sections, [plain(0xba, 18), plain(0xe2, 0x11e)]);
     }
 
     #[test]
