@@ -11,6 +11,7 @@ pub mod chunk_index;
 pub mod codec;
 pub mod driver_info;
 pub mod fractal_heap;
+pub mod free_space;
 pub mod global_heap;
 pub mod local_heap;
 pub mod message;
@@ -18,7 +19,10 @@ pub mod metadata_cache_image;
 #[cfg(test)]
 mod mutation;
 pub mod object_header;
+pub mod reference;
+pub mod selection;
 pub mod shared_message;
 pub mod superblock;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;
+pub mod virtual_mapping;

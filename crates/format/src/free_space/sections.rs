@@ -1,0 +1,432 @@
+//! Free-space section list (File Format Specification, section III.H).
+//!
+//! ```text
+//! byte  0   signature "FSSE"
+//!       4   version 0
+//!       5   header address (O)
+//!           sets of sections of one size, until the bytes used are used up:
+//!             number of sections (bytes to hold the header's number of serialized sections)
+//!             size of each (bytes to hold the header's maximum section size)
+//!             for each: offset (bits of the address space, in whole bytes), type (1), data
+//!           checksum (4)
+//!           undefined up to the size allocated
+//!
+//! type, data    file          0 a range of bytes: none
+//!               fractal heap  0 single: none
+//!                             1 first row, 3 indirect: offset of the indirect block (bits of the heap, in whole
+//!                               bytes), start row (2), start column (2), number of blocks (2)
+//!                             2 normal row: none
+//! ```
+//! A file with paged aggregation has types 1 (small) and 2 (large) for itself, without data. Where the maximum
+//! section size is 2^8, 2^16, …, old libraries wrote sizes one byte narrower; decoders take both.
+
+use super::{FreeSpaceClient, FreeSpaceHeader};
+use crate::codec::{Address, CHECKSUM_SIZE, FileParams, FormatError, Reader, Result, Structure, Writer};
+
+const SIGNATURE: &[u8; 4] = b"FSSE";
+const VERSION: u8 = 0;
+const FIRST_ROW: u8 = 1;
+const INDIRECT: u8 = 3;
+
+/// What the layout of a section list depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FreeSpaceSectionsContext {
+    params: FileParams,
+    header: Address,
+    client: FreeSpaceClient,
+    count_width: usize,
+    size_width: usize,
+    narrow_size_width: usize,
+    offset_width: usize,
+    heap_offset_width: usize,
+    used: usize,
+    sections: u64,
+}
+
+/// The free-space sections of a manager.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FreeSpaceSections {
+    /// The sections; those of one size stand together.
+    pub sections: Vec<FreeSpaceSection>,
+}
+
+/// Unused bytes of the client's address space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FreeSpaceSection {
+    /// Where the section begins.
+    pub offset: u64,
+    /// Bytes of the section.
+    pub size: u64,
+    /// What the section is to its client.
+    pub kind: FreeSpaceSectionKind,
+}
+
+/// What a section is to its client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FreeSpaceSectionKind {
+    /// A section that is no more than its offset and size: of a file, or "single" or "normal row" of a heap.
+    Plain(u8),
+    /// The first row of an indirect block's empty blocks.
+    FirstRow(IndirectSection),
+    /// Empty blocks of an indirect block.
+    Indirect(IndirectSection),
+}
+
+/// Blocks of a fractal heap's indirect block that do not exist yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndirectSection {
+    /// Where the indirect block begins in the heap's address space.
+    pub block_offset: u64,
+    /// The row of the first block.
+    pub row: u16,
+    /// The column of the first block.
+    pub column: u16,
+    /// Number of blocks.
+    pub blocks: u16,
+}
+
+impl FreeSpaceSectionKind {
+    /// The file's own kind of section.
+    pub const FILE: Self = Self::Plain(0);
+    /// Part of an existing direct block of a heap.
+    pub const SINGLE: Self = Self::Plain(0);
+    /// A row of an indirect block's empty blocks, after the first.
+    pub const NORMAL_ROW: Self = Self::Plain(2);
+}
+
+/// Bytes to hold numbers up to `limit`.
+fn width_for(limit: u64) -> usize {
+    usize::try_from(limit.checked_ilog2().unwrap_or(0) / 8).unwrap_or(0).saturating_add(1)
+}
+
+/// The same by the rule of old libraries, which is too narrow for 2^8, 2^16 and so on.
+fn narrow_width_for(limit: u64) -> usize {
+    usize::try_from(limit.checked_ilog2().unwrap_or(0).div_ceil(8)).unwrap_or(1).max(1)
+}
+
+impl FreeSpaceSectionsContext {
+    /// The layout of the section list of the manager whose header lies at `address`. `heap_offset_width` are the
+    /// bytes of an offset in the fractal heap
+    /// ([`DoublingTable::offset_width`](crate::fractal_heap::DoublingTable::offset_width)); it does not matter for
+    /// a file.
+    ///
+    /// # Errors
+    /// An address space beyond 64 bits, or a list larger than memory.
+    pub fn new(
+        header: &FreeSpaceHeader,
+        address: Address,
+        heap_offset_width: usize,
+        params: FileParams,
+    ) -> Result<Self> {
+        let corrupt = |field, expected: String, got: u64| {
+            Err(FormatError::corrupt(FreeSpaceHeader::NAME, field, expected, got))
+        };
+        if header.address_bits > 64 || header.address_bits == 0 {
+            return corrupt("size of address space", "1 to 64 bits".into(), header.address_bits.into());
+        }
+        let least = 9 + params.offset_width();
+        let used = usize::try_from(header.list_used).ok().filter(|used| {
+            header.list_used <= header.list_allocated && (*used >= least || header.serialized_sections == 0)
+        });
+        let Some(used) = used else {
+            let expected = format!("{least} to the allocated {}", header.list_allocated);
+            return corrupt("size of serialized section list used", expected, header.list_used);
+        };
+        Ok(Self {
+            params,
+            header: address,
+            client: header.client,
+            count_width: width_for(header.serialized_sections),
+            size_width: width_for(header.max_section_size),
+            narrow_size_width: narrow_width_for(header.max_section_size),
+            offset_width: usize::from(header.address_bits.div_ceil(8)),
+            heap_offset_width,
+            used,
+            sections: header.serialized_sections,
+        })
+    }
+
+    fn prefix_size(&self) -> usize {
+        5 + self.params.offset_width()
+    }
+
+    fn indirect_size(&self) -> usize {
+        self.heap_offset_width.saturating_add(6)
+    }
+
+    fn data_size(&self, kind: &FreeSpaceSectionKind) -> usize {
+        match kind {
+            FreeSpaceSectionKind::Plain(_) => 0,
+            FreeSpaceSectionKind::FirstRow(_) | FreeSpaceSectionKind::Indirect(_) => self.indirect_size(),
+        }
+    }
+
+    fn read_kind(&self, reader: &mut Reader<'_>) -> Result<FreeSpaceSectionKind> {
+        let kind = reader.u8("type")?;
+        Ok(match (self.client, kind) {
+            (FreeSpaceClient::FRACTAL_HEAP, FIRST_ROW) => {
+                FreeSpaceSectionKind::FirstRow(self.read_indirect(reader)?)
+            }
+            (FreeSpaceClient::FRACTAL_HEAP, INDIRECT) => {
+                FreeSpaceSectionKind::Indirect(self.read_indirect(reader)?)
+            }
+            (FreeSpaceClient::FRACTAL_HEAP, 0 | 2) | (FreeSpaceClient::FILE, 0..=2) => {
+                FreeSpaceSectionKind::Plain(kind)
+            }
+            (FreeSpaceClient(client), _) => {
+                return Err(reader.unsupported(format!("section type {kind} of client {client}")));
+            }
+        })
+    }
+
+    fn read_indirect(&self, reader: &mut Reader<'_>) -> Result<IndirectSection> {
+        Ok(IndirectSection {
+            block_offset: reader.uint(self.heap_offset_width, "fractal heap block offset")?,
+            row: reader.u16("block start row")?,
+            column: reader.u16("block start column")?,
+            blocks: reader.u16("number of blocks")?,
+        })
+    }
+
+    fn write_kind(&self, writer: &mut Writer, kind: &FreeSpaceSectionKind) {
+        let (number, section) = match kind {
+            FreeSpaceSectionKind::Plain(number) => return writer.u8(*number),
+            FreeSpaceSectionKind::FirstRow(section) => (FIRST_ROW, section),
+            FreeSpaceSectionKind::Indirect(section) => (INDIRECT, section),
+        };
+        writer.u8(number);
+        writer.uint(self.heap_offset_width, section.block_offset, "fractal heap block offset");
+        writer.u16(section.row);
+        writer.u16(section.column);
+        writer.u16(section.blocks);
+    }
+}
+
+impl Structure for FreeSpaceSections {
+    const NAME: &'static str = "free-space section list";
+    type Context = FreeSpaceSectionsContext;
+
+    /// The bytes used; more may be allocated.
+    fn size(context: &FreeSpaceSectionsContext) -> usize {
+        context.used
+    }
+
+    fn decode(bytes: &[u8], context: &FreeSpaceSectionsContext) -> Result<Self> {
+        let mut reader = Reader::new(Self::NAME, bytes.get(..context.used).unwrap_or(bytes));
+        reader.trailing_checksum()?;
+        let narrow = context.narrow_size_width;
+        match Self::read(reader.clone(), context, context.size_width) {
+            Err(_) if narrow != context.size_width && Self::read(reader.clone(), context, narrow).is_ok() => {
+                Self::read(reader, context, narrow)
+            }
+            sections => sections,
+        }
+    }
+
+    fn encode(&self, context: &FreeSpaceSectionsContext) -> Result<Vec<u8>> {
+        let mut writer = Writer::new(Self::NAME);
+        writer.bytes(SIGNATURE);
+        writer.u8(VERSION);
+        writer.offset(context.params, context.header, "free-space manager header address");
+        for set in self.sections.chunk_by(|a, b| a.size == b.size) {
+            writer.uint(context.count_width, set.len() as u64, "number of section records");
+            writer.uint(
+                context.size_width,
+                set.first().map_or(0, |section| section.size),
+                "size of free-space section",
+            );
+            for section in set {
+                writer.uint(context.offset_width, section.offset, "offset");
+                context.write_kind(&mut writer, &section.kind);
+            }
+        }
+        writer.checksum();
+        if writer.len() != context.used || self.sections.len() as u64 != context.sections {
+            writer.fail("size of serialized section list used", writer.len());
+        }
+        writer.finish()
+    }
+}
+
+impl FreeSpaceSections {
+    fn read(mut reader: Reader<'_>, context: &FreeSpaceSectionsContext, size_width: usize) -> Result<Self> {
+        reader.signature(SIGNATURE)?;
+        reader.version(&[VERSION])?;
+        let header = reader.offset(context.params, "free-space manager header address")?;
+        if header != context.header {
+            let expected = context.header.to_string();
+            return Err(reader.corrupt("free-space manager header address", expected, header));
+        }
+        let section_size = context.offset_width + 1;
+        let total = reader.count(context.sections, section_size, "number of serialized sections")?;
+        let mut sections = Vec::with_capacity(total);
+        while !reader.is_empty() {
+            let count = reader.uint(context.count_width, "number of section records")?;
+            let size = reader.uint(size_width, "size of free-space section")?;
+            let count = reader.count(count, section_size, "number of section records")?;
+            if count == 0 || count > total - sections.len() {
+                let most = format!("1 to {}", total - sections.len());
+                return Err(reader.corrupt("number of section records", most, count));
+            }
+            for _ in 0..count {
+                let offset = reader.uint(context.offset_width, "offset")?;
+                sections.push(FreeSpaceSection { offset, size, kind: context.read_kind(&mut reader)? });
+            }
+        }
+        if sections.len() != total {
+            return Err(reader.corrupt("number of section records", total.to_string(), sections.len()));
+        }
+        Ok(Self { sections })
+    }
+
+    /// Sorts the sections by size and offset, and sets the header's counts and sizes of the list to them: what
+    /// must come before [`encode`](Structure::encode). The allocated size grows if the list needs it.
+    ///
+    /// # Errors
+    /// As [`FreeSpaceSectionsContext::new`].
+    pub fn arrange(
+        &mut self,
+        header: &mut FreeSpaceHeader,
+        address: Address,
+        heap_offset_width: usize,
+        params: FileParams,
+    ) -> Result<FreeSpaceSectionsContext> {
+        self.sections.sort_by_key(|section| (section.size, section.offset));
+        header.serialized_sections = self.sections.len() as u64;
+        header.list_used = 0;
+        header.list_allocated = header.list_allocated.max(1);
+        let empty = FreeSpaceHeader { serialized_sections: 0, ..header.clone() };
+        let mut context = FreeSpaceSectionsContext::new(&empty, address, heap_offset_width, params)?;
+        context.sections = header.serialized_sections;
+        context.count_width = width_for(header.serialized_sections);
+        let sets = self.sections.chunk_by(|a, b| a.size == b.size).count();
+        let data: usize = self.sections.iter().map(|section| context.data_size(&section.kind)).sum();
+        context.used = context
+            .prefix_size()
+            .saturating_add(sets.saturating_mul(context.count_width + context.size_width))
+            .saturating_add(self.sections.len().saturating_mul(context.offset_width + 1))
+            .saturating_add(data + CHECKSUM_SIZE);
+        header.list_used = context.used as u64;
+        header.list_allocated = header.list_allocated.max(header.list_used);
+        Ok(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::header::tests::file_header;
+    use super::*;
+    use crate::codec::checksum;
+    use crate::mutation::damage;
+    use proptest::prelude::*;
+
+    const PARAMS: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 4 };
+    const ADDRESS: Address = Address::new(0x500);
+
+    fn plain(offset: u64, size: u64) -> FreeSpaceSection {
+        FreeSpaceSection { offset, size, kind: FreeSpaceSectionKind::FILE }
+    }
+
+    #[test]
+    fn file_sections() {
+        let mut header = FreeSpaceHeader { address_bits: 32, ..file_header() };
+        let mut list =
+            FreeSpaceSections { sections: vec![plain(0x900, 16), plain(0x100, 200), plain(0x300, 16)] };
+        let context = list.arrange(&mut header, ADDRESS, 0, PARAMS).unwrap();
+        let mut bytes = b"FSSE\x00\x00\x05\x00\x00".to_vec();
+        bytes.extend([2, 16, 0, 0x00, 3, 0, 0, 0, 0x00, 9, 0, 0, 0]);
+        bytes.extend([1, 200, 0, 0x00, 1, 0, 0, 0]);
+        bytes.extend(checksum(&bytes).to_le_bytes());
+        assert_eq!(list.encode(&context).unwrap(), bytes);
+        assert_eq!((header.list_used, header.list_allocated), (bytes.len() as u64, 60));
+        assert_eq!(FreeSpaceSectionsContext::new(&header, ADDRESS, 0, PARAMS).unwrap(), context);
+        assert_eq!(FreeSpaceSections::decode(&bytes, &context).unwrap(), list);
+        bytes.resize(60, 0xee);
+        assert_eq!(FreeSpaceSections::decode(&bytes, &context).unwrap(), list);
+        let fewer = FreeSpaceHeader { serialized_sections: 2, ..header.clone() };
+        let context = FreeSpaceSectionsContext::new(&fewer, ADDRESS, 0, PARAMS).unwrap();
+        assert!(FreeSpaceSections::decode(&bytes, &context).is_err());
+        let more = FreeSpaceHeader { serialized_sections: 4, ..header };
+        let context = FreeSpaceSectionsContext::new(&more, ADDRESS, 0, PARAMS).unwrap();
+        assert!(FreeSpaceSections::decode(&bytes, &context).is_err());
+    }
+
+    #[test]
+    fn narrow_sizes_of_old_libraries() {
+        let header = FreeSpaceHeader {
+            client: FreeSpaceClient::FRACTAL_HEAP,
+            address_bits: 32,
+            max_section_size: 1 << 16,
+            serialized_sections: 2,
+            list_used: 29,
+            ..file_header()
+        };
+        let context = FreeSpaceSectionsContext::new(&header, ADDRESS, 4, PARAMS).unwrap();
+        let mut bytes = b"FSSE\x00\x00\x05\x00\x00".to_vec();
+        bytes.extend([1, 18, 0, 0xba, 0, 0, 0, 0]);
+        bytes.extend([1, 0x1e, 1, 0xe2, 0, 0, 0, 0]);
+        bytes.extend(checksum(&bytes).to_le_bytes());
+        let list = FreeSpaceSections::decode(&bytes, &context).unwrap();
+        assert_eq!(list.sections, [plain(0xba, 18), plain(0xe2, 0x11e)]);
+    }
+
+    #[test]
+    fn heap_sections() {
+        let mut header =
+            FreeSpaceHeader { client: FreeSpaceClient::FRACTAL_HEAP, address_bits: 32, ..file_header() };
+        let indirect = IndirectSection { block_offset: 0x800, row: 2, column: 1, blocks: 3 };
+        let mut list = FreeSpaceSections {
+            sections: vec![FreeSpaceSection {
+                offset: 0x900,
+                size: 512,
+                kind: FreeSpaceSectionKind::FirstRow(indirect),
+            }],
+        };
+        let context = list.arrange(&mut header, ADDRESS, 3, PARAMS).unwrap();
+        let mut bytes = b"FSSE\x00\x00\x05\x00\x00\x01\x00\x02\x00\x09\x00\x00\x01".to_vec();
+        bytes.extend([0, 8, 0, 2, 0, 1, 0, 3, 0]);
+        bytes.extend(checksum(&bytes).to_le_bytes());
+        assert_eq!(list.encode(&context).unwrap(), bytes);
+        assert_eq!(FreeSpaceSections::decode(&bytes, &context).unwrap(), list);
+        bytes[16] = 4;
+        let sum = checksum(&bytes[..26]).to_le_bytes();
+        bytes[26..].copy_from_slice(&sum);
+        let error = FreeSpaceSections::decode(&bytes, &context).unwrap_err().to_string();
+        assert!(error.contains("section type 4 of client 0"), "{error}");
+    }
+
+    fn section(heap: bool) -> impl Strategy<Value = FreeSpaceSection> {
+        let kind =
+            (0_u8..4, any::<(u32, u16, u16, u16)>()).prop_map(move |(kind, (block, row, column, blocks))| {
+                let section = IndirectSection { block_offset: block.into(), row, column, blocks };
+                match kind {
+                    1 if heap => FreeSpaceSectionKind::FirstRow(section),
+                    3 if heap => FreeSpaceSectionKind::Indirect(section),
+                    kind => FreeSpaceSectionKind::Plain(if heap { kind & 2 } else { kind.min(2) }),
+                }
+            });
+        (any::<u32>(), 1_u64..9, kind).prop_map(|(offset, size, kind)| FreeSpaceSection {
+            offset: offset.into(),
+            size,
+            kind,
+        })
+    }
+
+    fn list() -> impl Strategy<Value = (bool, Vec<FreeSpaceSection>)> {
+        any::<bool>().prop_flat_map(|heap| (Just(heap), prop::collection::vec(section(heap), 0..20)))
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip((heap, sections) in list(), damage in damage()) {
+            let client = FreeSpaceClient(u8::from(!heap));
+            let mut header = FreeSpaceHeader { client, ..file_header() };
+            let mut list = FreeSpaceSections { sections };
+            let context = list.arrange(&mut header, ADDRESS, 4, PARAMS).unwrap();
+            let bytes = list.encode(&context).unwrap();
+            prop_assert_eq!(bytes.len(), FreeSpaceSections::size(&context));
+            prop_assert_eq!(&FreeSpaceSections::decode(&bytes, &context).unwrap(), &list);
+            damage.inflict(&bytes, |bytes| drop(FreeSpaceSections::decode(bytes, &context)));
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! References (File Format Specification, sections VIII.B and VIII.C): as elements of datasets, and as blocks in
+//! the global heap.
+//!
+//! ```text
+//! object reference, old              object address (O)
+//! region reference, old              global heap ID; in the heap: object address (O), selection
+//!
+//! reference, revised (2 + 4 + O + 4 bytes)
+//! byte  0   type                     2 object, 3 dataset region, 4 attribute
+//!       1   flags                    bit 0: into another file
+//!           object in this file:     token size (1), token; zeros
+//!           all others:              size of the block (4), global heap ID
+//!
+//! reference block, in the heap
+//! byte  0   token size (1), token
+//!           into another file:       length (2) and name of the file
+//!           dataset region:          size of the selection (4), rank (4), selection
+//!           attribute:               length (2) and name of the attribute
+//! ```
+//! A type of 0 is a null reference. Blocks may be longer than what is in them.
+
+use hyperslab_dataspace::Selection;
+use smallvec::SmallVec;
+
+use crate::codec::{Address, FileParams, Reader, Result, Writer};
+use crate::global_heap::GlobalHeapId;
+use crate::selection::{SelectionEncoding, encode_selection, rank, read_selection, write_selection};
+
+const NAME: &str = "reference";
+const BLOCK_NAME: &str = "reference block";
+const OBJECT: u8 = 2;
+const REGION: u8 = 3;
+const ATTRIBUTE: u8 = 4;
+const EXTERNAL: u8 = 1;
+
+/// What names an object within its file; in HDF5 files its address in `size_of_offsets` bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ObjectToken(pub SmallVec<[u8; 16]>);
+
+impl ObjectToken {
+    /// The token of the object at that address.
+    ///
+    /// # Errors
+    /// If the address does not fit the file's width.
+    pub fn from_address(address: Address, params: FileParams) -> Result<Self> {
+        let mut writer = Writer::new(NAME);
+        writer.offset(params, address, "token");
+        Ok(Self(SmallVec::from_vec(writer.finish()?)))
+    }
+
+    /// The address in the token.
+    ///
+    /// # Errors
+    /// If the token is longer or shorter than an address.
+    pub fn address(&self, params: FileParams) -> Result<Address> {
+        let mut reader = Reader::new(NAME, &self.0);
+        let address = reader.offset(params, "token")?;
+        reader.finish()?;
+        Ok(address)
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let size = reader.u8("token size")?;
+        Ok(Self(SmallVec::from_slice(reader.take(size.into(), "token")?)))
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.narrow_u8(self.0.len(), "token size");
+        writer.bytes(&self.0);
+    }
+}
+
+/// What a region reference of the old form has in the global heap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegionBlock {
+    /// The dataset.
+    pub object: Address,
+    /// The elements.
+    pub selection: Selection,
+}
+
+impl RegionBlock {
+    /// Decodes the block; bytes behind the selection do not matter.
+    ///
+    /// # Errors
+    /// Bytes that are missing or contradict the format.
+    pub fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
+        let mut reader = Reader::new("region reference", bytes);
+        let object = reader.offset(params, "object address")?;
+        Ok(Self { object, selection: read_selection(&mut reader)? })
+    }
+
+    /// Encodes the block.
+    ///
+    /// # Errors
+    /// A selection that cannot be encoded.
+    pub fn encode(&self, params: FileParams, encoding: SelectionEncoding) -> Result<Vec<u8>> {
+        let mut writer = Writer::new("region reference");
+        writer.offset(params, self.object, "object address");
+        write_selection(&mut writer, &self.selection, encoding);
+        writer.finish()
+    }
+}
+
+/// A reference of the revised form, as an element of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredReference {
+    /// A reference to nothing.
+    Null,
+    /// An object in this file.
+    Object(ObjectToken),
+    /// The rest is in the global heap.
+    Block {
+        /// What kind of reference it is.
+        kind: ReferenceKind,
+        /// Whether it leads into another file.
+        external: bool,
+        /// Bytes of the block.
+        size: u32,
+        /// The [`ReferenceBlock`].
+        id: GlobalHeapId,
+    },
+}
+
+/// What a reference of the revised form leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReferenceKind {
+    /// An object.
+    Object,
+    /// Elements of a dataset.
+    Region,
+    /// An attribute of an object.
+    Attribute,
+}
+
+impl ReferenceKind {
+    fn number(self) -> u8 {
+        match self {
+            Self::Object => OBJECT,
+            Self::Region => REGION,
+            Self::Attribute => ATTRIBUTE,
+        }
+    }
+}
+
+impl StoredReference {
+    /// Bytes of a stored reference: the size of the datatype.
+    pub const fn size(params: FileParams) -> usize {
+        2 + 4 + GlobalHeapId::size(params)
+    }
+
+    /// Decodes an element.
+    ///
+    /// # Errors
+    /// An unknown type, or missing bytes.
+    pub fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
+        let mut reader = Reader::new(NAME, bytes);
+        let kind = match reader.u8("reference type")? {
+            0 => return Ok(Self::Null),
+            OBJECT => ReferenceKind::Object,
+            REGION => ReferenceKind::Region,
+            ATTRIBUTE => ReferenceKind::Attribute,
+            other => return Err(reader.unsupported(format!("reference type {other}"))),
+        };
+        let external = reader.u8("flags")? & EXTERNAL != 0;
+        if kind == ReferenceKind::Object && !external {
+            return ObjectToken::read(&mut reader).map(Self::Object);
+        }
+        let size = reader.u32("size")?;
+        Ok(Self::Block { kind, external, size, id: GlobalHeapId::read(&mut reader, params)? })
+    }
+
+    /// Encodes an element of [`size`](Self::size) bytes.
+    ///
+    /// # Errors
+    /// A token that does not fit, or a block for an object in this file.
+    pub fn encode(&self, params: FileParams) -> Result<Vec<u8>> {
+        let mut writer = Writer::new(NAME);
+        match self {
+            Self::Null => {}
+            Self::Object(token) => {
+                writer.u8(OBJECT);
+                writer.u8(0);
+                token.write(&mut writer);
+            }
+            Self::Block { kind, external, size, id } => {
+                if *kind == ReferenceKind::Object && !*external {
+                    writer.fail("reference type", "an object of this file in a block");
+                }
+                writer.u8(kind.number());
+                writer.u8(u8::from(*external));
+                writer.u32(*size);
+                id.write(&mut writer, params);
+            }
+        }
+        writer.pad_to(Self::size(params), "token");
+        writer.finish()
+    }
+}
+
+/// What a reference of the revised form has in the global heap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReferenceBlock {
+    /// The object.
+    pub token: ObjectToken,
+    /// Name of the other file, if it is not in this one.
+    pub file: Option<Vec<u8>>,
+    /// What of the object is meant.
+    pub target: ReferenceTarget,
+}
+
+/// What of an object a reference means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReferenceTarget {
+    /// The object itself.
+    Object,
+    /// Elements of the dataset.
+    Region {
+        /// Rank of the dataset.
+        rank: u32,
+        /// The elements.
+        selection: Selection,
+    },
+    /// An attribute.
+    Attribute {
+        /// Name of the attribute.
+        name: Vec<u8>,
+    },
+}
+
+impl ReferenceTarget {
+    /// The kind that the stored reference has.
+    pub fn kind(&self) -> ReferenceKind {
+        match self {
+            Self::Object => ReferenceKind::Object,
+            Self::Region { .. } => ReferenceKind::Region,
+            Self::Attribute { .. } => ReferenceKind::Attribute,
+        }
+    }
+}
+
+impl ReferenceBlock {
+    /// Decodes the block of a stored reference of that kind; bytes behind it do not matter.
+    ///
+    /// # Errors
+    /// Bytes that are missing or contradict the format.
+    pub fn decode(bytes: &[u8], kind: ReferenceKind, external: bool) -> Result<Self> {
+        let mut reader = Reader::new(BLOCK_NAME, bytes);
+        let token = ObjectToken::read(&mut reader)?;
+        let file = if external { Some(read_name(&mut reader, "external file name")?) } else { None };
+        let target = match kind {
+            ReferenceKind::Object => ReferenceTarget::Object,
+            ReferenceKind::Region => read_region(&mut reader)?,
+            ReferenceKind::Attribute => {
+                ReferenceTarget::Attribute { name: read_name(&mut reader, "attribute name")? }
+            }
+        };
+        Ok(Self { token, file, target })
+    }
+
+    /// Encodes the block.
+    ///
+    /// # Errors
+    /// A name beyond 65535 bytes, or a selection that cannot be encoded.
+    pub fn encode(&self, encoding: SelectionEncoding) -> Result<Vec<u8>> {
+        let mut writer = Writer::new(BLOCK_NAME);
+        self.token.write(&mut writer);
+        if let Some(file) = &self.file {
+            write_name(&mut writer, file, "external file name");
+        }
+        match &self.target {
+            ReferenceTarget::Object => {}
+            ReferenceTarget::Region { rank, selection } => {
+                let image = encode_selection(selection, encoding)?;
+                writer.narrow_u32(image.len(), "size of dataspace selection");
+                writer.u32(*rank);
+                writer.bytes(&image);
+            }
+            ReferenceTarget::Attribute { name } => write_name(&mut writer, name, "attribute name"),
+        }
+        writer.finish()
+    }
+}
+
+fn read_region(reader: &mut Reader<'_>) -> Result<ReferenceTarget> {
+    let size = reader.u32("size of dataspace selection")?;
+    let dataset_rank = reader.u32("rank of dataspace selection")?;
+    let image = reader.take_u64(size.into(), "dataspace selection information")?;
+    let selection = read_selection(&mut Reader::new(BLOCK_NAME, image))?;
+    if let Some(rank) = rank(&selection).filter(|rank| *rank as u64 != u64::from(dataset_rank)) {
+        return Err(reader.corrupt("rank of dataspace selection", rank.to_string(), dataset_rank));
+    }
+    Ok(ReferenceTarget::Region { rank: dataset_rank, selection })
+}
+
+fn read_name(reader: &mut Reader<'_>, field: &'static str) -> Result<Vec<u8>> {
+    let length = reader.u16(field)?;
+    Ok(reader.take(length.into(), field)?.to_vec())
+}
+
+fn write_name(writer: &mut Writer, name: &[u8], field: &'static str) {
+    writer.narrow_u16(name.len(), field);
+    writer.bytes(name);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::damage;
+    use crate::selection::tests::selection;
+    use hyperslab_dataspace::Points;
+    use proptest::prelude::*;
+
+    const PARAMS: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 4 };
+    const ALL: &[u8] = b"\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00";
+
+    fn token() -> ObjectToken {
+        ObjectToken::from_address(Address::new(0x728), PARAMS).unwrap()
+    }
+
+    #[test]
+    fn old_region() {
+        let mut bytes = [b"\x28\x07\x00\x00", ALL].concat();
+        let region = RegionBlock::decode(&bytes, PARAMS).unwrap();
+        assert_eq!(region, RegionBlock { object: Address::new(0x728), selection: Selection::All });
+        assert_eq!(region.encode(PARAMS, SelectionEncoding::Compact).unwrap(), bytes);
+        bytes.push(0);
+        assert!(RegionBlock::decode(&bytes, PARAMS).is_ok());
+    }
+
+    #[test]
+    fn elements() {
+        let object = b"\x02\x00\x04\x28\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00";
+        let reference = StoredReference::decode(object, PARAMS).unwrap();
+        assert_eq!(reference, StoredReference::Object(token()));
+        assert_eq!(token().address(PARAMS), Ok(Address::new(0x728)));
+        assert!(token().address(FileParams::DEFAULT).is_err());
+        assert_eq!(reference.encode(PARAMS).unwrap(), object);
+        let attribute = b"\x04\x01\x20\x00\x00\x00\x48\x08\x00\x00\x01\x00\x00\x00";
+        let reference = StoredReference::decode(attribute, PARAMS).unwrap();
+        let id = GlobalHeapId { collection: Address::new(0x848), index: 1 };
+        let kind = ReferenceKind::Attribute;
+        assert_eq!(reference, StoredReference::Block { kind, external: true, size: 32, id });
+        assert_eq!(reference.encode(PARAMS).unwrap(), attribute);
+        assert_eq!(StoredReference::decode(&[0; 14], PARAMS), Ok(StoredReference::Null));
+        assert_eq!(StoredReference::Null.encode(PARAMS).unwrap(), [0; 14]);
+        assert!(StoredReference::decode(&[5; 14], PARAMS).unwrap_err().to_string().contains("type 5"));
+        let inside = StoredReference::Block { kind: ReferenceKind::Object, external: false, size: 1, id };
+        assert!(inside.encode(PARAMS).is_err());
+    }
+
+    #[test]
+    fn blocks() {
+        let bytes = b"\x04\x28\x07\x00\x00\x0e\x00trefer_ext1.h5\x05\x00Attr1";
+        let block = ReferenceBlock::decode(bytes, ReferenceKind::Attribute, true).unwrap();
+        let target = ReferenceTarget::Attribute { name: b"Attr1".to_vec() };
+        assert_eq!(block, ReferenceBlock { token: token(), file: Some(b"trefer_ext1.h5".to_vec()), target });
+        assert_eq!(block.encode(SelectionEncoding::Compact).unwrap(), bytes);
+        // A region whose block is longer than needed.
+        let bytes = [b"\x04\x28\x07\x00\x00\x10\x00\x00\x00\x01\x00\x00\x00", ALL, &[0; 9]].concat();
+        let block = ReferenceBlock::decode(&bytes, ReferenceKind::Region, false).unwrap();
+        assert_eq!(block.target, ReferenceTarget::Region { rank: 1, selection: Selection::All });
+        assert_eq!(block.encode(SelectionEncoding::Compact).unwrap(), bytes[..bytes.len() - 9]);
+        let points = Selection::Points(Points { rank: 2, coordinates: vec![1, 2] });
+        let target = ReferenceTarget::Region { rank: 1, selection: points };
+        let wrong = ReferenceBlock { target, ..block }.encode(SelectionEncoding::Compact).unwrap();
+        assert!(ReferenceBlock::decode(&wrong, ReferenceKind::Region, false).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(
+            selection in selection(),
+            kind in 0..3,
+            name in prop::collection::vec(any::<u8>(), 0..9),
+            file in prop::option::of(prop::collection::vec(any::<u8>(), 0..9)),
+            damage in damage(),
+        ) {
+            let target = match kind {
+                0 => ReferenceTarget::Object,
+                1 => ReferenceTarget::Attribute { name },
+                _ => ReferenceTarget::Region { rank: u32::try_from(rank(&selection).unwrap_or(3)).unwrap(), selection },
+            };
+            let (kind, external) = (target.kind(), file.is_some());
+            let block = ReferenceBlock { token: token(), file, target };
+            let bytes = block.encode(SelectionEncoding::Compact).unwrap();
+            prop_assert_eq!(&ReferenceBlock::decode(&bytes, kind, external).unwrap(), &block);
+            damage.inflict(&bytes, |bytes| {
+                drop(ReferenceBlock::decode(bytes, kind, external));
+                drop(StoredReference::decode(bytes, PARAMS));
+                drop(RegionBlock::decode(bytes, PARAMS));
+            });
+        }
+    }
+}
