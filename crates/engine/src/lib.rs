@@ -19,4 +19,5 @@ pub mod format {
     pub use hyperslab_format::message::{
         AllocationTime, ChunkFlags, FileSpaceStrategy, FillWriteTime, Layout,
     };
+    pub use hyperslab_format::virtual_mapping::VirtualMapping;
 }

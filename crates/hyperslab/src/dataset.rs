@@ -9,7 +9,9 @@ use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};
 
 use crate::datatype::convert::Conversion;
-use crate::layout::{ChunkInfo, Chunking, ExternalFile, FillValue, FilterInfo, Layout};
+use crate::layout::{
+    ChunkInfo, Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping,
+};
 use crate::{Dataspace, Datatype, H5Type, Object, ObjectKind, ObjectToken, Region, Stored};
 
 /// A dataset: an array of elements of one type.
@@ -111,9 +113,35 @@ impl Dataset {
         FillValue::of(&self.open.description)
     }
 
+    /// The fill value that the user set, as a stored element; no element at all if none was set.
+    ///
+    /// # Errors
+    /// If the file holds another number of bytes than an element has.
+    pub fn stored_fill_value(&self) -> Result<Stored> {
+        let bytes = match self.fill_value().status {
+            FillStatus::User(bytes) => bytes,
+            FillStatus::Undefined | FillStatus::Default => Vec::new(),
+        };
+        let (got, expected) = (bytes.len(), self.datatype().size as usize);
+        if got != 0 && got != expected {
+            let expected = format!("{expected} bytes");
+            return Err(self.context(Error::corrupt("fill value message", "size", expected, got)));
+        }
+        Ok(Stored::new(Arc::clone(self.object.file()), self.datatype().clone(), bytes))
+    }
+
     /// The pieces of the dataset that lie in other files, in order; none for most datasets.
     pub fn external_files(&self) -> Vec<ExternalFile> {
         ExternalFile::of(&self.open.description)
+    }
+
+    /// Where the elements of a virtual dataset come from; none for other datasets.
+    ///
+    /// # Errors
+    /// If the mappings are damaged.
+    pub fn virtual_mappings(&self) -> Result<Vec<VirtualMapping>> {
+        VirtualMapping::of(&self.object.file().container, &self.open.description)
+            .map_err(|error| self.context(error))
     }
 
     /// Bytes that the elements take in the file, without what describes them.
@@ -122,8 +150,7 @@ impl Dataset {
     /// If the chunk index is damaged.
     pub fn storage_size(&self) -> Result<u64> {
         match self.layout() {
-            Layout::Compact => self.open.byte_count(),
-            Layout::Contiguous { address: Some(_) } => self.open.byte_count(),
+            Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open.byte_count(),
             Layout::Chunked(_) => {
                 Ok(self.chunks()?.iter().fold(0_u64, |sum, chunk| sum.saturating_add(chunk.size)))
             }

@@ -1,6 +1,7 @@
 //! What is said of a file or header as a whole.
 
 use hyperslab_engine::format::FileSpaceStrategy as StoredStrategy;
+use hyperslab_engine::index::shared_messages::SharedMessages;
 use hyperslab_engine::object::container::Container;
 use hyperslab_engine::object::header::ObjectHeader;
 
@@ -67,7 +68,7 @@ pub enum FileSpaceStrategy {
 impl FileInfo {
     pub(crate) fn of(container: &Container) -> Self {
         let (store, settings) = (&container.store, &container.settings);
-        let indexes = container.shared_messages.iter().flat_map(|messages| messages.indexes());
+        let indexes = container.shared_messages.iter().flat_map(SharedMessages::indexes);
         Self {
             superblock_version: store.superblock().version_number(),
             user_block: store.base(),

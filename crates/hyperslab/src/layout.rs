@@ -1,11 +1,13 @@
 //! How and where a dataset's elements are stored.
 
 use hyperslab_engine::Result;
-use hyperslab_engine::data::ChunkedSource;
 use hyperslab_engine::data::chunk_index::{ChunkBox, ChunkIndexKind};
+use hyperslab_engine::data::{ChunkedSource, virtual_};
 use hyperslab_engine::format::{
     AllocationTime as StoredAllocationTime, ChunkFlags, FillWriteTime, Layout as StoredLayout,
+    VirtualMapping as StoredMapping,
 };
+use hyperslab_engine::object::container::Container;
 use hyperslab_engine::object::dataset::{DatasetDescription, Fill, Filters};
 use hyperslab_engine::store::Store;
 
@@ -226,5 +228,19 @@ impl ExternalFile {
         pieces
             .map(|piece| Self { name: piece.file.clone(), offset: piece.offset, size: piece.size })
             .collect()
+    }
+}
+
+impl VirtualMapping {
+    pub(crate) fn of(container: &Container, description: &DatasetDescription) -> Result<Vec<Self>> {
+        let StoredLayout::Virtual(layout) = &description.layout.layout else { return Ok(Vec::new()) };
+        let stored = virtual_::mappings(&container.store, &container.heap, layout)?;
+        let mapping = |mapping: &StoredMapping| Self {
+            file: mapping.source_file.to_vec(),
+            dataset: mapping.source_dataset.to_vec(),
+            selection: mapping.virtual_selection.clone(),
+            source_selection: mapping.source_selection.clone(),
+        };
+        Ok(stored.iter().flat_map(|stored| &stored.mappings).map(mapping).collect())
     }
 }

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hyperslab_engine::data::VariableLengthValue;
+use hyperslab_engine::data::{ReferenceTarget as EngineTarget, VariableLengthValue};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::{Error, Result};
 
+use crate::datatype::Reference;
 use crate::datatype::convert::Conversion;
-use crate::{Datatype, H5Type};
+use crate::{Datatype, H5Type, ReferenceTarget};
 
 /// Elements as the file stores them: bytes after the filters, in the file's own byte order and layout.
 ///
@@ -82,8 +83,14 @@ impl Stored {
         Ok(VariableLength { value })
     }
 
-    pub(crate) fn file(&self) -> &Arc<OpenFile> {
-        &self.file
+    /// What an element (or part of one) of that reference type points at, by its stored descriptor.
+    ///
+    /// # Errors
+    /// If the descriptor leads nowhere.
+    pub fn reference(&self, kind: Reference, descriptor: &[u8]) -> Result<ReferenceTarget> {
+        let container = &self.file.container;
+        let target = EngineTarget::read(&container.store, &container.heap, kind, descriptor)?;
+        Ok(ReferenceTarget::new(target))
     }
 
     /// The elements as values of a Rust type of the same class.

@@ -1,8 +1,18 @@
-//! `hyperslab digest`: a canonical description of a whole file.
+//! `hyperslab digest`: a canonical description of a whole file, with a SHA-256 over the elements of each
+//! dataset and attribute. Two programs that read a file alike print the same document.
 
+mod describe;
+mod encode;
+mod selection;
+mod types;
+mod walk;
+
+use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use hyperslab::{File, OpenOptions};
+use serde_json::{Map, Value, json};
 
 /// What `digest` takes.
 #[derive(Debug, clap::Args)]
@@ -11,7 +21,67 @@ pub(crate) struct Arguments {
     file: PathBuf,
 }
 
+/// Prints the description of one file.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    hyperslab::File::open(&arguments.file)?;
+    let path = &arguments.file;
+    let file = OpenOptions::new()
+        .swmr_read(true)
+        .open(path)
+        .with_context(|| format!("cannot open `{}`", path.display()))?;
+    let mut document = Map::new();
+    document.insert("schema".into(), json!(1));
+    document.insert("open_as".into(), json!("sec2"));
+    document.insert("file".into(), describe::file(&file.info()));
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let found = walk::Objects::find(&file);
+    let objects: Vec<Value> =
+        found.iter().map(|found_object| describe::object(&file, &found, found_object)).collect();
+    document.insert("objects".into(), Value::Array(objects));
+    if found.truncated {
+        document.insert("truncated".into(), json!(true));
+    }
+    serde_json::to_writer(&mut out, &Value::Object(document))?;
+    out.write_all(b"\n")?;
+    out.flush()?;
     Ok(())
+}
+
+/// Text as it stands in the document: as it is if it is UTF-8, else as hexadecimal digits.
+fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => format!("hex!{}", hex(bytes)),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut digits = String::with_capacity(bytes.len().saturating_mul(2));
+    for byte in bytes {
+        // Writing to a string does not fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
+}
+
+/// An error with its causes, on one line.
+fn error_text(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        line.push_str(": ");
+        line.push_str(&error.to_string());
+        cause = error.source();
+    }
+    line
+}
+
+/// The path that a token stands for, or that no path leads to it.
+fn path_of(objects: &walk::Objects, token: hyperslab::ObjectToken) -> &str {
+    objects.path(token).unwrap_or("unlinked")
+}
+
+/// Opens an object again, to describe it.
+fn open(file: &File, token: hyperslab::ObjectToken) -> hyperslab::Result<hyperslab::Object> {
+    file.object_at(token)
 }

@@ -4,11 +4,14 @@ pub mod chunk_index;
 mod chunked;
 mod compact;
 mod contiguous;
+mod reference;
 mod variable;
+pub mod virtual_;
 
 pub use chunked::ChunkedSource;
 pub use compact::CompactSource;
 pub use contiguous::ContiguousSource;
+pub use reference::ReferenceTarget;
 pub use variable::VariableLengthValue;
 
 use hyperslab_dataspace::{DataspaceError, Region};

@@ -1,0 +1,323 @@
+//! Files, objects, datasets and attributes in the document's words.
+
+use hyperslab::{
+    AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, File, FileInfo, FileSpaceStrategy,
+    FillStatus, FillTime, GroupStorage, Layout, Link, LinkTarget, Object, ObjectKind, Result, Stored,
+};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::walk::{Found, Objects};
+use super::{encode, error_text, hex, path_of, selection, text, types};
+
+/// Elements of more bytes than this are not read.
+const MAX_DATA: u64 = 64 << 20;
+
+/// Fill values of more bytes than this are hashed.
+const MAX_FILL: usize = 1024;
+
+type Entry = Map<String, Value>;
+
+fn put(entry: &mut Entry, key: &str, value: impl Into<Value>) {
+    entry.insert(key.into(), value.into());
+}
+
+/// Puts a value, or the error under another key.
+fn put_or(entry: &mut Entry, key: &str, error_key: &str, value: Result<Value>) {
+    match value {
+        Ok(value) => put(entry, key, value),
+        Err(error) => put(entry, error_key, error_text(&error)),
+    }
+}
+
+pub(super) fn file(info: &FileInfo) -> Value {
+    let indexes: Vec<Value> = info
+        .shared_message_indexes
+        .iter()
+        .map(|index| json!({"types": index.types, "min_size": index.min_size}))
+        .collect();
+    json!({
+        "superblock_version": info.superblock_version,
+        "user_block": info.user_block,
+        "size_of_offsets": info.size_of_offsets,
+        "size_of_lengths": info.size_of_lengths,
+        "sym_k": [info.group_internal_k, info.group_leaf_k],
+        "istore_k": info.indexed_storage_k,
+        "sohm_indexes": indexes,
+        "space_strategy": match info.file_space.strategy {
+            FileSpaceStrategy::FreeSpaceAndAggregators => "fsm_aggr",
+            FileSpaceStrategy::Page => "page",
+            FileSpaceStrategy::Aggregators => "aggr",
+            FileSpaceStrategy::None => "none",
+        },
+        "space_persist": info.file_space.persist,
+        "space_threshold": info.file_space.threshold,
+        "page_size": info.file_space.page_size,
+    })
+}
+
+pub(super) fn object(file: &File, objects: &Objects, found: &Found) -> Value {
+    let mut entry = Entry::new();
+    put(&mut entry, "path", found.path.clone());
+    match &found.object {
+        Ok(object) => describe(file, objects, found, object, &mut entry),
+        Err(error) => {
+            put(&mut entry, "kind", "error");
+            put(&mut entry, "error", error_text(error));
+        }
+    }
+    Value::Object(entry)
+}
+
+fn describe(file: &File, objects: &Objects, found: &Found, object: &Object, entry: &mut Entry) {
+    let Some(kind) = object.kind() else {
+        put(entry, "kind", "error");
+        put(entry, "error", "an object of unknown kind");
+        return;
+    };
+    put(entry, "kind", kind.name());
+    put_or(entry, "nlink", "error", object.link_count().map(Value::from));
+    match object.comment() {
+        Ok(Some(comment)) if !comment.is_empty() => put(entry, "comment", text(&comment)),
+        Ok(_) => {}
+        Err(error) => put(entry, "error", error_text(&error)),
+    }
+    let header = object.header_info();
+    put(
+        entry,
+        "header",
+        json!({"version": header.version, "nmesgs": header.messages, "nchunks": header.chunks, "flags": header.flags}),
+    );
+    let described = match kind {
+        ObjectKind::Group => group(objects, found, object, entry),
+        ObjectKind::Dataset => {
+            object.clone().into_dataset().and_then(|found| dataset(objects, &found, entry))
+        }
+        ObjectKind::Datatype => object.clone().into_datatype().map(|found| {
+            put(entry, "dtype", types::datatype(found.datatype()));
+        }),
+        _ => Ok(()),
+    };
+    if let Err(error) = described {
+        put(entry, "error", error_text(&error));
+    }
+    let attributes = object.attributes().map(|attributes| {
+        Value::Array(attributes.iter().map(|found| attribute(file, objects, found)).collect())
+    });
+    put_or(entry, "attrs", "attrs_error", attributes);
+}
+
+fn group(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry) -> Result<()> {
+    let group = object.clone().into_group()?;
+    match &found.links {
+        Some(Ok(links)) => {
+            put(entry, "links", links.iter().map(|found| link(objects, found)).collect::<Vec<_>>());
+        }
+        Some(Err(error)) => put(entry, "links_error", error_text(error)),
+        None => {}
+    }
+    let bits = |(tracked, indexed): (bool, bool)| u8::from(tracked) | u8::from(indexed) << 1;
+    put(entry, "attr_order", bits(object.attribute_order()));
+    put(entry, "link_order", bits(group.link_order()?));
+    let storage = match group.storage()? {
+        GroupStorage::SymbolTable => "symbol_table",
+        GroupStorage::Compact => "compact",
+        GroupStorage::Dense => "dense",
+    };
+    put(entry, "storage", storage);
+    Ok(())
+}
+
+fn link(objects: &Objects, link: &Link) -> Value {
+    let mut entry = Entry::new();
+    put(&mut entry, "name", text(&link.name));
+    put(&mut entry, "cset", types::charset(link.charset));
+    if let Some(order) = link.creation_order {
+        put(&mut entry, "corder", order);
+    }
+    match &link.target {
+        LinkTarget::Hard(token) => {
+            put(&mut entry, "kind", "hard");
+            put(&mut entry, "object", path_of(objects, *token));
+        }
+        LinkTarget::Soft(path) => {
+            put(&mut entry, "kind", "soft");
+            put(&mut entry, "target", text(path));
+        }
+        LinkTarget::External { file, path } => {
+            put(&mut entry, "kind", "external");
+            put(&mut entry, "file", text(file));
+            put(&mut entry, "target", text(path));
+        }
+        LinkTarget::UserDefined { class, value } => {
+            put(&mut entry, "kind", format!("user-{class}"));
+            put(&mut entry, "value", hex(value));
+        }
+        _ => put(&mut entry, "kind", "unknown"),
+    }
+    Value::Object(entry)
+}
+
+fn attribute(_file: &File, objects: &Objects, attribute: &Attribute) -> Value {
+    let mut entry = Entry::new();
+    put(&mut entry, "name", text(attribute.name_bytes()));
+    put(&mut entry, "cset", types::charset(attribute.charset()));
+    if let Some(order) = attribute.creation_order() {
+        put(&mut entry, "corder", order);
+    }
+    if let Err(error) = attribute_value(objects, attribute, &mut entry) {
+        put(&mut entry, "error", error_text(&error));
+    }
+    Value::Object(entry)
+}
+
+fn attribute_value(objects: &Objects, attribute: &Attribute, entry: &mut Entry) -> Result<()> {
+    let datatype = attribute.datatype()?;
+    put(entry, "dtype", types::datatype(&datatype));
+    if let Some(token) = attribute.committed_datatype()? {
+        put(entry, "committed", path_of(objects, token));
+    }
+    let dataspace = attribute.dataspace()?;
+    space(entry, &dataspace);
+    elements(objects, entry, &dataspace, datatype.size, || attribute.read_stored());
+    Ok(())
+}
+
+fn space(entry: &mut Entry, dataspace: &Dataspace) {
+    match dataspace {
+        Dataspace::Null => put(entry, "space", "null"),
+        Dataspace::Scalar => put(entry, "space", "scalar"),
+        Dataspace::Simple(extent) => {
+            put(entry, "space", "simple");
+            put(entry, "shape", extent.dims.to_vec());
+            let max: Vec<Value> =
+                dataspace.max_dims().iter().map(|max| max.map_or(json!(-1), Value::from)).collect();
+            put(entry, "maxshape", max);
+        }
+    }
+}
+
+/// Hash, length and start of the elements, or why there are none.
+fn elements(
+    objects: &Objects,
+    entry: &mut Entry,
+    dataspace: &Dataspace,
+    element_size: u32,
+    read: impl FnOnce() -> Result<Stored>,
+) {
+    let bytes = dataspace.element_count().and_then(|count| count.checked_mul(u64::from(element_size)));
+    if bytes.is_none_or(|bytes| bytes > MAX_DATA) {
+        put(entry, "data_skipped", "logical size over 64 MiB");
+        return;
+    }
+    match read().and_then(|stored| encode::hash(objects, &stored)) {
+        Ok(hashed) => {
+            let (hash, length, head) = hashed.finish();
+            put(entry, "data_sha256", hash);
+            put(entry, "data_len", length);
+            put(entry, "data_head", head);
+        }
+        Err(error) => put(entry, "data_error", error_text(&error)),
+    }
+}
+
+fn dataset(objects: &Objects, dataset: &Dataset, entry: &mut Entry) -> Result<()> {
+    put(entry, "dtype", types::datatype(dataset.datatype()));
+    if let Some(token) = dataset.committed_datatype() {
+        put(entry, "committed", path_of(objects, token));
+    }
+    space(entry, dataset.dataspace());
+    layout(dataset, entry);
+    let filters: Vec<Value> = dataset
+        .filters()
+        .iter()
+        .map(|filter| json!({"id": filter.id, "flags": filter.flags, "cd_values": filter.client_data, "name": filter.name}))
+        .collect();
+    put(entry, "filters", filters);
+    put(entry, "fill", fill(objects, dataset));
+    let external: Vec<Value> = dataset
+        .external_files()
+        .iter()
+        .map(|piece| {
+            json!({"file": text(&piece.name), "offset": piece.offset, "size": piece.size.map_or(json!(-1), Value::from)})
+        })
+        .collect();
+    if !external.is_empty() {
+        put(entry, "external", external);
+    }
+    elements(objects, entry, dataset.dataspace(), dataset.datatype().size, || dataset.read_stored());
+    if dataset.layout() == Layout::Virtual {
+        put(entry, "virtual", mappings(dataset)?);
+    }
+    Ok(())
+}
+
+fn layout(dataset: &Dataset, entry: &mut Entry) {
+    let word = match dataset.layout() {
+        Layout::Compact => "compact",
+        Layout::Contiguous { .. } => "contiguous",
+        Layout::Virtual => "virtual",
+        Layout::Chunked(chunking) => {
+            put(entry, "chunk", chunking.shape);
+            put(entry, "chunk_opts", if chunking.edges_unfiltered { 2 } else { 0 });
+            let index = match chunking.index {
+                ChunkIndexKind::BTreeV1 => "btree1",
+                ChunkIndexKind::Single => "single",
+                ChunkIndexKind::Implicit => "implicit",
+                ChunkIndexKind::FixedArray => "fixed_array",
+                ChunkIndexKind::ExtensibleArray => "extensible_array",
+                ChunkIndexKind::BTreeV2 => "btree2",
+            };
+            put(entry, "chunk_index", index);
+            "chunked"
+        }
+        _ => "structured",
+    };
+    put(entry, "layout", word);
+}
+
+fn fill(objects: &Objects, dataset: &Dataset) -> Value {
+    let fill = dataset.fill_value();
+    let mut entry = Entry::new();
+    let time = match fill.time {
+        FillTime::Allocation => "alloc",
+        FillTime::Never => "never",
+        FillTime::IfSet => "ifset",
+        _ => "unknown",
+    };
+    put(&mut entry, "time", time);
+    let allocation = match fill.allocation {
+        AllocationTime::Default => "default",
+        AllocationTime::Early => "early",
+        AllocationTime::Late => "late",
+        AllocationTime::Incremental => "incr",
+        _ => "unknown",
+    };
+    put(&mut entry, "alloc", allocation);
+    match fill.status {
+        FillStatus::Undefined => put(&mut entry, "status", "undefined"),
+        FillStatus::Default => put(&mut entry, "status", "default"),
+        FillStatus::User(_) => {
+            put(&mut entry, "status", "user");
+            match dataset.stored_fill_value().and_then(|stored| encode::bytes(objects, &stored)) {
+                Ok(bytes) if bytes.len() <= MAX_FILL => put(&mut entry, "value", hex(&bytes)),
+                Ok(bytes) => put(&mut entry, "value_sha256", hex(&Sha256::digest(&bytes))),
+                Err(error) => put(&mut entry, "error", error_text(&error)),
+            }
+        }
+    }
+    Value::Object(entry)
+}
+
+fn mappings(dataset: &Dataset) -> Result<Value> {
+    let mut described = Vec::new();
+    for mapping in dataset.virtual_mappings()? {
+        described.push(json!({
+            "file": text(&mapping.file),
+            "dataset": text(&mapping.dataset),
+            "vsel": selection::describe(&mapping.selection)?,
+            "ssel": selection::describe(&mapping.source_selection)?,
+        }));
+    }
+    Ok(Value::Array(described))
+}

@@ -1,0 +1,83 @@
+//! References: elements that point at objects, regions of datasets and attributes.
+
+use hyperslab_dataspace::Selection;
+use hyperslab_datatype::{Reference, ReferenceKind};
+use hyperslab_format::codec::{Address, Reader};
+use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::reference::{
+    ReferenceBlock, ReferenceTarget as BlockTarget, RegionBlock, StoredReference,
+};
+
+use crate::error::{Error, Result};
+use crate::index::global_heap::GlobalHeap;
+use crate::store::{Store, at};
+
+/// What a reference points at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReferenceTarget {
+    /// Nothing.
+    Null,
+    /// An object, by its header's address.
+    Object(Address),
+    /// Elements of a dataset.
+    Region(Address, Selection),
+    /// An attribute, by the bytes of its name.
+    Attribute(Address, Vec<u8>),
+    /// Something in another file, by the bytes of its name.
+    External(Vec<u8>),
+}
+
+impl ReferenceTarget {
+    /// What a stored element of reference type points at.
+    pub fn read(store: &Store, heap: &GlobalHeap, kind: Reference, element: &[u8]) -> Result<Self> {
+        match kind.kind {
+            ReferenceKind::Object1 => {
+                let address = Reader::new("object reference", element).offset(store.params(), "address")?;
+                Ok(if address.raw() == 0 || !address.is_defined() {
+                    Self::Null
+                } else {
+                    Self::Object(address)
+                })
+            }
+            ReferenceKind::DatasetRegion1 => Self::old_region(store, heap, element),
+            ReferenceKind::Object2 | ReferenceKind::DatasetRegion2 | ReferenceKind::Attribute => {
+                Self::revised(store, heap, element)
+            }
+        }
+    }
+
+    fn old_region(store: &Store, heap: &GlobalHeap, element: &[u8]) -> Result<Self> {
+        if element.iter().all(|byte| *byte == 0) {
+            return Ok(Self::Null);
+        }
+        let id = GlobalHeapId::read(&mut Reader::new("region reference", element), store.params())?;
+        let object = heap.get(store, id)?;
+        let block = at(RegionBlock::decode(object.bytes(), store.params()), id.collection)?;
+        Ok(Self::Region(block.object, block.selection))
+    }
+
+    fn revised(store: &Store, heap: &GlobalHeap, element: &[u8]) -> Result<Self> {
+        let params = store.params();
+        let (kind, external, size, id) = match StoredReference::decode(element, params)? {
+            StoredReference::Null => return Ok(Self::Null),
+            StoredReference::Object(token) => return Ok(Self::Object(token.address(params)?)),
+            StoredReference::Block { kind, external, size, id } => (kind, external, size, id),
+        };
+        let object = heap.get(store, id)?;
+        let stored = object.bytes();
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        let bytes = stored.get(..size).ok_or_else(|| {
+            Error::corrupt("reference", "size", format!("at most {} bytes", stored.len()), size)
+        })?;
+        let block = at(ReferenceBlock::decode(bytes, kind, external), id.collection)?;
+        if let Some(file) = block.file {
+            return Ok(Self::External(file));
+        }
+        let address = block.token.address(params)?;
+        Ok(match block.target {
+            BlockTarget::Object => Self::Object(address),
+            BlockTarget::Region { selection, .. } => Self::Region(address, selection),
+            BlockTarget::Attribute { name } => Self::Attribute(address, name),
+        })
+    }
+}

@@ -1,0 +1,20 @@
+//! Virtual datasets: which elements come from which other dataset.
+
+use hyperslab_format::codec::Address;
+use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::message::VirtualLayout;
+use hyperslab_format::virtual_mapping::VirtualMappings;
+
+use crate::error::Result;
+use crate::index::global_heap::GlobalHeap;
+use crate::store::{Store, at};
+
+/// The mappings of a virtual dataset; none if no source was set.
+pub fn mappings(store: &Store, heap: &GlobalHeap, layout: &VirtualLayout) -> Result<Option<VirtualMappings>> {
+    let collection: Address = layout.heap;
+    if !collection.is_defined() {
+        return Ok(None);
+    }
+    let object = heap.get(store, GlobalHeapId { collection, index: layout.index })?;
+    at(VirtualMappings::decode(object.bytes(), store.params()), collection).map(Some)
+}
