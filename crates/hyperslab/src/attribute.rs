@@ -38,7 +38,8 @@ impl Attribute {
         self.attribute.charset
     }
 
-    /// When it was created among the attributes of its object, where the file says so.
+    /// When it was created among the attributes of its object. Where that is not tracked, attributes in the
+    /// object header have their place in it instead, and others have none.
     pub fn creation_order(&self) -> Option<u32> {
         self.attribute.creation_order
     }

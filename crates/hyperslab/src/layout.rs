@@ -11,7 +11,7 @@ use hyperslab_engine::object::container::Container;
 use hyperslab_engine::object::dataset::{DatasetDescription, Fill, Filters};
 use hyperslab_engine::store::Store;
 
-use crate::Selection;
+use crate::{Hyperslab, Selection};
 
 /// How and where elements are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,6 +232,11 @@ impl ExternalFile {
 }
 
 impl VirtualMapping {
+    /// Whether the virtual dataset grows with its source.
+    pub fn is_unlimited(&self) -> bool {
+        matches!(&self.selection, Selection::Hyperslab(Hyperslab::Regular(regular)) if regular.is_unlimited())
+    }
+
     pub(crate) fn of(container: &Container, description: &DatasetDescription) -> Result<Vec<Self>> {
         let StoredLayout::Virtual(layout) = &description.layout.layout else { return Ok(Vec::new()) };
         let stored = virtual_::mappings(&container.store, &container.heap, layout)?;

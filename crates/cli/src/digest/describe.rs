@@ -1,8 +1,9 @@
 //! Files, objects, datasets and attributes in the document's words.
 
 use hyperslab::{
-    AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, File, FileInfo, FileSpaceStrategy,
+    AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, Error, File, FileInfo, FileSpaceStrategy,
     FillStatus, FillTime, GroupStorage, Layout, Link, LinkTarget, Object, ObjectKind, Result, Stored,
+    VirtualMapping,
 };
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -149,9 +150,10 @@ fn link(objects: &Objects, link: &Link) -> Value {
             put(&mut entry, "file", text(file));
             put(&mut entry, "target", text(path));
         }
-        LinkTarget::UserDefined { class, value } => {
+        // The value is the class's own: libhdf5 gives none for a class that nobody registered.
+        LinkTarget::UserDefined { class, .. } => {
             put(&mut entry, "kind", format!("user-{class}"));
-            put(&mut entry, "value", hex(value));
+            put(&mut entry, "value", "");
         }
         _ => put(&mut entry, "kind", "unknown"),
     }
@@ -226,8 +228,12 @@ fn dataset(objects: &Objects, dataset: &Dataset, entry: &mut Entry) -> Result<()
     if let Some(token) = dataset.committed_datatype() {
         put(entry, "committed", path_of(objects, token));
     }
-    space(entry, dataset.dataspace());
     layout(dataset, entry);
+    let mappings = dataset.virtual_mappings()?;
+    if mappings.iter().any(VirtualMapping::is_unlimited) {
+        return Err(Error::Unsupported { what: "the shape of a virtual dataset without limit".into() });
+    }
+    space(entry, dataset.dataspace());
     let filters: Vec<Value> = dataset
         .filters()
         .iter()
@@ -247,7 +253,7 @@ fn dataset(objects: &Objects, dataset: &Dataset, entry: &mut Entry) -> Result<()
     }
     elements(objects, entry, dataset.dataspace(), dataset.datatype().size, || dataset.read_stored());
     if dataset.layout() == Layout::Virtual {
-        put(entry, "virtual", mappings(dataset)?);
+        put(entry, "virtual", describe_mappings(&mappings)?);
     }
     Ok(())
 }
@@ -309,9 +315,9 @@ fn fill(objects: &Objects, dataset: &Dataset) -> Value {
     Value::Object(entry)
 }
 
-fn mappings(dataset: &Dataset) -> Result<Value> {
+fn describe_mappings(mappings: &[VirtualMapping]) -> Result<Value> {
     let mut described = Vec::new();
-    for mapping in dataset.virtual_mappings()? {
+    for mapping in mappings {
         described.push(json!({
             "file": text(&mapping.file),
             "dataset": text(&mapping.dataset),

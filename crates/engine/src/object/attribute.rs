@@ -29,7 +29,8 @@ pub struct Attribute {
     name: Range<usize>,
     /// How the name is encoded.
     pub charset: CharacterSet,
-    /// When it was created among the attributes of its object, where tracked.
+    /// When it was created among the attributes of its object. Where that is not tracked, attributes in the
+    /// object header have their place in it instead, as in libhdf5, and others have none.
     pub creation_order: Option<u32>,
     /// The object header it belongs to, for errors.
     owner: Address,
@@ -99,9 +100,9 @@ pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<Attri
 pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttribute<'_>) -> Result<()> {
     let info = info(container, header)?;
     let tracked = info.is_some_and(|info| info.max_creation_index.is_some());
-    for closed in header.messages_of(MessageType::ATTRIBUTE) {
+    for (place, closed) in (0_u32..).zip(header.messages_of(MessageType::ATTRIBUTE)) {
         let body = message::resolve(container, header, closed)?;
-        let order = closed.creation_order.map(u32::from).filter(|_| tracked);
+        let order = closed.creation_order.map(u32::from).filter(|_| tracked).or(Some(place));
         if visit(Attribute::open(container, body.bytes().clone(), order, header.address())?)?.is_break() {
             return Ok(());
         }

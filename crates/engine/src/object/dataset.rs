@@ -126,7 +126,7 @@ impl FillDescription {
         }
         let old = message::find::<FillValueOld>(container, header)?;
         Ok(Self {
-            value: old.map_or(Fill::Default, |message| value(message.status())),
+            value: old.map_or(Fill::Undefined, |message| value(message.status())),
             write_time: FillWriteTime::IF_SET,
             allocation_time: AllocationTime::DEFAULT,
         })

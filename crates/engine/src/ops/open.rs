@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{BTreeK, FileSpaceInfo, SharedMessageTable};
+use hyperslab_format::message::{
+    BTreeK, FileSpaceInfo, MessageFlags, MessageType, MetadataCacheImage, SharedMessageTable,
+};
 use hyperslab_format::superblock::{OldSuperblock, Superblock, SuperblockVersion};
 use hyperslab_vfd::Driver;
 
@@ -79,7 +81,16 @@ fn read_extension(container: &mut Container, address: Address) -> Result<()> {
         container.settings.group_internal_k = k.group_internal;
         container.settings.indexed_storage_k = k.chunk_internal;
     }
-    container.settings.file_space = message::find::<FileSpaceInfo>(container, &header)?;
+    // Marked so, it was written before somebody changed the file who did not know what it says.
+    let stale = header
+        .find(MessageType::FILE_SPACE_INFO)
+        .is_some_and(|message| message.flags.contains(MessageFlags::WAS_UNKNOWN));
+    if !stale {
+        container.settings.file_space = message::find::<FileSpaceInfo>(container, &header)?;
+    }
+    if let Some(image) = message::find::<MetadataCacheImage>(container, &header)? {
+        container.store.overlay(image.address, image.length)?;
+    }
     if let Some(table) = message::find::<SharedMessageTable>(container, &header)? {
         container.shared_messages =
             Some(SharedMessages::open(&container.store, table.table, table.index_count)?);

@@ -4,10 +4,12 @@ mod bytes;
 mod open;
 mod page_cache;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
+use hyperslab_format::metadata_cache_image::{MetadataCacheBlock, MetadataCacheContext};
 use hyperslab_format::superblock::Superblock;
 use hyperslab_vfd::{Driver, ReadRequest};
 
@@ -30,6 +32,8 @@ pub struct Store {
     limits: Limits,
     filters: Registry,
     pages: PageCache,
+    /// Blocks that a metadata cache image holds in place of those at their addresses.
+    overlay: HashMap<Address, Bytes>,
 }
 
 impl Store {
@@ -95,6 +99,11 @@ impl Store {
                 limit: self.limits.metadata_block,
             });
         }
+        if !self.overlay.is_empty()
+            && let Some(bytes) = self.overlaid(address, length)
+        {
+            return Ok(bytes);
+        }
         let start = self.locate(address, length, structure)?;
         self.pages.read(&*self.driver, start, length, self.length).map_err(|source| Error::Io {
             action: format!("cannot read the {structure} at {address}"),
@@ -102,8 +111,24 @@ impl Store {
         })
     }
 
+    /// Lets the blocks of the metadata cache image at `address` stand for those in the file.
+    pub(crate) fn overlay(&mut self, address: Address, length: u64) -> Result<()> {
+        let bytes = self.read(address, length, MetadataCacheBlock::NAME)?;
+        let context = MetadataCacheContext { params: self.params(), length: bytes.len() };
+        let image = at(MetadataCacheBlock::decode(&bytes, &context), address)?;
+        self.overlay = image.entries.into_iter().map(|entry| (entry.address, entry.image.into())).collect();
+        Ok(())
+    }
+
+    fn overlaid(&self, address: Address, length: u64) -> Option<Bytes> {
+        self.overlay.get(&address)?.slice(0..usize::try_from(length).ok()?)
+    }
+
     /// At most `length` bytes of metadata: fewer where the file ends before.
     pub fn read_up_to(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
+        if let Some(block) = self.overlay.get(&address) {
+            return Ok(block.slice(0..block.len().min(to_usize(length))).unwrap_or_else(|| block.clone()));
+        }
         let start = self.locate(address, 1, structure)?;
         self.read(address, length.min(self.length.saturating_sub(start)), structure)
     }
@@ -159,6 +184,10 @@ impl Store {
     fn raw_error(&self, address: Address, source: hyperslab_vfd::DriverError) -> Error {
         Error::Io { action: format!("cannot read raw data at {address}"), source }
     }
+}
+
+fn to_usize(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
 }
 
 /// Adds the block's address to a decoding error.

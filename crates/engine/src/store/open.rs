@@ -1,5 +1,6 @@
 //! Finding the superblock and judging whether the file may be opened.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hyperslab_filter::Registry;
@@ -37,7 +38,16 @@ impl Store {
             check_length(&superblock, base, length, options.swmr_read)?;
         }
         let pages = PageCache::new();
-        Ok(Self { driver, superblock, base, length, limits: options.limits, filters: options.filters, pages })
+        Ok(Self {
+            driver,
+            superblock,
+            base,
+            length,
+            limits: options.limits,
+            filters: options.filters,
+            pages,
+            overlay: HashMap::new(),
+        })
     }
 }
 

@@ -23,19 +23,20 @@ const LIST: u8 = 0;
 const BTREE: u8 = 1;
 
 bitflags::bitflags! {
-    /// Types of messages that an index holds.
+    /// Types of messages that an index holds: the bit of each is the number of its message type. (The
+    /// specification counts them from 0; files of libhdf5 have them so.)
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct SharedMessageTypes: u16 {
         /// Dataspaces.
-        const DATASPACE = 1 << 0;
+        const DATASPACE = 1 << 1;
         /// Datatypes.
-        const DATATYPE = 1 << 1;
-        /// Fill values.
-        const FILL_VALUE = 1 << 2;
+        const DATATYPE = 1 << 3;
+        /// Fill values (the newer message; the older one has bit 4).
+        const FILL_VALUE = 1 << 5;
         /// Filter pipelines.
-        const FILTER_PIPELINE = 1 << 3;
+        const FILTER_PIPELINE = 1 << 11;
         /// Attributes.
-        const ATTRIBUTE = 1 << 4;
+        const ATTRIBUTE = 1 << 12;
         /// Bits without a meaning yet.
         const _ = !0;
     }

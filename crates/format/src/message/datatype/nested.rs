@@ -77,7 +77,11 @@ pub(super) fn decode_variable_length(r: &mut Reader<'_>, prefix: &Prefix) -> Res
         },
         other => return Err(r.unsupported(format!("variable-length type {other}"))),
     };
-    let base = Box::new(decode_at(r, prefix.params, prefix.depth + 1)?.datatype);
+    let mut base = Box::new(decode_at(r, prefix.params, prefix.depth + 1)?.datatype);
+    if let DatatypeClass::Reference(Reference { version: REVISED_ENCODING, .. }) = base.class {
+        // libhdf5 writes the size that such a reference has in its own memory; items take this in the file.
+        base.size = 10 + u32::from(prefix.params.size_of_offsets);
+    }
     let class = DatatypeClass::VariableLength(VariableLength { kind, base });
     Ok(Datatype { size: heap_element_size(prefix), class })
 }

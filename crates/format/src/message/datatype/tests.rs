@@ -114,6 +114,14 @@ fn standard_references() {
 }
 
 #[test]
+fn items_of_sequences_of_standard_references_take_what_they_take_in_files() {
+    // libhdf5 stores 64, the size in its own memory; the items in the heap take 18 bytes each.
+    let message = decode(&concat(&[&prefix(1, 9, 0, 16), &hex("47 12 00 00 40 00 00 00")])).unwrap();
+    let DatatypeClass::VariableLength(sequence) = message.datatype.class else { panic!("no sequence") };
+    assert_eq!(sequence.base.size, 18);
+}
+
+#[test]
 fn version_1_members_with_dimensions_are_arrays() {
     let member = |rank: u8, dims: [u32; 4]| {
         let dims: Vec<u8> = dims.iter().flat_map(|dim| dim.to_le_bytes()).collect();
