@@ -75,3 +75,27 @@ impl PageCache {
 fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_vfd::Core;
+    use proptest::prelude::*;
+
+    use super::{PAGE, PageCache};
+
+    proptest! {
+        #[test]
+        fn reads_what_the_file_holds(reads in proptest::collection::vec((0_u64..5 * PAGE, 0_u64..3 * PAGE), 1..20)) {
+            let bytes: Vec<u8> = (0..4 * PAGE + 77).map(|at| u8::try_from(at % 251).unwrap()).collect();
+            let length = bytes.len() as u64;
+            let driver = Core::from_vec("test", bytes.clone());
+            let cache = PageCache::new();
+            for (start, count) in reads {
+                let start = start.min(length);
+                let count = count.min(length - start);
+                let got = cache.read(&driver, start, count, length).unwrap();
+                prop_assert_eq!(&*got, &bytes[start as usize..(start + count) as usize]);
+            }
+        }
+    }
+}

@@ -111,10 +111,13 @@ fn chunk_keys(node: &BTreeV1Node) -> Result<&ChunkKeys> {
     }
 }
 
-/// How key `position` lies to the chunk whose first element is `wanted`.
+/// How key `position` lies to the chunk whose first element is `wanted`. The key behind a node's last chunk may
+/// have that chunk's own coordinates and differ only in the last one, the place in the element.
 fn compare(keys: &ChunkKeys, position: usize, wanted: &[u64]) -> Ordering {
-    match keys.offset(position).and_then(|offset| offset.get(..wanted.len())) {
-        Some(offset) => offset.cmp(wanted),
+    match keys.offset(position).and_then(|offset| offset.split_at_checked(wanted.len())) {
+        Some((offset, within)) => offset
+            .cmp(wanted)
+            .then_with(|| if within.iter().any(|at| *at != 0) { Ordering::Greater } else { Ordering::Equal }),
         None => Ordering::Greater,
     }
 }

@@ -2,6 +2,7 @@
 
 mod btree_v1;
 mod btree_v2;
+pub mod conformance;
 mod element;
 mod extensible_array;
 mod fixed_array;
