@@ -11,6 +11,7 @@ use hyperslab_engine::{Address, Error, Limits, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
+use crate::external::{Beside, ExternalFiles};
 use crate::info::FileInfo;
 use crate::{Group, Object, ObjectToken};
 
@@ -38,6 +39,7 @@ pub struct File {
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
     store: StoreOptions,
+    external: ExternalFiles,
 }
 
 impl OpenOptions {
@@ -75,15 +77,21 @@ impl OpenOptions {
         self
     }
 
+    /// Which other files external links may lead to. By default those beside the file, or in folders below.
+    #[must_use]
+    pub fn external_files(mut self, external: ExternalFiles) -> Self {
+        self.external = external;
+        self
+    }
+
     /// Opens the file at `path`.
     ///
     /// # Errors
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be opened, [`ErrorKind::Corrupt`](crate::ErrorKind)
     /// if it is no HDF5 file.
     pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
-        let driver = Sec2::open(path.as_ref(), Access::ReadOnly)
-            .map_err(|source| Error::Io { action: "cannot open the file".into(), source })?;
-        self.open_driver(Arc::new(driver))
+        let resolver = Beside::new(path.as_ref(), self.external, self.store.clone(), 0);
+        File::of(open_path(path.as_ref(), self.store)?.with_resolver(Arc::new(resolver)))
     }
 
     /// Opens a file image in memory.
@@ -99,14 +107,23 @@ impl OpenOptions {
     /// # Errors
     /// If it is no HDF5 file.
     pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
-        let file = Arc::new(OpenFile::open(driver, self.store)?);
-        let root = file.root();
-        let root = Object::open(file, root, "/").map_err(|error| error.context("root group"))?;
-        Ok(File { root: Group::new(root)? })
+        File::of(OpenFile::open(driver, self.store)?)
     }
 }
 
+pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<OpenFile> {
+    let driver = Sec2::open(path, Access::ReadOnly)
+        .map_err(|source| Error::Io { action: "cannot open the file".into(), source })?;
+    OpenFile::open(Arc::new(driver), options)
+}
+
 impl File {
+    fn of(file: OpenFile) -> Result<Self> {
+        let address = file.root();
+        let root = Object::open(Arc::new(file), address, "/").map_err(|error| error.context("root group"))?;
+        Ok(Self { root: Group::new(root)? })
+    }
+
     /// Opens the file at `path` for reading.
     ///
     /// # Errors

@@ -23,6 +23,7 @@
 
 mod attribute;
 mod dataset;
+mod external;
 mod file;
 mod group;
 mod info;
@@ -33,6 +34,7 @@ mod stored;
 
 pub use attribute::Attribute;
 pub use dataset::Dataset;
+pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};
 pub use hyperslab_dataspace::{

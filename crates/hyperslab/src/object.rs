@@ -51,13 +51,22 @@ impl Object {
                 };
                 Ok(Self { file: Arc::clone(&self.file), header, name: name.into() })
             }
-            path::Resolved::External { file, path } => Err(Error::unsupported(format!(
-                "following an external link (to `{}` in `{}`)",
-                path::lossy(&path),
-                path::lossy(&file)
-            ))
-            .context(whole())),
+            path::Resolved::External { file, path } => {
+                self.follow_out(&file, &path).map_err(|error| error.context(whole()))
+            }
         }
+    }
+
+    /// Follows an external link.
+    fn follow_out(&self, file: &[u8], path: &[u8]) -> Result<Self> {
+        let text = std::str::from_utf8(path).map_err(|_| {
+            Error::unsupported(format!("the external path `{}`, which is not UTF-8", path.escape_ascii()))
+        })?;
+        let other = self.file.other(file).map_err(|error| {
+            error.context(format!("external link to `{text}` in `{}`", String::from_utf8_lossy(file)))
+        })?;
+        let root = other.root();
+        Self::open(other, root, "/")?.follow(text)
     }
 
     pub(crate) fn file(&self) -> &Arc<OpenFile> {

@@ -5,4 +5,4 @@ mod dataset;
 mod open;
 
 pub use dataset::OpenDataset;
-pub use open::OpenFile;
+pub use open::{FileResolver, OpenFile};

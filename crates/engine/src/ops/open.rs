@@ -1,5 +1,6 @@
 //! Opening a file: superblock, superblock extension, shared messages.
 
+use std::fmt;
 use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
@@ -17,11 +18,22 @@ use crate::object::header::ObjectHeader;
 use crate::object::message;
 use crate::store::{Store, StoreOptions};
 
+/// Opens the other files that links lead to.
+pub trait FileResolver: Send + Sync + fmt::Debug {
+    /// Opens the file of that name, as the link has it.
+    ///
+    /// # Errors
+    /// If there is no such file, or it may not be opened.
+    fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>>;
+}
+
 /// An open file.
 #[derive(Debug)]
 pub struct OpenFile {
     /// Bytes, shared messages and settings.
     pub container: Container,
+    /// Opens the other files that links lead to; without one they are refused.
+    pub resolver: Option<Arc<dyn FileResolver>>,
 }
 
 impl OpenFile {
@@ -36,7 +48,25 @@ impl OpenFile {
             read_extension(&mut container, extension)
                 .map_err(|error| error.context("superblock extension"))?;
         }
-        Ok(Self { container })
+        Ok(Self { container, resolver: None })
+    }
+
+    /// The same file, with the way to others.
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: Arc<dyn FileResolver>) -> Self {
+        self.resolver = Some(resolver);
+        self
+    }
+
+    /// Opens another file that a link of this one names.
+    ///
+    /// # Errors
+    /// If there is no way to other files, or it refuses this one.
+    pub fn other(&self, name: &[u8]) -> Result<Arc<Self>> {
+        match &self.resolver {
+            Some(resolver) => resolver.open(name),
+            None => Err(Error::Misuse("links to other files are not followed".into())),
+        }
     }
 
     /// Address of the root group's object header.

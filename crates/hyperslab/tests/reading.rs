@@ -1,0 +1,129 @@
+//! The public interface on our own fixtures.
+
+use std::thread;
+
+use hyperslab::{Dataset, ErrorKind, ExternalFiles, File, Group, ObjectKind, OpenOptions, Region};
+use hyperslab_testkit::fixtures;
+
+fn open(name: &str) -> File {
+    File::open(fixtures::path(name)).unwrap()
+}
+
+/// All datasets below a group, each once for every hard link to it.
+fn datasets(group: &Group) -> Vec<Dataset> {
+    let mut found = Vec::new();
+    for object in group.members().unwrap() {
+        match object.kind() {
+            Some(ObjectKind::Group) => found.extend(datasets(&object.into_group().unwrap())),
+            Some(ObjectKind::Dataset) => found.push(object.into_dataset().unwrap()),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn external_links_lead_to_files_beside() {
+    let file = open("links_latest.h5");
+    let station = file.group("external").unwrap();
+    assert!(!station.is_empty().unwrap());
+    let missing = file.object("external dangling").unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+    let path = fixtures::path("links_latest.h5");
+    let closed = OpenOptions::new().external_files(ExternalFiles::Refuse).open(path).unwrap();
+    assert_eq!(closed.object("external").unwrap_err().kind(), ErrorKind::Misuse);
+}
+
+#[test]
+fn external_links_do_not_leave_the_folder_unless_allowed() {
+    let folder = std::env::temp_dir().join(format!("hyperslab-external-{}", std::process::id()));
+    let inside = folder.join("inside");
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::copy(fixtures::path("links_latest.h5"), inside.join("links_latest.h5")).unwrap();
+    std::fs::copy(fixtures::path("weather_station.h5"), folder.join("weather_station.h5")).unwrap();
+    let link = inside.join("weather_station.h5");
+    std::os::unix::fs::symlink(folder.join("weather_station.h5"), link).unwrap();
+    let path = inside.join("links_latest.h5");
+    let outside = File::open(&path).unwrap().object("external").unwrap_err();
+    assert_eq!(outside.kind(), ErrorKind::Misuse, "{outside}");
+    let anywhere = OpenOptions::new().external_files(ExternalFiles::Anywhere).open(&path).unwrap();
+    assert!(anywhere.group("external").is_ok());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn boxes_are_parts_of_the_whole() {
+    let mut compared = 0;
+    for name in
+        ["chunk_indexes_earliest.h5", "chunk_indexes_latest.h5", "layouts_latest.h5", "filters_latest.h5"]
+    {
+        for dataset in datasets(&open(name)) {
+            if !dataset.datatype().is_number() || dataset.ndim() == 0 || dataset.size().unwrap() == 0 {
+                continue;
+            }
+            let whole = dataset.read::<f64>().unwrap();
+            let shape = dataset.shape().unwrap();
+            let start: Vec<u64> = shape.iter().map(|size| (*size as u64) / 3).collect();
+            let count: Vec<u64> =
+                shape.iter().zip(&start).map(|(size, start)| (*size as u64 - start).div_ceil(2)).collect();
+            let part = dataset.read_region::<f64>(&Region::new(&start, &count).unwrap()).unwrap();
+            let expected = whole.slice_each_axis(|axis| {
+                let from = start[axis.axis.index()] as isize;
+                let to = from + count[axis.axis.index()] as isize;
+                ndarray::Slice::new(from, Some(to), 1)
+            });
+            assert_eq!(part.view(), expected, "{name}, {}", dataset.name());
+            compared += 1;
+        }
+    }
+    assert!(compared > 20, "only {compared} datasets");
+}
+
+#[test]
+fn a_box_that_leaves_the_dataset_is_refused() {
+    let dataset =
+        datasets(&open("weather_station.h5")).into_iter().find(|dataset| dataset.ndim() == 1).unwrap();
+    let size = dataset.size().unwrap();
+    for (start, count) in [(0, size + 1), (size, 1), (u64::MAX, 1)] {
+        let Ok(region) = Region::new(&[start], &[count]) else { continue };
+        assert_eq!(dataset.read_region::<f64>(&region).unwrap_err().kind(), ErrorKind::Misuse);
+    }
+}
+
+#[test]
+fn one_file_is_read_by_many_threads() {
+    let file = open("chunk_indexes_latest.h5");
+    let expected: Vec<Vec<u8>> =
+        datasets(&file).iter().map(|dataset| dataset.read_stored().unwrap().bytes().to_vec()).collect();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let (file, expected) = (file.clone(), &expected);
+            scope.spawn(move || {
+                for (dataset, expected) in datasets(&file).iter().zip(expected) {
+                    assert_eq!(dataset.read_stored().unwrap().bytes(), expected);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_is_asked_for_wrongly_is_said_clearly() {
+    let file = open("weather_station.h5");
+    let missing = file.dataset("station/absent").unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+    let dataset = datasets(&file).into_iter().find(|dataset| dataset.ndim() == 1).unwrap();
+    let path = dataset.name().to_owned();
+    assert_eq!(file.group(&path).unwrap_err().kind(), ErrorKind::Misuse);
+    assert_eq!(file.attr("absent").unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_file_image_reads_like_the_file() {
+    let bytes = std::fs::read(fixtures::path("weather_station.h5")).unwrap();
+    let image = File::from_bytes(bytes).unwrap();
+    let file = open("weather_station.h5");
+    for (ours, theirs) in datasets(&image).iter().zip(datasets(&file)) {
+        assert_eq!(ours.read_stored().unwrap().bytes(), theirs.read_stored().unwrap().bytes());
+    }
+}
