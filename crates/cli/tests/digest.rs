@@ -1,4 +1,5 @@
 //! `hyperslab digest` on our own fixtures says what libhdf5 said when they were made.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::process::Command;
 

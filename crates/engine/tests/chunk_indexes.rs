@@ -1,4 +1,5 @@
 //! Every kind of chunk index on files that libhdf5 made.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

@@ -1,4 +1,5 @@
 //! Which files open, and what is said of those that do not.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::sync::Arc;
 

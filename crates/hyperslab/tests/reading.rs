@@ -1,4 +1,5 @@
 //! The public interface on our own fixtures.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::thread;
 
@@ -68,8 +69,8 @@ fn boxes_are_parts_of_the_whole() {
                 shape.iter().zip(&start).map(|(size, start)| (*size as u64 - start).div_ceil(2)).collect();
             let part = dataset.read_region::<f64>(&Region::new(&start, &count).unwrap()).unwrap();
             let expected = whole.slice_each_axis(|axis| {
-                let from = start[axis.axis.index()] as isize;
-                let to = from + count[axis.axis.index()] as isize;
+                let from = isize::try_from(start[axis.axis.index()]).unwrap();
+                let to = from + isize::try_from(count[axis.axis.index()]).unwrap();
                 ndarray::Slice::new(from, Some(to), 1)
             });
             assert_eq!(part.view(), expected, "{name}, {}", dataset.name());

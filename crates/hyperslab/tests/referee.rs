@@ -1,4 +1,5 @@
 //! Values as h5py reads them, on files that h5py makes anew.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{Dataset, File, ObjectKind};
 use hyperslab_testkit::{referee, workspace};

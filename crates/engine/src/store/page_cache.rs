@@ -94,7 +94,8 @@ mod tests {
                 let start = start.min(length);
                 let count = count.min(length - start);
                 let got = cache.read(&driver, start, count, length).unwrap();
-                prop_assert_eq!(&*got, &bytes[start as usize..(start + count) as usize]);
+                let range = super::to_usize(start)..super::to_usize(start + count);
+                prop_assert_eq!(&*got, &bytes[range]);
             }
         }
     }
