@@ -13,7 +13,7 @@ use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
 use crate::external::{Beside, ExternalFiles};
 use crate::info::FileInfo;
-use crate::{Group, Object, ObjectToken};
+use crate::{Group, Object, ObjectToken, Walk};
 
 /// An open HDF5 file. It is used like its root group; clones share one open file.
 ///
@@ -155,7 +155,16 @@ impl File {
     /// # Errors
     /// If there is no object.
     pub fn object_at(&self, token: ObjectToken) -> Result<Object> {
-        Object::open(Arc::clone(self.root.file()), Address::new(token.0), &format!("{token}"))
+        self.object_named(token, &token.to_string())
+    }
+
+    pub(crate) fn object_named(&self, token: ObjectToken, name: &str) -> Result<Object> {
+        Object::open(Arc::clone(self.root.file()), Address::new(token.0), name)
+    }
+
+    /// All objects that hard links lead to, each once.
+    pub fn walk(&self) -> Walk {
+        Walk::new(self)
     }
 }
 

@@ -31,6 +31,7 @@ mod layout;
 mod object;
 mod reference;
 mod stored;
+mod walk;
 
 pub use attribute::Attribute;
 pub use dataset::Dataset;
@@ -53,3 +54,4 @@ pub use layout::{
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
 pub use reference::ReferenceTarget;
 pub use stored::{Stored, VariableLength};
+pub use walk::{Visited, Walk};

@@ -1,7 +1,7 @@
 //! Files, objects, datasets and attributes in the document's words.
 
 use hyperslab::{
-    AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, Error, File, FileInfo, FileSpaceStrategy,
+    AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, Error, FileInfo, FileSpaceStrategy,
     FillStatus, FillTime, GroupStorage, Layout, Link, LinkTarget, Object, ObjectKind, Result, Stored,
     VirtualMapping,
 };
@@ -57,11 +57,11 @@ pub(super) fn file(info: &FileInfo) -> Value {
     })
 }
 
-pub(super) fn object(file: &File, objects: &Objects, found: &Found) -> Value {
+pub(super) fn object(objects: &Objects, found: &Found) -> Value {
     let mut entry = Entry::new();
     put(&mut entry, "path", found.path.clone());
     match &found.object {
-        Ok(object) => describe(file, objects, found, object, &mut entry),
+        Ok(object) => describe(objects, found, object, &mut entry),
         Err(error) => {
             put(&mut entry, "kind", "error");
             put(&mut entry, "error", error_text(error));
@@ -70,7 +70,7 @@ pub(super) fn object(file: &File, objects: &Objects, found: &Found) -> Value {
     Value::Object(entry)
 }
 
-fn describe(file: &File, objects: &Objects, found: &Found, object: &Object, entry: &mut Entry) {
+fn describe(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry) {
     let Some(kind) = object.kind() else {
         put(entry, "kind", "error");
         put(entry, "error", "an object of unknown kind");
@@ -102,9 +102,9 @@ fn describe(file: &File, objects: &Objects, found: &Found, object: &Object, entr
     if let Err(error) = described {
         put(entry, "error", error_text(&error));
     }
-    let attributes = object.attributes().map(|attributes| {
-        Value::Array(attributes.iter().map(|found| attribute(file, objects, found)).collect())
-    });
+    let attributes = object
+        .attributes()
+        .map(|attributes| Value::Array(attributes.iter().map(|found| attribute(objects, found)).collect()));
     put_or(entry, "attrs", "attrs_error", attributes);
 }
 
@@ -160,7 +160,7 @@ fn link(objects: &Objects, link: &Link) -> Value {
     Value::Object(entry)
 }
 
-fn attribute(_file: &File, objects: &Objects, attribute: &Attribute) -> Value {
+fn attribute(objects: &Objects, attribute: &Attribute) -> Value {
     let mut entry = Entry::new();
     put(&mut entry, "name", text(attribute.name_bytes()));
     put(&mut entry, "cset", types::charset(attribute.charset()));

@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use hyperslab::{File, OpenOptions};
+use hyperslab::OpenOptions;
 use serde_json::{Map, Value, json};
 
 /// What `digest` takes.
@@ -34,8 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     document.insert("file".into(), describe::file(&file.info()));
     let mut out = BufWriter::new(std::io::stdout().lock());
     let found = walk::Objects::find(&file);
-    let objects: Vec<Value> =
-        found.iter().map(|found_object| describe::object(&file, &found, found_object)).collect();
+    let objects: Vec<Value> = found.iter().map(|one| describe::object(&found, one)).collect();
     document.insert("objects".into(), Value::Array(objects));
     if found.truncated {
         document.insert("truncated".into(), json!(true));
@@ -79,9 +78,4 @@ fn error_text(error: &dyn std::error::Error) -> String {
 /// The path that a token stands for, or that no path leads to it.
 fn path_of(objects: &walk::Objects, token: hyperslab::ObjectToken) -> &str {
     objects.path(token).unwrap_or("unlinked")
-}
-
-/// Opens an object again, to describe it.
-fn open(file: &File, token: hyperslab::ObjectToken) -> hyperslab::Result<hyperslab::Object> {
-    file.object_at(token)
 }

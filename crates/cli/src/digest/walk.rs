@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use hyperslab::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
+use hyperslab::{File, Link, Object, ObjectToken};
 
 use super::text;
 
@@ -28,43 +28,25 @@ pub(crate) struct Found {
     pub(crate) links: Option<hyperslab::Result<Vec<Link>>>,
 }
 
+/// A path, each of its names as text.
+fn text_path(path: &[u8]) -> String {
+    path.split(|byte| *byte == b'/').map(text).collect::<Vec<_>>().join("/")
+}
+
 impl Objects {
     pub(crate) fn find(file: &File) -> Self {
-        let root = file.root().token();
         let mut objects =
             Self { file: file.clone(), found: Vec::new(), paths: HashMap::new(), truncated: false };
-        objects.paths.insert(root, "/".into());
-        let mut queue = vec![root];
-        let mut next = 0;
-        while let Some(token) = queue.get(next).copied() {
-            next += 1;
-            objects.visit(file, token, &mut queue);
+        for visited in file.walk() {
+            if objects.found.len() >= MAX_OBJECTS {
+                objects.truncated = true;
+                break;
+            }
+            let path = text_path(&visited.path);
+            objects.paths.insert(visited.token, path.clone());
+            objects.found.push(Found { path, object: visited.object, links: visited.links });
         }
         objects
-    }
-
-    fn visit(&mut self, file: &File, token: ObjectToken, queue: &mut Vec<ObjectToken>) {
-        let path = self.paths.get(&token).cloned().unwrap_or_default();
-        let object = super::open(file, token);
-        let links = match &object {
-            Ok(object) if object.kind() == Some(ObjectKind::Group) => {
-                Some(object.clone().into_group().and_then(|group| group.links()))
-            }
-            _ => None,
-        };
-        for link in links.iter().flatten().flatten() {
-            let LinkTarget::Hard(target) = link.target else { continue };
-            if self.paths.contains_key(&target) {
-                continue;
-            }
-            if queue.len() >= MAX_OBJECTS {
-                self.truncated = true;
-                continue;
-            }
-            self.paths.insert(target, format!("{}/{}", path.trim_end_matches('/'), text(&link.name)));
-            queue.push(target);
-        }
-        self.found.push(Found { path, object, links });
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Found> {
