@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         if reader_is_gone(&error) {
             return ExitCode::SUCCESS;
         }
-        let line = output::escape(format!("{error:#}").as_bytes());
+        let line = output::escape(output::chain(error.as_ref()).as_bytes());
         // Nothing is left to be done if even the error cannot be printed.
         let _ = writeln!(io::stderr(), "hyperslab: {line}");
         ExitCode::FAILURE

@@ -52,6 +52,23 @@ fn is_unsafe(character: char) -> bool {
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
+/// An error and its causes in one line, without causes that were already said.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut line = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let said = error.to_string();
+        if line.is_empty() {
+            line = said;
+        } else if !line.ends_with(&said) {
+            line.push_str(": ");
+            line.push_str(&said);
+        }
+        next = error.source();
+    }
+    line
+}
+
 /// Columns that a terminal takes for the text, as far as can be told without the tables of Unicode.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
@@ -59,7 +76,10 @@ pub(crate) fn width(text: &str) -> usize {
 
 fn columns(character: char) -> usize {
     match character {
-        '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' => 0,
+        '\u{300}'..='\u{36f}'
+        | '\u{200b}'..='\u{200d}'
+        | '\u{20d0}'..='\u{20ff}'
+        | '\u{fe00}'..='\u{fe0f}' => 0,
         '\u{1100}'..='\u{115f}'
         | '\u{2e80}'..='\u{a4cf}'
         | '\u{ac00}'..='\u{d7a3}'

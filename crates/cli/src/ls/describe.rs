@@ -7,6 +7,7 @@ use hyperslab::{
 use super::dataset::DatasetFacts;
 use super::paths::Paths;
 use super::values::{Decoder, Value};
+use crate::output::chain;
 
 /// Attributes that say what kind of group one is: NeXus, MATLAB, AnnData, PyTables and netCDF.
 const CLASS_ATTRIBUTES: [&str; 4] = ["NX_class", "MATLAB_class", "encoding-type", "CLASS"];
@@ -64,14 +65,7 @@ pub(crate) struct AttributeFacts {
 
 /// The error and its causes in one line.
 pub(crate) fn message(error: &hyperslab::Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        line.push_str(": ");
-        line.push_str(&error.to_string());
-        cause = error.source();
-    }
-    line
+    chain(error)
 }
 
 /// Takes the value, or notes why there is none.
@@ -80,15 +74,15 @@ pub(crate) fn noted<T>(result: Result<T>, problems: &mut Vec<String>) -> Option<
 }
 
 impl Describer {
-    /// All that is asked for of an object.
+    /// All that is asked for of an object. `links` is how many links it has, if it is a group of which that is known.
     ///
     /// # Errors
     /// If nothing can be said of it.
-    pub(crate) fn object(&self, object: &Object) -> Result<ObjectFacts> {
+    pub(crate) fn object(&self, object: &Object, links: Option<usize>) -> Result<ObjectFacts> {
         let mut problems = Vec::new();
         let detail = match object.kind() {
             Some(ObjectKind::Group) => {
-                Detail::Group(self.group(&object.clone().into_group()?, &mut problems))
+                Detail::Group(self.group(&object.clone().into_group()?, links, &mut problems))
             }
             Some(ObjectKind::Dataset) => {
                 let dataset = object.clone().into_dataset()?;
@@ -118,12 +112,12 @@ impl Describer {
         Ok(facts)
     }
 
-    fn group(&self, group: &Group, problems: &mut Vec<String>) -> GroupFacts {
+    fn group(&self, group: &Group, links: Option<usize>, problems: &mut Vec<String>) -> GroupFacts {
         let class = CLASS_ATTRIBUTES.iter().find_map(|name| self.label(group, name, problems));
         let order = if self.all { noted(group.link_order(), problems) } else { None };
         GroupFacts {
             class,
-            members: noted(group.len(), problems),
+            members: links.or_else(|| noted(group.len(), problems)),
             storage: if self.all { noted(group.storage(), problems) } else { None },
             order_tracked: order.is_some_and(|(tracked, _)| tracked),
         }

@@ -187,9 +187,7 @@ fn dataset_keys(object: &mut Object, dataset: &DatasetFacts) {
     object.insert("filters".into(), dataset.filters.iter().map(filter).collect());
     value_keys(object, "fill_value", dataset.fill.as_ref());
     if !dataset.external.is_empty() {
-        let piece = |piece: &hyperslab::ExternalFile| {
-            json!({ "file": text(&piece.name), "offset": piece.offset, "size": piece.size })
-        };
+        let piece = |piece: &hyperslab::ExternalFile| json!({ "file": text(&piece.name), "offset": piece.offset, "size": piece.size });
         object.insert("external_files".into(), dataset.external.iter().map(piece).collect());
     }
 }

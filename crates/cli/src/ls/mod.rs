@@ -10,12 +10,13 @@ mod tree;
 mod values;
 mod walk;
 
+use std::error::Error as StdError;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use hyperslab::{File, Object};
+use hyperslab::{ErrorKind, File, Object};
 
 use self::describe::Describer;
 use self::paths::Paths;
@@ -50,7 +51,7 @@ pub(crate) struct Arguments {
 /// Lists; fails at the end if something could not be read.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
-    let file = File::open(&arguments.file).with_context(|| format!("cannot open `{shown}`"))?;
+    let file = File::open(&arguments.file).map_err(|error| opening(error, &arguments.file))?;
     let object = match arguments.path.trim_matches('/') {
         "" => Object::clone(file.root()),
         path => file.object(path).with_context(|| format!("`{shown}`"))?,
@@ -68,8 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         document.end(failures)?;
         failures
     } else {
-        let mut tree =
-            tree::Tree::new(output::stdout(), &arguments.file, &file.info(), arguments.verbose);
+        let mut tree = tree::Tree::new(output::stdout(), &arguments.file, &file.info(), arguments.verbose);
         let failures = walk.run(&object, &path, &mut tree)?;
         tree.end()?;
         failures
@@ -78,6 +78,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let things = if failures == 1 { "1 thing" } else { &format!("{failures} things") };
-    writeln!(std::io::stderr(), "hyperslab: {things} in `{shown}` could not be read")?;
+    let line = output::escape(format!("hyperslab: {things} in `{shown}` could not be read").as_bytes());
+    // The exit code says it, too.
+    let _ = writeln!(std::io::stderr(), "{line}");
     Ok(ExitCode::FAILURE)
+}
+
+/// Why a file cannot be opened; of an error of the operating system, its own words.
+fn opening(error: hyperslab::Error, file: &Path) -> anyhow::Error {
+    let context = format!("cannot open `{}`", file.display());
+    if error.kind() == ErrorKind::Io {
+        let mut cause: &dyn StdError = &error;
+        while let Some(next) = cause.source() {
+            cause = next;
+        }
+        return anyhow::anyhow!("{context}: {cause}");
+    }
+    anyhow::Error::new(error).context(context)
 }

@@ -14,11 +14,7 @@ fn element<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<T, ConvertErr
 }
 
 /// An integer. What does not fit 64 bits is clamped.
-pub(crate) fn integer(
-    datatype: &Datatype,
-    fixed: &FixedPoint,
-    bytes: &[u8],
-) -> Result<Value, ConvertError> {
+pub(crate) fn integer(datatype: &Datatype, fixed: &FixedPoint, bytes: &[u8]) -> Result<Value, ConvertError> {
     Ok(if fixed.signed {
         Value::Integer(element(datatype, bytes)?)
     } else {
@@ -27,7 +23,11 @@ pub(crate) fn integer(
 }
 
 /// A floating-point number.
-pub(crate) fn float(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result<Value, ConvertError> {
+pub(crate) fn float(
+    datatype: &Datatype,
+    format: &FloatingPoint,
+    bytes: &[u8],
+) -> Result<Value, ConvertError> {
     let text = match format.mantissa_size {
         23 => spell(&format!("{:e}", element::<f32>(datatype, bytes)?)),
         52.. => spell(&format!("{:e}", element::<f64>(datatype, bytes)?)),

@@ -185,18 +185,23 @@ impl<W: Write> Sink for Tree<W> {
         self.rows.push(row)?;
         let Content::Object(facts) = &entry.content else { return Ok(()) };
         let lines = self.details(facts);
-        let widest = |at: usize, most: usize| {
-            let widths = lines.iter().filter_map(|line| line.get(at)).map(|cell| width(&cell.text));
+        let widest = |widths: &mut dyn Iterator<Item = usize>, most: usize| {
             widths.filter(|width| *width <= most).max().unwrap_or(0)
         };
-        let (keys, values) = (widest(0, 28), widest(1, 44));
+        let keys = widest(&mut lines.iter().map(|[key, _, _]| width(&key.text)), 28);
+        let noted = lines.iter().filter(|[_, _, note]| !note.text.is_empty());
+        let values = widest(&mut noted.map(|[_, value, _]| width(&value.text)), 44);
         for [key, value, note] in lines {
             let key = Cell { text: padded(key.text, keys), ..key };
             let value = match note.text.as_str() {
                 "" => value,
                 _ => Cell { text: padded(value.text, values), ..value },
             };
-            self.rows.push(Row { branches: above.clone(), cells: Vec::new(), tail: vec![key, value, note] })?;
+            self.rows.push(Row {
+                branches: above.clone(),
+                cells: Vec::new(),
+                tail: vec![key, value, note],
+            })?;
         }
         Ok(())
     }
@@ -292,8 +297,7 @@ fn layout_text(dataset: &DatasetFacts) -> String {
 fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
     let mut lines = type_details(&dataset.datatype);
     if let Some(committed) = &dataset.committed {
-        let place =
-            committed.path.clone().unwrap_or_else(|| format!("object at {:#x}", committed.address));
+        let place = committed.path.clone().unwrap_or_else(|| format!("object at {:#x}", committed.address));
         lines.push(("type at", place));
     }
     let mut layout = layout_text(dataset);

@@ -1,7 +1,7 @@
 //! Short values: of attributes, fill values and small datasets.
 
-use hyperslab::datatype::{Compound, DatatypeClass, Enumeration, Reference, ReferenceKind};
 use hyperslab::datatype::{ByteOrder, VariableLengthKind};
+use hyperslab::datatype::{Compound, DatatypeClass, Enumeration, Reference, ReferenceKind};
 use hyperslab::{Datatype, Error, Result, Stored};
 use serde_json::{Value as Json, json};
 
@@ -213,7 +213,8 @@ impl Value {
             }
             Self::Record(members) => {
                 let shown = members.iter().take(most);
-                let shown = shown.map(|(name, value)| format!("{}: {}", escape(name), value.show(most, columns)));
+                let shown =
+                    shown.map(|(name, value)| format!("{}: {}", escape(name), value.show(most, columns)));
                 bracketed('{', shown, members.len() > most, '}')
             }
             Self::List { items, more } => {
@@ -285,8 +286,12 @@ impl Value {
 fn quoted(bytes: &[u8], columns: usize) -> String {
     // Escapes make text longer, never shorter, and a character has at most four bytes.
     let most = columns.saturating_mul(4).saturating_add(4);
-    let text = escape(bytes.get(..most).unwrap_or(bytes)).replace('"', "\\\"");
-    format!("\"{}\"", cut(&text, columns.saturating_sub(2)))
+    let text = escape(bytes.get(..most).unwrap_or(bytes));
+    let room = columns.saturating_sub(2);
+    if text.contains('"') && !text.contains('\'') {
+        return format!("'{}'", cut(&text, room));
+    }
+    format!("\"{}\"", cut(&text.replace('"', "\\\""), room))
 }
 
 fn bracketed(open: char, items: impl Iterator<Item = String>, more: bool, close: char) -> String {

@@ -174,30 +174,26 @@ impl<'a> Walk<'a> {
 
     /// What is said of an object, and its links if it is a group to be listed.
     fn describe(&self, id: usize, object: &Object, list: bool) -> (Content, Option<Level>) {
-        let mut facts = match self.describer.object(object) {
+        let links = if list && object.kind() == Some(ObjectKind::Group) {
+            object.clone().into_group().and_then(|group| Ok((group.links()?, group))).map(Some)
+        } else {
+            Ok(None)
+        };
+        let count = links.as_ref().map_or(Some(0), |links| links.as_ref().map(|(links, _)| links.len()));
+        let mut facts = match self.describer.object(object, count) {
             Ok(facts) => facts,
             Err(error) => return (Content::Broken(message(&error)), None),
         };
-        if !list || object.kind() != Some(ObjectKind::Group) {
-            return (Content::Object(facts), None);
-        }
-        let links = object.clone().into_group().and_then(|group| Ok((group.links()?, group)));
-        match links {
-            Ok((links, group)) => {
-                let level = Level { id, group, links: links.into_iter() };
-                (Content::Object(facts), Some(level).filter(|level| !level.links.as_slice().is_empty()))
-            }
+        let level = match links {
+            Ok(links) => links.map(|(links, group)| Level { id, group, links: links.into_iter() }),
             Err(error) => {
-                let message = message(&error);
-                // That its members cannot be counted is the same problem.
-                if !facts.problems.iter().any(|problem| message.ends_with(problem.as_str())) {
-                    facts.problems.push(message);
-                }
+                facts.problems.insert(0, message(&error));
                 if let Detail::Group(group) = &mut facts.detail {
                     group.members = None;
                 }
-                (Content::Object(facts), None)
+                None
             }
-        }
+        };
+        (Content::Object(facts), level.filter(|level| !level.links.as_slice().is_empty()))
     }
 }
