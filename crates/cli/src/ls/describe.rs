@@ -68,9 +68,19 @@ pub(crate) fn message(error: &hyperslab::Error) -> String {
     chain(error)
 }
 
-/// Takes the value, or notes why there is none.
+/// Takes the value, or notes why there is none. What is said already is not said again: one damaged structure is
+/// met on many ways.
 pub(crate) fn noted<T>(result: Result<T>, problems: &mut Vec<String>) -> Option<T> {
-    result.map_err(|error| problems.push(message(&error))).ok()
+    match result {
+        Ok(value) => Some(value),
+        Err(error) => {
+            let message = message(&error);
+            if !problems.contains(&message) {
+                problems.push(message);
+            }
+            None
+        }
+    }
 }
 
 impl Describer {
@@ -126,16 +136,8 @@ impl Describer {
     /// The text of an attribute, if the object has one of that name.
     pub(crate) fn label(&self, object: &Object, name: &str, problems: &mut Vec<String>) -> Option<String> {
         let attribute = match object.attr(name) {
-            Ok(attribute) => attribute,
             Err(error) if error.kind() == ErrorKind::NotFound => return None,
-            Err(error) => {
-                let message = message(&error);
-                // Looking for another name fails in the same way.
-                if !problems.contains(&message) {
-                    problems.push(message);
-                }
-                return None;
-            }
+            found => noted(found, problems)?,
         };
         // Its own line says so if it cannot be read.
         self.value(&attribute).ok()?.as_text().filter(|text| !text.is_empty())

@@ -21,6 +21,9 @@ const SHORT: usize = 36;
 /// Columns of values and types in a line of their own.
 const LONG: usize = 72;
 
+/// Members of a compound that have a line.
+const SHOWN_MEMBERS: usize = 32;
+
 /// Draws the entries.
 pub(crate) struct Tree<W: Write> {
     rows: Rows<W>,
@@ -271,13 +274,19 @@ fn type_details(datatype: &hyperslab::Datatype) -> Vec<(&'static str, String)> {
         return Vec::new();
     }
     let DatatypeClass::Compound(compound) = &datatype.class else { return vec![("type", text)] };
-    let names: Vec<String> = compound.members.iter().map(|member| escape(&member.name)).collect();
+    let shown = compound.members.iter().take(SHOWN_MEMBERS);
+    let names: Vec<String> = shown.map(|member| escape(&member.name)).collect();
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
     let lines = names.into_iter().zip(&compound.members).enumerate().map(|(at, (name, member))| {
         let shown = escape(member.datatype.to_string().as_bytes());
         (if at == 0 { "members" } else { "" }, format!("{}  {shown}", padded(name, widest)))
     });
-    lines.collect()
+    let mut lines: Vec<_> = lines.collect();
+    let more = compound.members.len().saturating_sub(SHOWN_MEMBERS);
+    if more > 0 {
+        lines.push(("", format!("… {more} more")));
+    }
+    lines
 }
 
 fn layout_text(dataset: &DatasetFacts) -> String {
@@ -314,18 +323,17 @@ fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
     if !dataset.filters.is_empty() {
         let shown = dataset.filters.iter().map(|filter| {
             let parameters: Vec<String> = filter.client_data.iter().map(u32::to_string).collect();
-            let optional = if filter.flags & 1 == 1 { "" } else { " required" };
             let parameters = match parameters.len() {
                 0 => String::new(),
                 _ => format!("({})", parameters.join(", ")),
             };
-            format!("{}{parameters}{optional}", filter_name(filter))
+            format!("{}{parameters}", filter_name(filter))
         });
         lines.push(("filters", shown.collect::<Vec<_>>().join(" → ")));
     }
     if let (Some(stored), Some(logical)) = (dataset.stored, dataset.logical)
+        && stored.bytes > 0
         && (stored.bytes != logical || dataset.ratio().is_some())
-        && dataset.external.is_empty()
     {
         let ratio = dataset.ratio().map(|ratio| format!(" ({ratio:.2}×)")).unwrap_or_default();
         let sizes = format!("{} of {}", output::bytes(stored.bytes), output::bytes(logical));
