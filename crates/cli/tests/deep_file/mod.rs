@@ -2,7 +2,7 @@
 //! checksum), links in the headers.
 
 /// What the link in the last group leads to.
-pub enum End {
+pub(crate) enum End {
     /// There is none.
     Empty,
     /// The root group.
@@ -55,7 +55,7 @@ fn group(link: Option<Vec<u8>>) -> Vec<u8> {
 }
 
 /// A file of `levels` groups, each in the one before, under the root group.
-pub fn chain(levels: u64, name: &[u8], end: End) -> Vec<u8> {
+pub(crate) fn chain(levels: u64, name: &[u8], end: End) -> Vec<u8> {
     let size = group(Some(link(name, 0))).len() as u64;
     let mut groups = Vec::new();
     for level in 1..=levels {
