@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod digest;
+mod ls;
+mod output;
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -18,6 +20,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// List what is in a file: groups, datasets, types, links and attributes.
+    Ls(ls::Arguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
 }
@@ -25,14 +29,22 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
-        Command::Digest(arguments) => digest::run(arguments),
+        Command::Ls(arguments) => ls::run(arguments),
+        Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // Nothing is left to be done if even the error cannot be printed.
-            let _ = writeln!(std::io::stderr(), "hyperslab: {error:#}");
-            ExitCode::FAILURE
+    outcome.unwrap_or_else(|error| {
+        if reader_is_gone(&error) {
+            return ExitCode::SUCCESS;
         }
-    }
+        let line = output::escape(output::chain(error.as_ref()).as_bytes());
+        // Nothing is left to be done if even the error cannot be printed.
+        let _ = writeln!(io::stderr(), "hyperslab: {line}");
+        ExitCode::FAILURE
+    })
+}
+
+/// Whether whoever reads the output has closed it, as `| head` does. Errors of files are wrapped in
+/// [`hyperslab::Error`], so that a bare I/O error is one of the output.
+fn reader_is_gone(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

@@ -96,11 +96,20 @@ impl Dataset {
     /// # Errors
     /// If the dataset has no chunks or the index is damaged.
     pub fn chunks(&self) -> Result<Vec<ChunkInfo>> {
-        let source = self
-            .open
-            .chunks(self.object.file())?
-            .ok_or_else(|| Error::Misuse(format!("`{}` is not chunked", self.name())))?;
-        ChunkInfo::all(&self.object.file().container.store, &source).map_err(|error| self.context(error))
+        let mut chunks = Vec::new();
+        self.for_each_chunk(|chunk| chunks.push(chunk))?;
+        Ok(chunks)
+    }
+
+    /// Gives each stored chunk to `at`, in the order of the index, without keeping them all.
+    ///
+    /// # Errors
+    /// As [`chunks`](Self::chunks).
+    pub fn for_each_chunk(&self, mut at: impl FnMut(ChunkInfo)) -> Result<()> {
+        let file = self.object.file();
+        let source = self.open.chunks(file).map_err(|error| self.context(error))?;
+        let source = source.ok_or_else(|| Error::Misuse(format!("`{}` is not chunked", self.name())))?;
+        ChunkInfo::for_each(&file.container.store, &source, &mut at).map_err(|error| self.context(error))
     }
 
     /// The filters that chunks pass, in the order of writing.
@@ -152,7 +161,9 @@ impl Dataset {
         match self.layout() {
             Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open.byte_count(),
             Layout::Chunked(_) => {
-                Ok(self.chunks()?.iter().fold(0_u64, |sum, chunk| sum.saturating_add(chunk.size)))
+                let mut sum = 0_u64;
+                self.for_each_chunk(|chunk| sum = sum.saturating_add(chunk.size))?;
+                Ok(sum)
             }
             _ => Ok(0),
         }

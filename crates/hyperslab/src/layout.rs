@@ -163,23 +163,21 @@ impl Layout {
 }
 
 impl ChunkInfo {
-    pub(crate) fn all(store: &Store, source: &ChunkedSource) -> Result<Vec<Self>> {
-        let mut chunks = Vec::new();
+    pub(crate) fn for_each(store: &Store, source: &ChunkedSource, at: &mut dyn FnMut(Self)) -> Result<()> {
         let counts = source.grid.counts();
-        let Some(index) = source.index.as_ref().filter(|_| !counts.contains(&0)) else { return Ok(chunks) };
+        let Some(index) = source.index.as_ref().filter(|_| !counts.contains(&0)) else { return Ok(()) };
         let first = counts.iter().map(|_| 0).collect();
         let last = counts.iter().map(|count| count.saturating_sub(1)).collect();
         index.for_each_in(store, &ChunkBox { first, last }, &mut |scaled, location| {
             let offset = scaled.iter().zip(source.grid.chunk()).map(|(at, size)| at.saturating_mul(*size));
-            chunks.push(Self {
+            at(Self {
                 offset: offset.collect(),
                 address: location.address.raw(),
                 size: location.size,
                 filter_mask: location.filter_mask,
             });
             Ok(())
-        })?;
-        Ok(chunks)
+        })
     }
 }
 

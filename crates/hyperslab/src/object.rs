@@ -18,6 +18,13 @@ pub use hyperslab_engine::object::kind::ObjectKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectToken(pub(crate) u64);
 
+impl ObjectToken {
+    /// Where the object's header lies, in bytes from the file's base address.
+    pub fn address(self) -> u64 {
+        self.0
+    }
+}
+
 impl fmt::Display for ObjectToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "object at {:#x}", self.0)

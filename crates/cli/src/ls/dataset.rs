@@ -1,0 +1,223 @@
+//! What is said of a dataset.
+
+use hyperslab::{
+    ChunkIndexKind, Dataset, Dataspace, Datatype, ErrorKind, ExternalFile, FillStatus, FilterInfo, Layout,
+    ObjectToken, Result,
+};
+
+use super::describe::{Describer, message, noted};
+use super::values::Value;
+use crate::output::escape;
+
+/// Datasets of so few elements show them.
+const SHOWN_ELEMENTS: u64 = 4;
+
+/// Bytes of elements beyond which they are not read to be shown.
+const SHOWN_BYTES: u64 = 1 << 16;
+
+/// A dataset.
+#[derive(Debug)]
+pub(crate) struct DatasetFacts {
+    pub(crate) datatype: Datatype,
+    /// Where its type is committed, if it is.
+    pub(crate) committed: Option<Committed>,
+    pub(crate) space: Dataspace,
+    pub(crate) layout: Layout,
+    pub(crate) filters: Vec<FilterInfo>,
+    pub(crate) fill: Option<Value>,
+    pub(crate) external: Vec<ExternalFile>,
+    /// Bytes of all elements; `None` if that passes 64 bits.
+    pub(crate) logical: Option<u64>,
+    pub(crate) stored: Option<StoredFacts>,
+    pub(crate) units: Option<String>,
+    /// The elements, if there are few.
+    pub(crate) value: Option<Value>,
+}
+
+/// Where a datatype is committed.
+#[derive(Debug)]
+pub(crate) struct Committed {
+    pub(crate) address: u64,
+    pub(crate) path: Option<String>,
+}
+
+/// What a dataset takes in the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredFacts {
+    pub(crate) bytes: u64,
+    /// Of a chunked dataset.
+    pub(crate) chunks: Option<u64>,
+}
+
+impl DatasetFacts {
+    pub(crate) fn of(describer: &Describer, dataset: &Dataset, problems: &mut Vec<String>) -> Self {
+        let datatype = dataset.datatype().clone();
+        let space = dataset.dataspace().clone();
+        let elements = space.element_count();
+        let layout = dataset.layout();
+        let value = value(describer, dataset, elements, &layout);
+        let committed = dataset.committed_datatype().map(|token: ObjectToken| Committed {
+            address: token.address(),
+            path: if describer.all { describer.paths.of(token.address()) } else { None },
+        });
+        Self {
+            committed,
+            filters: dataset.filters(),
+            fill: fill(describer, dataset, problems),
+            external: dataset.external_files(),
+            logical: elements.and_then(|count| count.checked_mul(u64::from(datatype.size))),
+            stored: noted(stored(dataset, &layout), problems).flatten(),
+            units: describer.label(dataset, "units", problems),
+            value: noted(value, problems).flatten(),
+            datatype,
+            space,
+            layout,
+        }
+    }
+
+    /// How much larger the elements are than what is stored of them, if filters make a difference.
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        let (logical, stored) = (self.logical?, self.stored?.bytes);
+        (!self.filters.is_empty() && logical > 0 && stored > 0).then(|| logical as f64 / stored as f64)
+    }
+}
+
+/// The elements, if there are few of them and they are here. What this version cannot read is passed over: the
+/// listing is about what is there.
+fn value(
+    describer: &Describer,
+    dataset: &Dataset,
+    elements: Option<u64>,
+    layout: &Layout,
+) -> Result<Option<Value>> {
+    let here = match layout {
+        Layout::Compact | Layout::Chunked(_) => true,
+        Layout::Contiguous { address } => address.is_some(),
+        _ => false,
+    };
+    let few = elements.is_some_and(|count| {
+        let bytes = count.saturating_mul(u64::from(dataset.datatype().size));
+        (1..=SHOWN_ELEMENTS).contains(&count) && bytes <= SHOWN_BYTES
+    });
+    // A chunk may be far larger than what is in it.
+    let small_chunk = match layout {
+        Layout::Chunked(chunking) => {
+            let count = chunking.shape.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+            count.saturating_mul(u64::from(dataset.datatype().size)) <= SHOWN_BYTES
+        }
+        _ => true,
+    };
+    if !(here && few && small_chunk) {
+        return Ok(None);
+    }
+    let shown = dataset.read_stored().and_then(|stored| {
+        let dims = dataset.dataspace().dims();
+        describer.decoder(Some(&stored)).array(dims, stored.datatype(), stored.bytes())
+    });
+    match shown {
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+fn fill(describer: &Describer, dataset: &Dataset, problems: &mut Vec<String>) -> Option<Value> {
+    let FillStatus::User(element) = dataset.fill_value().status else { return None };
+    let value = describer.decoder(None).array(&[], dataset.datatype(), &element);
+    match value {
+        Ok(value) => Some(value),
+        Err(error) => {
+            problems.push(format!("fill value: {}", message(&error)));
+            None
+        }
+    }
+}
+
+fn stored(dataset: &Dataset, layout: &Layout) -> Result<Option<StoredFacts>> {
+    match layout {
+        Layout::Chunked(_) => {
+            let (mut bytes, mut chunks) = (0_u64, 0_u64);
+            let counted = dataset.for_each_chunk(|chunk| {
+                bytes = bytes.saturating_add(chunk.size);
+                chunks = chunks.saturating_add(1);
+            });
+            match counted {
+                Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+                other => other.map(|()| Some(StoredFacts { bytes, chunks: Some(chunks) })),
+            }
+        }
+        Layout::Compact | Layout::Contiguous { .. } => {
+            Ok(Some(StoredFacts { bytes: dataset.storage_size()?, chunks: None }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The words for a chunk index.
+pub(crate) fn index_name(kind: ChunkIndexKind) -> &'static str {
+    match kind {
+        ChunkIndexKind::BTreeV1 => "version 1 B-tree",
+        ChunkIndexKind::Single => "single chunk",
+        ChunkIndexKind::Implicit => "implicit index",
+        ChunkIndexKind::FixedArray => "fixed array",
+        ChunkIndexKind::ExtensibleArray => "extensible array",
+        ChunkIndexKind::BTreeV2 => "version 2 B-tree",
+    }
+}
+
+/// The word for a layout.
+pub(crate) fn layout_name(layout: &Layout) -> &'static str {
+    match layout {
+        Layout::Compact => "compact",
+        Layout::Contiguous { .. } => "contiguous",
+        Layout::Chunked(_) => "chunked",
+        Layout::Virtual => "virtual",
+        Layout::Structured => "structured chunks",
+        _ => "unknown layout",
+    }
+}
+
+/// The filter's short name. Names in files may be sentences with addresses of their makers, so that the known
+/// one comes first.
+pub(crate) fn filter_name(filter: &FilterInfo) -> String {
+    match (hyperslab::filter::FilterId(filter.id).name(), &filter.name) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(name)) => escape(name.as_bytes()),
+        (None, None) => format!("filter {}", filter.id),
+    }
+}
+
+/// A shape: `1024 × 2048`; `∞` or a number behind a slash is how far a dimension may grow.
+pub(crate) fn shape(space: &Dataspace) -> String {
+    match space {
+        Dataspace::Null => return "null".into(),
+        Dataspace::Scalar => return "scalar".into(),
+        Dataspace::Simple(_) => {}
+    }
+    let dimension = |(dim, max): (&u64, Option<u64>)| match max {
+        None => format!("{dim}/∞"),
+        Some(max) if max != *dim => format!("{dim}/{max}"),
+        Some(_) => dim.to_string(),
+    };
+    let shown: Vec<String> = space.dims().iter().zip(space.max_dims()).map(dimension).collect();
+    shown.join(" × ")
+}
+
+/// Sizes: `64 × 64`.
+pub(crate) fn sizes(sizes: &[u64]) -> String {
+    sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes() {
+        assert_eq!(shape(&Dataspace::Scalar), "scalar");
+        assert_eq!(shape(&Dataspace::Null), "null");
+        assert_eq!(shape(&Dataspace::simple(&[1024, 2048])), "1024 × 2048");
+        let space = Dataspace::extendible(&[3, 4, 5], &[Some(3), None, Some(9)]).unwrap();
+        assert_eq!(shape(&space), "3 × 4/∞ × 5/9");
+    }
+}

@@ -1,0 +1,219 @@
+//! The listing as a JSON document for programs.
+//!
+//! ```text
+//! { "format": "hyperslab ls 1", "file": …, "superblock": …, "user_block": …, "size": …, "path": …,
+//!   "entries": [ … ], "failures": … }
+//! ```
+//! `entries` is flat, so that a file of any depth gives a document of the same depth: each entry has an `id` and the
+//! `id` of its `parent`, and stands behind its parent. `link` says what kind of link it is; for a hard link, `kind`
+//! is the kind of object. Sizes are in bytes; a `null` in `max_shape` is a dimension without end. Keys without a
+//! meaning for an entry are left out. New keys may be added.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use hyperslab::{Dataspace, Datatype, FileInfo, FilterInfo, GroupStorage, Layout};
+use serde_json::{Map, Value as Json, json};
+
+use super::dataset::{DatasetFacts, filter_name, index_name, layout_name};
+use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
+use super::values::Value;
+use super::walk::{Content, Entry, Sink};
+
+/// A document that is written entry by entry.
+pub(crate) struct Document<W: Write> {
+    output: W,
+}
+
+type Object = Map<String, Json>;
+
+impl<W: Write> Document<W> {
+    pub(crate) fn begin(mut output: W, file: &Path, info: &FileInfo, path: &str) -> Result<Self> {
+        let file = serde_json::to_string(&file.to_string_lossy())?;
+        let (version, block, size) = (info.superblock_version, info.user_block, info.length);
+        writeln!(output, "{{\n\"format\": \"hyperslab ls 1\",\n\"file\": {file},")?;
+        writeln!(output, "\"superblock\": {version},\n\"user_block\": {block},\n\"size\": {size},")?;
+        write!(output, "\"path\": {},\n\"entries\": [", serde_json::to_string(path)?)?;
+        Ok(Self { output })
+    }
+
+    pub(crate) fn end(mut self, failures: usize) -> Result<()> {
+        write!(self.output, "\n],\n\"failures\": {failures}\n}}\n")?;
+        Ok(self.output.flush()?)
+    }
+}
+
+impl<W: Write> Sink for Document<W> {
+    fn entry(&mut self, entry: &Entry, path: &dyn Fn() -> Option<String>) -> Result<()> {
+        let mut object = Object::new();
+        object.insert("id".into(), json!(entry.id));
+        object.insert("parent".into(), json!(entry.parent));
+        name(&mut object, &entry.name);
+        optional(&mut object, "path", path());
+        content(&mut object, &entry.content);
+        self.output.write_all(if entry.id == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut self.output, &Json::Object(object)).map_err(std::io::Error::from)?;
+        Ok(())
+    }
+}
+
+/// Puts in a key if there is a value.
+fn optional(object: &mut Object, key: &str, value: Option<impl Into<Json>>) {
+    if let Some(value) = value {
+        object.insert(key.into(), value.into());
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Puts in a name; one that is not UTF-8 also as hexadecimal digits.
+fn name(object: &mut Object, bytes: &[u8]) {
+    object.insert("name".into(), json!(text(bytes)));
+    if str::from_utf8(bytes).is_err() {
+        object.insert("name_bytes".into(), json!(super::numbers::hexadecimal(bytes.iter().copied())));
+    }
+}
+
+fn content(object: &mut Object, content: &Content) {
+    let mut link = |kind: &str, keys: Json| {
+        object.insert("link".into(), json!(kind));
+        if let Json::Object(keys) = keys {
+            object.extend(keys);
+        }
+    };
+    match content {
+        Content::Object(facts) => link("hard", Json::Object(facts_of(facts))),
+        Content::Same(path) => link("hard", json!({ "same_as": path })),
+        Content::Soft { path, dangling } => {
+            link("soft", json!({ "target": text(path), "dangling": dangling }));
+        }
+        Content::External { file, path } => {
+            link("external", json!({ "target_file": text(file), "target": text(path) }));
+        }
+        Content::UserDefined { class, value } => {
+            let value = super::numbers::hexadecimal(value.iter().copied());
+            link("user-defined", json!({ "class": class, "value": value }));
+        }
+        Content::UnknownLink => link("unknown", Json::Null),
+        Content::Broken(error) => link("hard", json!({ "error": error })),
+    }
+}
+
+fn facts_of(facts: &ObjectFacts) -> Object {
+    let mut object = Object::new();
+    let kind = match &facts.detail {
+        Detail::Group(_) => "group",
+        Detail::Dataset(_) => "dataset",
+        Detail::Datatype(_) => "datatype",
+        Detail::Unknown => "unknown",
+    };
+    object.insert("kind".into(), json!(kind));
+    object.insert("address".into(), json!(facts.address));
+    optional(&mut object, "link_count", facts.link_count);
+    optional(&mut object, "comment", facts.comment.as_deref().map(text));
+    optional(&mut object, "modified", facts.modified);
+    match &facts.detail {
+        Detail::Group(group) => group_keys(&mut object, group),
+        Detail::Dataset(dataset) => dataset_keys(&mut object, dataset),
+        Detail::Datatype(datatype) => type_keys(&mut object, datatype),
+        Detail::Unknown => {}
+    }
+    object.insert("attributes".into(), facts.attributes.iter().map(attribute).collect());
+    if !facts.problems.is_empty() {
+        object.insert("errors".into(), json!(facts.problems));
+    }
+    object
+}
+
+fn group_keys(object: &mut Object, group: &GroupFacts) {
+    optional(object, "class", group.class.clone());
+    optional(object, "members", group.members);
+    let storage = group.storage.map(|storage| match storage {
+        GroupStorage::SymbolTable => "symbol table",
+        GroupStorage::Compact => "compact",
+        GroupStorage::Dense => "dense",
+    });
+    optional(object, "storage", storage);
+    object.insert("creation_order_tracked".into(), json!(group.order_tracked));
+}
+
+fn type_keys(object: &mut Object, datatype: &Datatype) {
+    object.insert("type".into(), json!(datatype.to_string()));
+    object.insert("type_size".into(), json!(datatype.size));
+}
+
+fn space_keys(object: &mut Object, space: &Dataspace) {
+    let kind = match space {
+        Dataspace::Null => "null",
+        Dataspace::Scalar => "scalar",
+        Dataspace::Simple(_) => "simple",
+    };
+    object.insert("dataspace".into(), json!(kind));
+    object.insert("shape".into(), json!(space.dims()));
+    if space.is_extendible() {
+        object.insert("max_shape".into(), json!(space.max_dims().as_slice()));
+    }
+}
+
+fn dataset_keys(object: &mut Object, dataset: &DatasetFacts) {
+    space_keys(object, &dataset.space);
+    type_keys(object, &dataset.datatype);
+    if let Some(committed) = &dataset.committed {
+        let place = json!({ "address": committed.address, "path": committed.path });
+        object.insert("committed_type".into(), place);
+    }
+    optional(object, "units", dataset.units.clone());
+    value_keys(object, "value", dataset.value.as_ref());
+    object.insert("layout".into(), json!(layout_name(&dataset.layout)));
+    if let Layout::Chunked(chunking) = &dataset.layout {
+        object.insert("chunk_shape".into(), json!(chunking.shape));
+        object.insert("chunk_index".into(), json!(index_name(chunking.index)));
+    }
+    optional(object, "chunks", dataset.stored.and_then(|stored| stored.chunks));
+    optional(object, "logical_size", dataset.logical);
+    optional(object, "stored_size", dataset.stored.map(|stored| stored.bytes));
+    optional(object, "ratio", dataset.ratio());
+    let filter = |filter: &FilterInfo| {
+        json!({
+            "id": filter.id,
+            "name": filter_name(filter),
+            "optional": filter.flags & 1 == 1,
+            "parameters": filter.client_data,
+        })
+    };
+    object.insert("filters".into(), dataset.filters.iter().map(filter).collect());
+    value_keys(object, "fill_value", dataset.fill.as_ref());
+    if !dataset.external.is_empty() {
+        let piece = |piece: &hyperslab::ExternalFile| json!({ "file": text(&piece.name), "offset": piece.offset, "size": piece.size });
+        object.insert("external_files".into(), dataset.external.iter().map(piece).collect());
+    }
+}
+
+fn value_keys(object: &mut Object, key: &str, value: Option<&Value>) {
+    let Some(value) = value else { return };
+    object.insert(key.into(), value.json());
+    if value.is_cut() {
+        object.insert(format!("{key}_is_cut"), json!(true));
+    }
+}
+
+fn attribute(attribute: &AttributeFacts) -> Json {
+    let mut object = Object::new();
+    name(&mut object, &attribute.name);
+    if let Some(datatype) = &attribute.datatype {
+        type_keys(&mut object, datatype);
+    }
+    if let Some(space) = &attribute.space {
+        space_keys(&mut object, space);
+    }
+    match &attribute.value {
+        Ok(value) => value_keys(&mut object, "value", Some(value)),
+        Err(error) => {
+            object.insert("error".into(), json!(error));
+        }
+    }
+    Json::Object(object)
+}

@@ -1,0 +1,98 @@
+//! `hyperslab ls`: what is in a file.
+
+mod dataset;
+mod describe;
+mod json;
+mod numbers;
+mod paths;
+mod rows;
+mod tree;
+mod values;
+mod walk;
+
+use std::error::Error as StdError;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use hyperslab::{ErrorKind, File, Object};
+
+use self::describe::Describer;
+use self::paths::Paths;
+use self::walk::Walk;
+use crate::output;
+
+/// Values of an array that the tree decodes; fewer are shown where they are long.
+const VALUES_IN_TREE: usize = 32;
+
+/// Values of an array that JSON has.
+const VALUES_IN_JSON: usize = 1000;
+
+/// What `ls` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// List what is in the groups, too, and in the groups in them
+    #[arg(short, long)]
+    recursive: bool,
+    /// Show attributes, storage and types at length
+    #[arg(short, long)]
+    verbose: bool,
+    /// Print a JSON document, attributes and storage included
+    #[arg(long)]
+    json: bool,
+    /// The file
+    file: PathBuf,
+    /// The group, dataset or datatype to list
+    #[arg(default_value = "/")]
+    path: String,
+}
+
+/// Lists; fails at the end if something could not be read.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let shown = arguments.file.display();
+    let file = File::open(&arguments.file).map_err(|error| opening(error, &arguments.file))?;
+    let object = match arguments.path.trim_matches('/') {
+        "" => Object::clone(file.root()),
+        path => file.object(path).with_context(|| format!("`{shown}`"))?,
+    };
+    let path = format!("/{}", arguments.path.trim_matches('/'));
+    let describer = Describer {
+        all: arguments.verbose || arguments.json,
+        values: if arguments.json { VALUES_IN_JSON } else { VALUES_IN_TREE },
+        paths: Paths::new(&file),
+    };
+    let walk = Walk::new(&file, &describer, arguments.recursive);
+    let failures = if arguments.json {
+        let mut document = json::Document::begin(output::stdout(), &arguments.file, &file.info(), &path)?;
+        let failures = walk.run(&object, &path, &mut document)?;
+        document.end(failures)?;
+        failures
+    } else {
+        let mut tree = tree::Tree::new(output::stdout(), &arguments.file, &file.info(), arguments.verbose);
+        let failures = walk.run(&object, &path, &mut tree)?;
+        tree.end()?;
+        failures
+    };
+    if failures == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let things = if failures == 1 { "1 thing" } else { &format!("{failures} things") };
+    let line = output::escape(format!("hyperslab: {things} in `{shown}` could not be read").as_bytes());
+    // The exit code says it, too.
+    let _ = writeln!(std::io::stderr(), "{line}");
+    Ok(ExitCode::FAILURE)
+}
+
+/// Why a file cannot be opened; of an error of the operating system, its own words.
+fn opening(error: hyperslab::Error, file: &Path) -> anyhow::Error {
+    let context = format!("cannot open `{}`", file.display());
+    if error.kind() == ErrorKind::Io {
+        let mut cause: &dyn StdError = &error;
+        while let Some(next) = cause.source() {
+            cause = next;
+        }
+        return anyhow::anyhow!("{context}: {cause}");
+    }
+    anyhow::Error::new(error).context(context)
+}

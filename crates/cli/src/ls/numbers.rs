@@ -1,0 +1,147 @@
+//! Numbers as Python and NumPy print them: the fewest digits that give the number back.
+
+use hyperslab::datatype::convert::{Conversion, ConvertError};
+use hyperslab::datatype::{DatatypeClass, FixedPoint, FloatingPoint};
+use hyperslab::{Datatype, H5Type};
+
+use super::values::Value;
+
+/// One element as a Rust number.
+fn element<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<T, ConvertError> {
+    let conversion = Conversion::new(datatype, &T::datatype())?;
+    let values = T::read_vec(1, |out| conversion.convert(bytes, out, 1))?;
+    values.first().copied().ok_or_else(|| ConvertError::unsupported(datatype, &T::datatype()))
+}
+
+/// An integer. What does not fit 64 bits is clamped.
+pub(crate) fn integer(datatype: &Datatype, fixed: &FixedPoint, bytes: &[u8]) -> Result<Value, ConvertError> {
+    Ok(if fixed.signed {
+        Value::Integer(element(datatype, bytes)?)
+    } else {
+        Value::Unsigned(element(datatype, bytes)?)
+    })
+}
+
+/// A floating-point number.
+pub(crate) fn float(
+    datatype: &Datatype,
+    format: &FloatingPoint,
+    bytes: &[u8],
+) -> Result<Value, ConvertError> {
+    let text = match format.mantissa_size {
+        23 => spell(&format!("{:e}", element::<f32>(datatype, bytes)?)),
+        52.. => spell(&format!("{:e}", element::<f64>(datatype, bytes)?)),
+        _ => shortest(datatype, bytes)?,
+    };
+    Ok(Value::Float(text))
+}
+
+/// The fewest digits that give the same element, for formats that Rust does not have.
+fn shortest(datatype: &Datatype, bytes: &[u8]) -> Result<String, ConvertError> {
+    let number: f64 = element(datatype, bytes)?;
+    if number.is_finite() {
+        let back = Conversion::new(&f64::datatype(), datatype)?;
+        for digits in 0..9 {
+            let text = format!("{number:.digits$e}");
+            let Ok(rounded) = text.parse::<f64>() else { continue };
+            let mut again = vec![0; bytes.len()];
+            back.convert(&f64::to_bytes(&[rounded]), &mut again, 1)?;
+            if again == bytes {
+                return Ok(spell(&text));
+            }
+        }
+    }
+    Ok(spell(&format!("{number:e}")))
+}
+
+/// Python's spelling of a number that Rust wrote in scientific notation: `1.5`, `1e-05`, `1e+16`, `nan`.
+fn spell(scientific: &str) -> String {
+    let Some((mantissa, exponent)) = scientific.split_once('e') else {
+        return scientific.to_ascii_lowercase();
+    };
+    let Ok(exponent) = exponent.parse::<i32>() else { return scientific.to_owned() };
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let digits: String = mantissa.chars().filter(|character| *character != '.').collect();
+    let digits = match digits.trim_end_matches('0') {
+        "" => "0",
+        trimmed => trimmed,
+    };
+    if !(-4..16).contains(&exponent) {
+        let (first, rest) = digits.split_at(1);
+        let point = if rest.is_empty() { "" } else { "." };
+        let direction = if exponent < 0 { '-' } else { '+' };
+        return format!("{sign}{first}{point}{rest}e{direction}{:02}", exponent.unsigned_abs());
+    }
+    let Ok(whole) = usize::try_from(exponent) else {
+        let zeros = "0".repeat(usize::try_from(exponent.unsigned_abs()).unwrap_or(1).saturating_sub(1));
+        return format!("{sign}0.{zeros}{digits}");
+    };
+    let whole = whole.saturating_add(1);
+    match digits.split_at_checked(whole) {
+        Some((whole, "")) => format!("{sign}{whole}.0"),
+        Some((whole, fraction)) => format!("{sign}{whole}.{fraction}"),
+        None => format!("{sign}{digits:0<whole$}.0"),
+    }
+}
+
+/// Bytes of a number without sign, most significant first, as hexadecimal.
+pub(crate) fn hexadecimal(bytes: impl Iterator<Item = u8>) -> String {
+    let mut text = String::from("0x");
+    text.extend(bytes.map(|byte| format!("{byte:02x}")));
+    text
+}
+
+/// Whether elements of the type are numbers that [`integer`] or [`float`] spells.
+pub(crate) fn number(datatype: &Datatype, bytes: &[u8]) -> Option<Result<Value, ConvertError>> {
+    match &datatype.class {
+        DatatypeClass::FixedPoint(fixed) => Some(integer(datatype, fixed, bytes)),
+        DatatypeClass::FloatingPoint(format) => Some(float(datatype, format, bytes)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab::datatype::ByteOrder::{BigEndian, LittleEndian};
+
+    fn text(datatype: &Datatype, bytes: &[u8]) -> String {
+        number(datatype, bytes).unwrap().unwrap().text(80)
+    }
+
+    #[test]
+    fn doubles_are_spelled_as_python_does() {
+        let cases = [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (-1.5, "-1.5"),
+            (100.0, "100.0"),
+            (123_456.789, "123456.789"),
+            (0.0001, "0.0001"),
+            (0.00012, "0.00012"),
+            (0.00001, "1e-05"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e+16"),
+            (1.25e-300, "1.25e-300"),
+            (f64::NAN, "nan"),
+            (f64::NEG_INFINITY, "-inf"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(text(&f64::datatype(), &f64::to_bytes(&[value])), expected);
+        }
+    }
+
+    #[test]
+    fn fewer_bits_need_fewer_digits() {
+        assert_eq!(text(&f32::datatype(), &f32::to_bytes(&[0.1])), "0.1");
+        assert_eq!(text(&Datatype::f16(LittleEndian), &[0x66, 0x2e]), "0.1");
+        assert_eq!(text(&Datatype::bf16(BigEndian), &[0x3d, 0xcd]), "0.1");
+    }
+
+    #[test]
+    fn integers() {
+        assert_eq!(text(&Datatype::u64(BigEndian), &[0xff; 8]), "18446744073709551615");
+        assert_eq!(text(&Datatype::i8(), &[0x80]), "-128");
+    }
+}

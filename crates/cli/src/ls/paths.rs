@@ -1,0 +1,62 @@
+//! Paths of objects by their addresses, for references.
+
+use std::cell::OnceCell;
+use std::collections::{HashMap, VecDeque};
+
+use hyperslab::{File, LinkTarget, Object, ObjectKind};
+
+use crate::output::escape;
+
+/// Objects that are looked at before references are shown by address only.
+const MOST_OBJECTS: usize = 20_000;
+
+/// Groups on a path beyond which nothing is looked for.
+const MOST_LEVELS: usize = 64;
+
+/// The shortest path to each object, gathered when it is first asked for.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    file: File,
+    found: OnceCell<HashMap<u64, String>>,
+}
+
+impl Paths {
+    pub(crate) fn new(file: &File) -> Self {
+        Self { file: file.clone(), found: OnceCell::new() }
+    }
+
+    /// The path of the object, if it is known.
+    pub(crate) fn of(&self, address: u64) -> Option<String> {
+        self.found.get_or_init(|| gather(&self.file)).get(&address).cloned()
+    }
+}
+
+/// Walks the groups breadth first; what cannot be read has no path.
+fn gather(file: &File) -> HashMap<u64, String> {
+    let mut found = HashMap::from([(file.token().address(), "/".to_owned())]);
+    let root: Object = Object::clone(file.root());
+    let mut groups = VecDeque::from([(root, String::new(), 0_usize)]);
+    while let Some((object, path, level)) = groups.pop_front() {
+        let Ok(links) = object.into_group().and_then(|group| group.links()) else { continue };
+        for link in links {
+            let LinkTarget::Hard(token) = link.target else { continue };
+            if found.len() >= MOST_OBJECTS {
+                return found;
+            }
+            if found.contains_key(&token.address()) {
+                continue;
+            }
+            let path = format!("{path}/{}", escape(&link.name));
+            found.insert(token.address(), path.clone());
+            if level >= MOST_LEVELS {
+                continue;
+            }
+            if let Ok(object) = file.object_at(token)
+                && object.kind() == Some(ObjectKind::Group)
+            {
+                groups.push_back((object, path, level.saturating_add(1)));
+            }
+        }
+    }
+    found
+}

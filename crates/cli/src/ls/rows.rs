@@ -1,0 +1,148 @@
+//! Lines in columns. Lines are held back until enough of them are known to make the columns of one width; columns
+//! never become narrower, so that long listings stay calm.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use crate::output::{FAINT, styled, width};
+
+/// Lines that are held back.
+const HELD_LINES: usize = 1024;
+
+/// Columns that are aligned: name, shape, type, value.
+const COLUMNS: usize = 4;
+
+/// The widest that each may become; longer cells push the rest of their line.
+const WIDEST: [usize; COLUMNS] = [44, 30, 36, 40];
+
+/// Between columns.
+const GAP: &str = "  ";
+
+/// Text in one style.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) style: Style,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl Into<String>, style: Style) -> Self {
+        Self { text: text.into(), style }
+    }
+}
+
+/// One line: lines of the tree, aligned cells, and text behind them that is not aligned.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Row {
+    pub(crate) branches: String,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) tail: Vec<Cell>,
+}
+
+/// Writes rows in blocks.
+#[derive(Debug)]
+pub(crate) struct Rows<W: Write> {
+    output: W,
+    held: Vec<Row>,
+    widths: [usize; COLUMNS],
+}
+
+impl<W: Write> Rows<W> {
+    pub(crate) fn new(output: W) -> Self {
+        Self { output, held: Vec::new(), widths: [0; COLUMNS] }
+    }
+
+    pub(crate) fn push(&mut self, row: Row) -> io::Result<()> {
+        self.held.push(row);
+        if self.held.len() >= HELD_LINES { self.write_held() } else { Ok(()) }
+    }
+
+    /// Writes what is held back.
+    pub(crate) fn end(&mut self) -> io::Result<()> {
+        self.write_held()?;
+        self.output.flush()
+    }
+
+    fn write_held(&mut self) -> io::Result<()> {
+        let held = std::mem::take(&mut self.held);
+        for row in &held {
+            for (at, (widest, limit)) in self.widths.iter_mut().zip(WIDEST).enumerate() {
+                let columns = row.columns(at).filter(|columns| *columns <= limit);
+                *widest = columns.unwrap_or(0).max(*widest);
+            }
+        }
+        held.iter().try_for_each(|row| row.write(&mut self.output, self.widths))
+    }
+}
+
+impl Row {
+    /// The width of a cell; the first one begins with the lines of the tree.
+    fn columns(&self, at: usize) -> Option<usize> {
+        let columns = width(&self.cells.get(at)?.text);
+        Some(if at == 0 { columns.saturating_add(width(&self.branches)) } else { columns })
+    }
+
+    fn write(&self, output: &mut impl Write, widths: [usize; COLUMNS]) -> io::Result<()> {
+        styled(output, FAINT, &self.branches)?;
+        // Spaces are written only once something follows them.
+        let mut owed = 0_usize;
+        for ((at, cell), widest) in self.cells.iter().enumerate().zip(widths) {
+            if !cell.text.is_empty() {
+                write!(output, "{:owed$}", "")?;
+                styled(output, cell.style, &cell.text)?;
+                owed = 0;
+            }
+            let used = self.columns(at).unwrap_or(0);
+            if widest > 0 || used > 0 {
+                owed = owed.saturating_add(widest.saturating_sub(used)).saturating_add(GAP.len());
+            }
+        }
+        for cell in &self.tail {
+            if !cell.text.is_empty() {
+                write!(output, "{:owed$}", "")?;
+                styled(output, cell.style, &cell.text)?;
+                owed = GAP.len();
+            }
+        }
+        writeln!(output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::PLAIN;
+
+    fn row(branches: &str, cells: &[&str], tail: &str) -> Row {
+        Row {
+            branches: branches.into(),
+            cells: cells.iter().map(|text| Cell::new(*text, PLAIN)).collect(),
+            tail: vec![Cell::new(tail, PLAIN)],
+        }
+    }
+
+    fn written(rows: &[Row]) -> String {
+        let mut written = Rows::new(Vec::new());
+        rows.iter().for_each(|row| written.push(row.clone()).unwrap());
+        written.end().unwrap();
+        anstream::adapter::strip_bytes(&written.output).into_vec().try_into().unwrap()
+    }
+
+    #[test]
+    fn cells_are_aligned_and_tails_are_not() {
+        let text = written(&[
+            row("", &["group/"], "of any length"),
+            row("├── ", &["a", "3 × 4", "i32"], "end"),
+            row("└── ", &["数", "", "f64"], ""),
+        ]);
+        assert_eq!(text, "group/  of any length\n├── a   3 × 4  i32  end\n└── 数         f64\n");
+    }
+
+    #[test]
+    fn very_long_cells_do_not_widen_their_column() {
+        let long = "x".repeat(100);
+        let text = written(&[row("", &[&long, "1"], ""), row("", &["y", "2"], "")]);
+        assert_eq!(text, format!("{long}  1\ny  2\n"));
+    }
+}

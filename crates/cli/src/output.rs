@@ -1,0 +1,169 @@
+//! The terminal: a buffered, locked standard output with styles, and text from files made safe to print.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+
+/// Names of groups.
+pub(crate) const GROUP: Style = AnsiColor::Blue.on_default().bold();
+/// Names of datasets.
+pub(crate) const DATASET: Style = Style::new().bold();
+/// Names of committed datatypes, and types.
+pub(crate) const DATATYPE: Style = AnsiColor::Magenta.on_default();
+/// Links that are not hard.
+pub(crate) const LINK: Style = AnsiColor::Cyan.on_default();
+/// Values.
+pub(crate) const VALUE: Style = AnsiColor::Green.on_default();
+/// What is said beside the point.
+pub(crate) const FAINT: Style = Style::new().dimmed();
+/// What is wrong.
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+/// All else.
+pub(crate) const PLAIN: Style = Style::new();
+
+/// Standard output. Styles reach it only if it is a terminal, or `CLICOLOR_FORCE` says so; `NO_COLOR` is heeded.
+pub(crate) type Output = BufWriter<AutoStream<StdoutLock<'static>>>;
+
+/// Locks standard output.
+pub(crate) fn stdout() -> Output {
+    BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock()))
+}
+
+/// Text from a file, made safe for terminals: control characters, those that change the direction of text, and
+/// bytes that are not UTF-8 are written as escapes.
+pub(crate) fn escape(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if is_unsafe(character) {
+                text.extend(character.escape_default());
+            } else {
+                text.push(character);
+            }
+        }
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
+}
+
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// An error and its causes in one line, without causes that were already said.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut line = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let said = error.to_string();
+        if line.is_empty() {
+            line = said;
+        } else if !line.ends_with(&said) {
+            line.push_str(": ");
+            line.push_str(&said);
+        }
+        next = error.source();
+    }
+    line
+}
+
+/// Columns that a terminal takes for the text, as far as can be told without the tables of Unicode.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(columns).sum()
+}
+
+fn columns(character: char) -> usize {
+    match character {
+        '\u{300}'..='\u{36f}'
+        | '\u{200b}'..='\u{200d}'
+        | '\u{20d0}'..='\u{20ff}'
+        | '\u{fe00}'..='\u{fe0f}' => 0,
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
+}
+
+/// The text, cut to at most `columns` columns; a cut is marked by `…`.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += self::columns(character);
+        if used > columns {
+            break;
+        }
+        short.push(character);
+    }
+    short.push('…');
+    short
+}
+
+/// Writes text in a style.
+pub(crate) fn styled(output: &mut impl Write, style: Style, text: &str) -> io::Result<()> {
+    if text.is_empty() { Ok(()) } else { write!(output, "{style}{text}{style:#}") }
+}
+
+/// A number of bytes for people: `17 B`, `34.2 KiB`.
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+pub(crate) fn bytes(count: u64) -> String {
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let mut size = count as f64;
+    let mut unit = "B";
+    for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        // What would be shown as 1024.0 is one of the next unit.
+        if size < 1023.95 {
+            break;
+        }
+        size /= 1024.0;
+        unit = larger;
+    }
+    format!("{size:.1} {unit}")
+}
+
+/// `1 member`, `2 members`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_files_is_safe() {
+        assert_eq!(escape("Größe µm 数".as_bytes()), "Größe µm 数");
+        assert_eq!(escape(b"a\x1b[31mb\r\n"), "a\\u{1b}[31mb\\r\\n");
+        assert_eq!(escape(b"\xff\xfe!"), "\\xff\\xfe!");
+        assert_eq!(escape("\u{202e}x".as_bytes()), "\\u{202e}x");
+    }
+
+    #[test]
+    fn sizes() {
+        let shown: Vec<String> = [0, 1023, 1024, 1536, 1024 * 1024 - 1, u64::MAX].map(bytes).into();
+        assert_eq!(shown, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "16.0 EiB"]);
+        assert_eq!([count(1, "chunk"), count(0, "chunk")], ["1 chunk", "0 chunks"]);
+    }
+
+    #[test]
+    fn widths_and_cuts() {
+        assert_eq!(width("数a"), 3);
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdefg", 6), "abcde…");
+        assert_eq!(cut("数数数数", 6), "数数…");
+    }
+}
