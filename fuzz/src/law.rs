@@ -7,6 +7,9 @@ use hyperslab_format::codec::Structure;
 
 use crate::seal;
 
+/// Bytes of the largest block that is encoded again.
+const MOST_BYTES: usize = 1 << 16;
+
 /// Decodes the block at the start of `bytes`, as it is or with its last four bytes made the right checksum, and
 /// holds it against the law.
 pub fn structure<T: Structure + PartialEq + Debug>(bytes: &[u8], context: &T::Context) -> Option<T> {
@@ -19,11 +22,17 @@ pub fn structure_sealed<T: Structure + PartialEq + Debug>(
     context: &T::Context,
     seal: impl FnOnce(&mut [u8]),
 ) -> Option<T> {
-    let block = bytes.get(..T::size(context).min(bytes.len()))?;
-    let value = T::decode(block, context).or_else(|_| {
-        let mut sealed = block.to_vec();
-        seal(&mut sealed);
-        T::decode(&sealed, context)
+    let size = T::size(context);
+    let cut = bytes.get(..size).unwrap_or(bytes);
+    let value = T::decode(cut, context);
+    if size > MOST_BYTES {
+        return None; // the decoder has refused or taken it; encoding would only measure memory
+    }
+    let value = value.or_else(|_| {
+        let mut whole = cut.to_vec();
+        whole.resize(size, 0);
+        seal(&mut whole);
+        T::decode(&whole, context)
     });
     let value = value.ok()?;
     let encoded = value.encode(context).unwrap_or_else(|error| panic!("{error}: {value:?}"));

@@ -14,7 +14,8 @@ const COUNT: u64 = 10_000;
 const ROUNDS: u64 = 15;
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let number = |position: usize, otherwise: u64| args.get(position).map_or(Ok(otherwise), |arg| arg.parse());
+    let number =
+        |position: usize, otherwise: u64| args.get(position).map_or(Ok(otherwise), |arg| arg.parse());
     let (count, rounds) = (number(0, COUNT)?, number(1, ROUNDS)?);
     let library = Libhdf5::find()?;
     println!("{count} datasets with two attributes each; libhdf5 {}; {rounds} rounds\n", library.version);

@@ -14,7 +14,11 @@ pub(crate) fn median(times: &[f64]) -> f64 {
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
     let at = |position: usize| sorted.get(position).copied().unwrap_or(f64::NAN);
-    if sorted.len().is_multiple_of(2) { f64::midpoint(at(middle.wrapping_sub(1)), at(middle)) } else { at(middle) }
+    if sorted.len().is_multiple_of(2) {
+        f64::midpoint(at(middle.wrapping_sub(1)), at(middle))
+    } else {
+        at(middle)
+    }
 }
 
 /// Medians, quickest runs and the ratio of the medians.

@@ -1,6 +1,7 @@
 //! Bytes at addresses: the only room that holds a driver.
 
 mod bytes;
+mod decoded;
 mod open;
 mod page_cache;
 
@@ -15,6 +16,7 @@ pub use bytes::Bytes;
 pub use open::StoreOptions;
 
 use crate::error::{Error, Result};
+use decoded::Decoded;
 use page_cache::PageCache;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
@@ -30,6 +32,7 @@ pub struct Store {
     limits: Limits,
     filters: Registry,
     pages: PageCache,
+    decoded: Decoded,
 }
 
 impl Store {

@@ -8,6 +8,7 @@ use hyperslab_format::superblock::{ConsistencyFlags, Superblock};
 use hyperslab_vfd::Driver;
 
 use super::Store;
+use super::decoded::Decoded;
 use super::page_cache::PageCache;
 use crate::error::{Error, Result};
 
@@ -36,8 +37,9 @@ impl Store {
             check_marks(&superblock, options.swmr_read)?;
             check_length(&superblock, base, length, options.swmr_read)?;
         }
-        let pages = PageCache::new();
-        Ok(Self { driver, superblock, base, length, limits: options.limits, filters: options.filters, pages })
+        let StoreOptions { limits, filters, .. } = options;
+        let (pages, decoded) = (PageCache::new(), Decoded::new());
+        Ok(Self { driver, superblock, base, length, limits, filters, pages, decoded })
     }
 }
 
