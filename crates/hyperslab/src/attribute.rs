@@ -1,7 +1,7 @@
 //! Attributes.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hyperslab_engine::object::attribute::{Attribute as EngineAttribute, AttributeValue};
 use hyperslab_engine::ops::OpenFile;
@@ -16,11 +16,12 @@ use crate::{CharacterSet, Dataspace, Datatype, H5Type, ObjectToken, Stored};
 pub struct Attribute {
     file: Arc<OpenFile>,
     attribute: EngineAttribute,
+    value: OnceLock<AttributeValue>,
 }
 
 impl Attribute {
     pub(crate) fn new(file: Arc<OpenFile>, attribute: EngineAttribute) -> Self {
-        Self { file, attribute }
+        Self { file, attribute, value: OnceLock::new() }
     }
 
     /// The name; bytes that are not UTF-8 are replaced.
@@ -44,10 +45,15 @@ impl Attribute {
         self.attribute.creation_order
     }
 
-    fn value(&self) -> Result<AttributeValue> {
-        self.attribute
+    fn value(&self) -> Result<&AttributeValue> {
+        if let Some(value) = self.value.get() {
+            return Ok(value);
+        }
+        let value = self
+            .attribute
             .value(&self.file.container)
-            .map_err(|error| error.context(format!("attribute `{}`", self.name())))
+            .map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
+        Ok(self.value.get_or_init(|| value))
     }
 
     /// The type of the elements.
@@ -55,7 +61,7 @@ impl Attribute {
     /// # Errors
     /// If the attribute's message is damaged.
     pub fn datatype(&self) -> Result<Datatype> {
-        Ok(self.value()?.datatype)
+        Ok(self.value()?.datatype.clone())
     }
 
     /// The committed datatype that is used, if one is.
@@ -71,7 +77,7 @@ impl Attribute {
     /// # Errors
     /// If the attribute's message is damaged.
     pub fn dataspace(&self) -> Result<Dataspace> {
-        Ok(self.value()?.dataspace)
+        Ok(self.value()?.dataspace.clone())
     }
 
     /// The elements as stored; those never written are zero bytes.
@@ -81,8 +87,8 @@ impl Attribute {
     pub fn read_stored(&self) -> Result<Stored> {
         let value = self.value()?;
         let bytes =
-            stored_bytes(&value).map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
-        Ok(Stored::new(Arc::clone(&self.file), value.datatype, bytes))
+            stored_bytes(value).map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
+        Ok(Stored::new(Arc::clone(&self.file), value.datatype.clone(), bytes))
     }
 
     /// All elements as an array of the attribute's shape.
@@ -101,7 +107,7 @@ impl Attribute {
     /// # Errors
     /// If the type of the elements cannot be converted to `T`.
     pub fn read<T: H5Type>(&self) -> Result<ArrayD<T>> {
-        let shape = shape(&self.dataspace()?)?;
+        let shape = shape(&self.value()?.dataspace)?;
         array(shape, self.read_stored()?.convert()?)
     }
 
@@ -125,7 +131,7 @@ impl Attribute {
     /// # Errors
     /// If they are no strings.
     pub fn read_strings(&self) -> Result<ArrayD<String>> {
-        let shape = shape(&self.dataspace()?)?;
+        let shape = shape(&self.value()?.dataspace)?;
         array(shape, self.read_stored()?.strings()?)
     }
 

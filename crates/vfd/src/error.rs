@@ -52,7 +52,7 @@ pub enum DriverError {
         operation: &'static str,
     },
     /// The operating system reported an error.
-    #[error("{name}: {operation}: {source}")]
+    #[error("{name}: {operation}")]
     Io {
         /// The file.
         name: String,

@@ -122,8 +122,12 @@ fn value(
 }
 
 fn fill(describer: &Describer, dataset: &Dataset, problems: &mut Vec<String>) -> Option<Value> {
-    let FillStatus::User(element) = dataset.fill_value().status else { return None };
-    let value = describer.decoder(None).array(&[], dataset.datatype(), &element);
+    if !matches!(dataset.fill_value().status, FillStatus::User(_)) {
+        return None;
+    }
+    let value = dataset
+        .stored_fill_value()
+        .and_then(|stored| describer.decoder(Some(&stored)).array(&[], dataset.datatype(), stored.bytes()));
     match value {
         Ok(value) => Some(value),
         Err(error) => {

@@ -1,8 +1,8 @@
 //! Short values: of attributes, fill values and small datasets.
 
 use hyperslab::datatype::{ByteOrder, VariableLengthKind};
-use hyperslab::datatype::{Compound, DatatypeClass, Enumeration, Reference, ReferenceKind};
-use hyperslab::{Datatype, Error, Result, Stored};
+use hyperslab::datatype::{Compound, DatatypeClass, Enumeration, Reference};
+use hyperslab::{Datatype, Error, ObjectToken, ReferenceTarget, Result, Stored};
 use serde_json::{Value as Json, json};
 
 use super::numbers::{self, hexadecimal};
@@ -119,26 +119,17 @@ impl Decoder<'_> {
     }
 
     fn reference(&self, reference: Reference, bytes: &[u8]) -> Result<Value> {
-        let what = match reference.kind {
-            ReferenceKind::Object1 => return self.object(bytes),
-            ReferenceKind::DatasetRegion1 | ReferenceKind::DatasetRegion2 => "region of a dataset",
-            ReferenceKind::Object2 => "object, region or attribute",
-            ReferenceKind::Attribute => "attribute",
-        };
-        let nothing = bytes.iter().all(|byte| *byte == 0);
-        Ok(Value::Reference(if nothing { "nothing".into() } else { format!("a {what}") }))
-    }
-
-    /// An object reference of the old kind: an address.
-    fn object(&self, bytes: &[u8]) -> Result<Value> {
-        let size = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
-        let datatype = Datatype::integer(size, false, ByteOrder::LittleEndian);
-        let Some(Ok(Value::Unsigned(address))) = numbers::number(&datatype, bytes) else {
-            return Ok(Value::Bytes(hexadecimal(bytes.iter().copied())));
-        };
-        Ok(Value::Reference(match address {
-            0 | u64::MAX => "nothing".into(),
-            _ => self.paths.of(address).unwrap_or_else(|| format!("object at {address:#x}")),
+        let Some(stored) = self.stored else { return Ok(Value::Bytes(hexadecimal(bytes.iter().copied()))) };
+        let path = |token: ObjectToken| self.paths.of(token.address()).unwrap_or_else(|| token.to_string());
+        Ok(Value::Reference(match stored.reference(reference, bytes)? {
+            ReferenceTarget::Null => "nothing".into(),
+            ReferenceTarget::Object(token) => path(token),
+            ReferenceTarget::Region(token, _) => format!("a region of {}", path(token)),
+            ReferenceTarget::Attribute(token, name) => {
+                format!("{} @{}", path(token), String::from_utf8_lossy(&name))
+            }
+            ReferenceTarget::External(file) => format!("something in {}", String::from_utf8_lossy(&file)),
+            _ => "something unknown".into(),
         }))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Node};
 use hyperslab_format::codec::{Address, Structure as _};
@@ -51,7 +52,7 @@ pub fn descend(
     root: Address,
     context: &BTreeV1Context,
     compare: &mut dyn FnMut(&BTreeV1Node, usize) -> Result<Ordering>,
-) -> Result<Option<(BTreeV1Node, usize)>> {
+) -> Result<Option<(Arc<BTreeV1Node>, usize)>> {
     let mut address = root;
     let mut level = None;
     loop {
@@ -84,8 +85,8 @@ fn node_at(
     address: Address,
     context: &BTreeV1Context,
     parent_level: Option<u8>,
-) -> Result<BTreeV1Node> {
-    let node: BTreeV1Node = store.get(address, context)?;
+) -> Result<Arc<BTreeV1Node>> {
+    let node: Arc<BTreeV1Node> = store.shared(address, context)?;
     match parent_level {
         Some(parent) if node.level.checked_add(1) != Some(parent) => Err(Error::corrupt(
             BTreeV1Node::NAME,

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use hyperslab_format::btree_v2::{BTreeV2Child, BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
-use hyperslab_format::codec::{Address, FormatError};
+use hyperslab_format::codec::{Address, FormatError, Structure as _};
 
 use super::Walk;
 use crate::error::Result;
@@ -26,10 +27,13 @@ pub struct BTreeV2 {
 
 impl BTreeV2 {
     /// Reads the header at `address`.
-    pub fn open(store: &Store, address: Address) -> Result<Self> {
-        let header: BTreeV2Header = store.get(address, &store.params())?;
-        let layout = at(BTreeV2Layout::new(&header, store.params()), address)?;
-        Ok(Self { header, layout, address })
+    pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
+        let params = store.params();
+        store.keep(address, &params, BTreeV2Header::size(&params) as u64, || {
+            let header: BTreeV2Header = store.get(address, &params)?;
+            let layout = at(BTreeV2Layout::new(&header, params), address)?;
+            Ok(Self { header, layout, address })
+        })
     }
 
     /// The header.
@@ -91,11 +95,11 @@ impl RangeWalk<'_, '_> {
         self.guard.enter(child.address)?;
         if level == 0 {
             let context = at(self.tree.layout.leaf(child.records), self.tree.address)?;
-            let leaf: BTreeV2Leaf = self.store.get(child.address, &context)?;
+            let leaf: Arc<BTreeV2Leaf> = self.store.shared(child.address, &context)?;
             return self.leaf(&leaf.records, child.address);
         }
         let context = at(self.tree.layout.internal(level, child.records), self.tree.address)?;
-        let node: BTreeV2Internal = self.store.get(child.address, &context)?;
+        let node: Arc<BTreeV2Internal> = self.store.shared(child.address, &context)?;
         let mut records = node.records.chunks_exact(self.tree.layout.record_size());
         let mut before = Ordering::Less;
         for grandchild in &node.children {

@@ -1,7 +1,6 @@
 //! Objects of a fractal heap by their IDs: links, attributes, shared messages.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use hyperslab_filter::{ChunkTarget, FilterId, Pipeline, Stage};
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, HugeObjectFiltered, HugeObjectRecord};
@@ -16,8 +15,8 @@ use super::btree_v2::BTreeV2;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// Bytes of direct blocks that one heap keeps decoded.
-const KEPT_BYTES: usize = 8 << 20;
+/// About what a header takes, without filters.
+const HEADER_BYTES: u64 = 146;
 
 /// A fractal heap, by its header.
 #[derive(Debug)]
@@ -27,14 +26,6 @@ pub struct FractalHeap {
     table: DoublingTable,
     ids: HeapIdLayout,
     pipeline: Pipeline,
-    blocks: Mutex<Blocks>,
-}
-
-/// Direct blocks that were read, by where they begin in the heap's address space.
-#[derive(Debug, Default)]
-struct Blocks {
-    by_offset: HashMap<u64, Arc<DirectBlock>>,
-    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -54,7 +45,11 @@ struct Place {
 
 impl FractalHeap {
     /// Reads the header at `address`.
-    pub fn open(store: &Store, address: Address) -> Result<Self> {
+    pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
+        store.keep(address, &(), HEADER_BYTES, || Self::read_header(store, address))
+    }
+
+    fn read_header(store: &Store, address: Address) -> Result<Self> {
         let params = store.params();
         let prefix = store.read(address, FractalHeapHeader::PREFIX_SIZE as u64, FractalHeapHeader::NAME)?;
         let context = at(FractalHeapHeader::stored_context(&prefix, params), address)?;
@@ -65,7 +60,7 @@ impl FractalHeap {
             Some(filters) => pipeline(&at(FilterPipeline::decode(&filters.pipeline, params), address)?)?,
             None => Pipeline::default(),
         };
-        Ok(Self { address, header, table, ids, pipeline, blocks: Mutex::default() })
+        Ok(Self { address, header, table, ids, pipeline })
     }
 
     /// Where the header lies.
@@ -84,7 +79,7 @@ impl FractalHeap {
             HeapId::Managed { offset, length } => {
                 let block = self.block(store, offset)?;
                 let object = at(block.block.object(offset, length, &block.context), self.address)?;
-                Ok(object.to_vec().into())
+                Ok(object.into())
             }
             HeapId::Tiny { data } => Ok(data.into()),
             HeapId::HugeDirect { address, length, filtered } => self.huge(store, address, length, filtered),
@@ -128,22 +123,8 @@ impl FractalHeap {
     /// The direct block that holds `offset` of the heap's address space.
     fn block(&self, store: &Store, offset: u64) -> Result<Arc<DirectBlock>> {
         let place = self.find_block(store, offset)?;
-        if let Some(block) = self.kept().by_offset.get(&place.offset) {
-            return Ok(Arc::clone(block));
-        }
-        let block = Arc::new(self.read_block(store, &place)?);
-        let mut kept = self.kept();
-        if kept.bytes > KEPT_BYTES {
-            *kept = Blocks::default();
-        }
-        kept.bytes = kept.bytes.saturating_add(block.block.bytes.len());
-        kept.by_offset.insert(place.offset, Arc::clone(&block));
-        Ok(block)
-    }
-
-    /// What a panicking thread left behind is still a set of whole blocks.
-    fn kept(&self) -> std::sync::MutexGuard<'_, Blocks> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+        let context = (self.address, place.offset, place.size, place.filtered);
+        store.keep(place.address, &context, place.size, || self.read_block(store, &place))
     }
 
     /// Goes down the doubling tables to the direct block that holds `offset`.
@@ -158,7 +139,7 @@ impl FractalHeap {
         let mut start = 0_u64;
         loop {
             let context = self.table.indirect_block(params, self.address, rows);
-            let node: FractalHeapIndirectBlock = store.get(address, &context)?;
+            let node: Arc<FractalHeapIndirectBlock> = store.shared(address, &context)?;
             let entry = self.table.locate(offset.saturating_sub(start));
             let number = entry.number(&self.table);
             let child = node.children.get(number).copied().filter(|child| child.is_defined());

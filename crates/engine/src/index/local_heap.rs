@@ -1,5 +1,7 @@
 //! Names of an old-style group.
 
+use std::sync::Arc;
+
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::local_heap::{LocalHeapHeader, name_at};
 
@@ -15,10 +17,12 @@ pub struct LocalHeap {
 
 impl LocalHeap {
     /// Reads the heap at `address`.
-    pub fn load(store: &Store, address: Address) -> Result<Self> {
+    pub fn load(store: &Store, address: Address) -> Result<Arc<Self>> {
         let header: LocalHeapHeader = store.get(address, &store.params())?;
-        let segment = store.read(header.segment, header.segment_size, LocalHeapHeader::NAME)?;
-        Ok(Self { address, segment })
+        store.keep(address, &header, header.segment_size, || {
+            let segment = store.read(header.segment, header.segment_size, LocalHeapHeader::NAME)?;
+            Ok(Self { address, segment })
+        })
     }
 
     /// The text that starts at `offset` of the data segment and ends before a zero byte.

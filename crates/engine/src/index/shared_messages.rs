@@ -1,6 +1,6 @@
 //! The file's shared object header messages: found by type and heap ID.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::message::MessageType;
@@ -15,7 +15,7 @@ use crate::store::{Bytes, Store};
 /// The indexes of shared messages, each with a heap.
 #[derive(Debug)]
 pub struct SharedMessages {
-    indexes: Vec<(SharedMessageIndex, OnceLock<FractalHeap>)>,
+    indexes: Vec<(SharedMessageIndex, OnceLock<Arc<FractalHeap>>)>,
 }
 
 impl SharedMessages {

@@ -1,6 +1,7 @@
 //! Attributes: in the object header, or in a fractal heap of their own.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::{CharacterSet, Datatype};
@@ -136,8 +137,8 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
 struct Dense<'a> {
     container: &'a Container,
     owner: Address,
-    heap: FractalHeap,
-    tree: BTreeV2,
+    heap: Arc<FractalHeap>,
+    tree: Arc<BTreeV2>,
     tree_address: Address,
     tracked: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
@@ -26,7 +27,7 @@ pub(super) fn for_each(
     let nodes = node_context(container);
     btree_v1::walk(&container.store, table.btree, &tree_context(container), &mut |_, _| true, &mut |leaf| {
         for child in &leaf.children {
-            let node: SymbolTableNode = container.store.get(*child, &nodes)?;
+            let node: Arc<SymbolTableNode> = container.store.shared(*child, &nodes)?;
             for entry in &node.entries {
                 if visit(link(&heap, entry)?)?.is_break() {
                     return Ok(ControlFlow::Break(()));
@@ -46,7 +47,7 @@ pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> R
         })?;
     let Some((leaf, position)) = found else { return Ok(None) };
     let address = leaf.children.get(position).copied().unwrap_or(Address::UNDEFINED);
-    let node: SymbolTableNode = container.store.get(address, &node_context(container))?;
+    let node: Arc<SymbolTableNode> = container.store.shared(address, &node_context(container))?;
     for entry in &node.entries {
         if heap.name(entry.name_offset)? == name {
             return link(&heap, entry).map(Some);

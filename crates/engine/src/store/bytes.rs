@@ -37,6 +37,12 @@ impl Deref for Bytes {
     }
 }
 
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Self {
+        Self { range: 0..bytes.len(), buffer: bytes.into() }
+    }
+}
+
 impl From<Vec<u8>> for Bytes {
     fn from(bytes: Vec<u8>) -> Self {
         Self { range: 0..bytes.len(), buffer: bytes.into() }

@@ -1,6 +1,7 @@
 //! Bytes at addresses: the only room that holds a driver.
 
 mod bytes;
+mod decoded;
 mod open;
 mod page_cache;
 
@@ -17,6 +18,7 @@ pub use bytes::Bytes;
 pub use open::StoreOptions;
 
 use crate::error::{Error, Result};
+use decoded::Decoded;
 use page_cache::PageCache;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
@@ -34,6 +36,7 @@ pub struct Store {
     pages: PageCache,
     /// Blocks that a metadata cache image holds in place of those at their addresses.
     overlay: HashMap<Address, Bytes>,
+    decoded: Decoded,
 }
 
 impl Store {

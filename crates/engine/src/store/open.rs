@@ -9,6 +9,7 @@ use hyperslab_format::superblock::{ConsistencyFlags, Superblock};
 use hyperslab_vfd::Driver;
 
 use super::Store;
+use super::decoded::Decoded;
 use super::page_cache::PageCache;
 use crate::error::{Error, Result};
 
@@ -37,17 +38,9 @@ impl Store {
             check_marks(&superblock, options.swmr_read)?;
             check_length(&superblock, base, length, options.swmr_read)?;
         }
-        let pages = PageCache::new();
-        Ok(Self {
-            driver,
-            superblock,
-            base,
-            length,
-            limits: options.limits,
-            filters: options.filters,
-            pages,
-            overlay: HashMap::new(),
-        })
+        let StoreOptions { limits, filters, .. } = options;
+        let (pages, decoded, overlay) = (PageCache::new(), Decoded::new(), HashMap::new());
+        Ok(Self { driver, superblock, base, length, limits, filters, pages, decoded, overlay })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use hyperslab_format::btree_v2::records::{
     BTreeV2Record as _, ChunkRecord, ChunkRecordContext, ChunkRecordForm,
@@ -16,7 +17,7 @@ use crate::store::{Store, at};
 /// The index of a dataset with two and more unlimited dimensions.
 #[derive(Debug)]
 pub(super) struct BTreeV2Index {
-    tree: BTreeV2,
+    tree: Arc<BTreeV2>,
     address: Address,
     context: ChunkRecordContext,
     /// Bytes of a chunk that passes no filter; records without filters do not repeat it.

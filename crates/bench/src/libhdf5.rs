@@ -1,0 +1,116 @@
+//! The libhdf5 to compare with, and the C programs that use it.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use hyperslab_testkit::referee::Referee;
+use hyperslab_testkit::{referee, workspace};
+
+/// The libhdf5 inside the referee's h5py.
+#[derive(Debug)]
+pub(crate) struct Libhdf5 {
+    referee: Referee,
+    library: PathBuf,
+    /// Its version.
+    pub(crate) version: String,
+}
+
+/// What one reading took, and what tells whether it read the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Reading {
+    pub(crate) seconds: f64,
+    pub(crate) work: Work,
+}
+
+/// What was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Work {
+    pub(crate) datasets: u64,
+    pub(crate) attributes: u64,
+    pub(crate) bytes: u64,
+    pub(crate) sum: u64,
+}
+
+impl Work {
+    /// Counts the bytes of some native values.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.sum += bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+    }
+}
+
+/// Where inputs and programs are made: kept from run to run.
+pub(crate) fn folder() -> Result<PathBuf> {
+    let folder = workspace::root().join("target/bench");
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+impl Libhdf5 {
+    /// Looks for the library.
+    pub(crate) fn find() -> Result<Self> {
+        let referee = referee::python().context("needs the referee: `cargo xtask test` makes it")?;
+        let answer = referee.run_script(include_str!("../find_libhdf5.py"), [""; 0])?;
+        let mut lines = answer.lines();
+        let library = PathBuf::from(lines.next().unwrap_or_default());
+        ensure!(library.is_file(), "h5py has no shared libhdf5 of its own");
+        Ok(Self { referee, library, version: lines.next().unwrap_or_default().to_owned() })
+    }
+
+    /// Runs a Python program of this crate.
+    pub(crate) fn script(&self, code: &str, args: &[&str]) -> Result<String> {
+        self.referee.run_script(code, args)
+    }
+
+    /// Compiles a C program of this crate and starts it with the library and a file.
+    pub(crate) fn start(&self, program: &str, file: &Path) -> Result<Reader> {
+        let source = workspace::root().join("crates/bench/c").join(program).with_extension("c");
+        let binary = folder()?.join(program);
+        let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+        compiler.args(["-O2", "-Wall", "-o"]).arg(&binary).arg(&source).arg("-ldl");
+        let status = compiler.status().context("needs a C compiler (`cc`, or $CC)")?;
+        ensure!(status.success(), "{}: the C compiler failed", source.display());
+        Reader::start(Command::new(&binary).arg(&self.library).arg(file))
+    }
+}
+
+/// A running C program that reads the file once for each line it gets.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Reader {
+    fn start(command: &mut Command) -> Result<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let requests = child.stdin.take().context("no standard input")?;
+        let answers = BufReader::new(child.stdout.take().context("no standard output")?);
+        Ok(Self { child, requests, answers })
+    }
+
+    /// Has the file read once.
+    pub(crate) fn read(&mut self) -> Result<Reading> {
+        writeln!(self.requests)?;
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        let mut words = line.split_whitespace();
+        let mut word = || words.next().with_context(|| format!("unreadable answer `{}`", line.trim()));
+        let seconds = word()?.parse()?;
+        let (datasets, attributes) = (word()?.parse()?, word()?.parse()?);
+        let work = Work { datasets, attributes, bytes: word()?.parse()?, sum: word()?.parse()? };
+        Ok(Reading { seconds, work })
+    }
+
+    /// Ends the program.
+    pub(crate) fn finish(self) -> Result<()> {
+        let Self { mut child, requests, .. } = self;
+        drop(requests);
+        let status = child.wait()?;
+        ensure!(status.success(), "the C program: {status}");
+        Ok(())
+    }
+}

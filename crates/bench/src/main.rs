@@ -1,0 +1,39 @@
+//! Times hyperslab against libhdf5, side by side in the same run: `cargo run --release -p hyperslab-bench -- BENCHMARK`.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "a benchmark talks to the person who runs it")]
+
+mod libhdf5;
+mod objects;
+mod table;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+type Benchmark = fn(&[String]) -> Result<()>;
+
+const BENCHMARKS: &[(&str, Benchmark, &str)] = &[(
+    "objects",
+    objects::run,
+    "opens many small datasets with two attributes each and reads them whole [COUNT, default 10000] [ROUNDS, default 15]",
+)];
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let name = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    let Some((_, benchmark, _)) = BENCHMARKS.iter().find(|(benchmark, ..)| *benchmark == name) else {
+        println!("cargo run --release -p hyperslab-bench -- BENCHMARK\n");
+        for (benchmark, _, help) in BENCHMARKS {
+            println!("  {benchmark:<9} {help}");
+        }
+        return ExitCode::from(2);
+    };
+    match benchmark(&rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {name}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

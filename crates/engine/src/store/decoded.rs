@@ -1,0 +1,80 @@
+//! Metadata that was decoded, kept while there is room: indexes of large groups are gone through again and again.
+
+use std::any::{Any, TypeId};
+use std::sync::Arc;
+
+use hyperslab_format::codec::{Address, Structure};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use super::Store;
+use crate::error::Result;
+
+/// Bytes in the file of what is kept.
+const KEPT_BYTES: u64 = 32 << 20;
+
+/// Decoded blocks by their address and type.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    blocks: Cache<(Address, TypeId), Kept, BySize>,
+}
+
+#[derive(Debug, Clone)]
+struct Kept {
+    value: Arc<dyn Any + Send + Sync>,
+    /// What the value was decoded under. Damaged files may lead to one block in several ways.
+    context: Arc<dyn Any + Send + Sync>,
+    bytes: u64,
+}
+
+#[derive(Debug, Clone)]
+struct BySize;
+
+impl Weighter<(Address, TypeId), Kept> for BySize {
+    fn weight(&self, _: &(Address, TypeId), kept: &Kept) -> u64 {
+        kept.bytes.max(64)
+    }
+}
+
+impl Decoded {
+    pub(crate) fn new() -> Self {
+        Self { blocks: Cache::with_weighter(1024, KEPT_BYTES, BySize) }
+    }
+}
+
+impl Store {
+    /// As [`get`](Self::get), but the block is decoded once and kept while there is room.
+    pub fn shared<T>(&self, address: Address, context: &T::Context) -> Result<Arc<T>>
+    where
+        T: Structure + Send + Sync + 'static,
+        T::Context: PartialEq + Send + Sync + 'static,
+    {
+        self.keep(address, context, T::size(context) as u64, || self.get(address, context))
+    }
+
+    /// What `make` makes of the block of some `bytes` at `address` under that context, made once and kept while
+    /// there is room.
+    pub fn keep<T, C>(
+        &self,
+        address: Address,
+        context: &C,
+        bytes: u64,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>>
+    where
+        T: Send + Sync + 'static,
+        C: Clone + PartialEq + Send + Sync + 'static,
+    {
+        let key = (address, TypeId::of::<T>());
+        if let Some(kept) = self.decoded.blocks.get(&key)
+            && kept.context.downcast_ref::<C>() == Some(context)
+            && let Ok(value) = kept.value.downcast::<T>()
+        {
+            return Ok(value);
+        }
+        let value = Arc::new(make()?);
+        let kept = Kept { value: Arc::clone(&value) as _, context: Arc::new(context.clone()), bytes };
+        self.decoded.blocks.insert(key, kept);
+        Ok(value)
+    }
+}

@@ -1,0 +1,67 @@
+//! `cargo xtask fuzz`: every target in `fuzz/` for a while, from seeds that are cut out of the fixtures.
+
+mod seeds;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use hyperslab_testkit::workspace;
+
+use crate::shell;
+
+const DEFAULT_SECONDS: u64 = 60;
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let (seconds, wanted) = match args.split_first() {
+        Some((first, rest)) if first.parse::<u64>().is_ok() => (first.parse()?, rest),
+        _ => (DEFAULT_SECONDS, args),
+    };
+    if !workspace::root().join("fuzz/Cargo.toml").exists() {
+        workspace::skip("fuzzing", "there are no targets in fuzz/");
+        return Ok(());
+    }
+    if !shell::is_installed("cargo", &["+nightly", "fuzz", "--version"]) {
+        workspace::skip("fuzzing", "needs `rustup toolchain install nightly` and `cargo install cargo-fuzz`");
+        return Ok(());
+    }
+    let list = shell::output(&mut rustup_cargo(&["+nightly", "fuzz", "list"]))
+        .context("`cargo fuzz list` failed")?;
+    let known: Vec<&str> = list.lines().collect();
+    if let Some(unknown) = wanted.iter().find(|want| !known.contains(&want.as_str())) {
+        anyhow::bail!("no fuzz target `{unknown}`; there are: {}", known.join(" "));
+    }
+    for target in known.into_iter().filter(|name| wanted.is_empty() || wanted.iter().any(|want| want == name))
+    {
+        fuzz(target, seconds).with_context(|| format!("fuzz target {target}"))?;
+    }
+    Ok(())
+}
+
+fn fuzz(target: &str, seconds: u64) -> Result<()> {
+    let (corpus, seeds) = (folder("fuzz/corpus", target), folder("fuzz/seeds", target));
+    std::fs::create_dir_all(root(&corpus)).with_context(|| corpus.display().to_string())?;
+    let count = seeds::harvest(target, &root(&corpus))?;
+    println!("{target}: {count} seeds from the fixtures");
+    let mut command = rustup_cargo(&["+nightly", "fuzz", "run", target]);
+    command.arg(&corpus);
+    if root(&seeds).is_dir() {
+        command.arg(&seeds);
+    }
+    command.args(["--", "-timeout=5", "-rss_limit_mb=512", "-max_len=65536", "-print_final_stats=1"]);
+    shell::run(command.arg(format!("-max_total_time={seconds}")))
+}
+
+fn folder(parent: &str, target: &str) -> PathBuf {
+    Path::new(parent).join(target)
+}
+
+fn root(path: &Path) -> PathBuf {
+    workspace::root().join(path)
+}
+
+/// The `cargo` that understands `+nightly`, free of what the running one has set.
+fn rustup_cargo(args: &[&str]) -> std::process::Command {
+    let mut command = shell::command("cargo", args);
+    command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
+    command
+}
