@@ -78,3 +78,53 @@ impl Store {
         Ok(value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::StoreOptions;
+
+    fn store() -> Store {
+        use hyperslab_format::codec::FileParams;
+        use hyperslab_format::superblock::{ConsistencyFlags, Superblock, SuperblockVersion};
+        let superblock = Superblock {
+            params: FileParams::DEFAULT,
+            consistency: ConsistencyFlags::empty(),
+            base_address: 0,
+            end_of_file: Address::new(48),
+            version: SuperblockVersion::New {
+                version: 3,
+                extension: Address::UNDEFINED,
+                root: Address::new(48),
+            },
+        };
+        let image = hyperslab_vfd::Core::image("image", superblock.encode().unwrap());
+        Store::open(Arc::new(image), StoreOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn what_is_kept_is_made_once_for_each_context() {
+        let store = store();
+        let made = std::cell::Cell::new(0);
+        let get = |context: u8| {
+            let make = || {
+                made.set(made.get() + 1);
+                Ok(format!("under {context}"))
+            };
+            store.keep::<String, u8>(Address::new(8), &context, 10, make).unwrap()
+        };
+        assert_eq!((get(1).as_str(), get(1).as_str(), made.get()), ("under 1", "under 1", 1));
+        assert_eq!((get(2).as_str(), made.get()), ("under 2", 2));
+        // Another type at the same address is another thing.
+        assert_eq!(*store.keep(Address::new(8), &2_u8, 1, || Ok(7_u64)).unwrap(), 7);
+        assert_eq!((get(2).as_str(), made.get()), ("under 2", 2));
+    }
+
+    #[test]
+    fn an_error_is_not_kept() {
+        let store = store();
+        let fail = || Err(crate::Error::Misuse("no".into()));
+        assert!(store.keep::<u8, ()>(Address::new(8), &(), 1, fail).is_err());
+        assert_eq!(*store.keep::<u8, ()>(Address::new(8), &(), 1, || Ok(3)).unwrap(), 3);
+    }
+}

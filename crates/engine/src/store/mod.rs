@@ -93,6 +93,11 @@ impl Store {
         Ok(start)
     }
 
+    /// An error unless `length` bytes at `address` all lie inside the file.
+    pub fn check_inside(&self, address: Address, length: u64, structure: &'static str) -> Result<()> {
+        self.locate(address, length, structure).map(drop)
+    }
+
     /// Bytes of metadata, read through the page cache.
     pub fn read(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
         if length > self.limits.metadata_block {

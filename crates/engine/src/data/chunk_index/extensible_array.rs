@@ -7,7 +7,7 @@ use hyperslab_format::chunk_index::{
 use hyperslab_format::codec::Address;
 
 use super::element::{Elements, Latest};
-use super::order::ArrayOrder;
+use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::Result;
 use crate::store::{Store, at};
@@ -44,26 +44,28 @@ impl ExtensibleArrayIndex {
         })
     }
 
-    /// An element of a data block that has no pages.
+    /// What is in element `element` of a data block that has no pages; the array counts it as `number`.
     fn in_data_block(
         &self,
         store: &Store,
         address: Address,
         elements: u64,
-        block_offset: [u64; 2],
-        element: u64,
-    ) -> Result<Option<ChunkLocation>> {
+        block_offset: u64,
+        [number, element]: [u64; 2],
+    ) -> Result<Found> {
         if !address.is_defined() {
-            return Ok(None);
+            let left = elements.saturating_sub(element);
+            return Ok(Found::Nothing { until: number.saturating_add(left) });
         }
         let context = self.data_block_context(store, elements);
         let block = self.data_block.get(address, || {
             let block: ExtensibleArrayDataBlock = store.get(address, &context)?;
-            let [expected, first] = block_offset;
-            at(block.check_offset(expected, first), address)?;
+            // Block offsets count elements without those of the index block.
+            let outside = number.saturating_sub(self.geometry.index_block_elements() as u64);
+            at(block.check_offset(block_offset, outside.saturating_sub(element)), address)?;
             Ok(block)
         })?;
-        self.elements.location(&block.elements, element)
+        Ok(Found::or_next(self.elements.location(&block.elements, element)?, number))
     }
 
     fn data_block_context(&self, store: &Store, elements: u64) -> ExtensibleArrayBlockContext {
@@ -75,6 +77,75 @@ impl ExtensibleArrayIndex {
             store.params(),
         )
     }
+
+    /// What is in the element of that number.
+    fn look(&self, store: &Store, number: u64) -> Result<Found> {
+        let root = self.header.index_block;
+        let place = self.geometry.locate(number).filter(|_| number < self.header.max_index_set);
+        let Some(place) = place.filter(|_| root.is_defined()) else {
+            return Ok(Found::Nothing { until: u64::MAX });
+        };
+        let (params, header, geometry) = (store.params(), &self.header, &self.geometry);
+        let index = self.index_block.get(root, || {
+            store.get(root, &ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params))
+        })?;
+        match place {
+            ElementPlace::IndexBlock { element } => {
+                Ok(Found::or_next(self.elements.location(&index.elements, element)?, number))
+            }
+            ElementPlace::DataBlock { data_block, element, elements, block_offset } => {
+                let block = address_at(&index.data_blocks, data_block);
+                self.in_data_block(store, block, elements, block_offset, [number, element])
+            }
+            ElementPlace::SecondaryBlock { pointer, .. } => {
+                let address = address_at(&index.secondary_blocks, u64::from(pointer));
+                self.in_secondary_block(store, address, &place, number)
+            }
+        }
+    }
+
+    fn in_secondary_block(
+        &self,
+        store: &Store,
+        address: Address,
+        place: &ElementPlace,
+        number: u64,
+    ) -> Result<Found> {
+        let ElementPlace::SecondaryBlock { secondary_block, data_block, element, block_offset, page, .. } =
+            *place
+        else {
+            return Ok(Found::or_next(None, number));
+        };
+        let (header, geometry) = (&self.header, &self.geometry);
+        let shape = geometry.secondary_block(secondary_block);
+        let elements = shape.data_block_elements;
+        if !address.is_defined() {
+            let all = shape.data_blocks.saturating_mul(elements).saturating_add(shape.first_element);
+            return Ok(Found::Nothing { until: all.saturating_add(geometry.index_block_elements() as u64) });
+        }
+        let context = ExtensibleArrayBlockContext::secondary_block(
+            header,
+            geometry,
+            &shape,
+            self.address,
+            store.params(),
+        );
+        let secondary = self.secondary_block.get(address, || store.get(address, &context))?;
+        let block = address_at(&secondary.data_blocks, data_block);
+        let Some(page) = page.filter(|_| block.is_defined()) else {
+            return self.in_data_block(store, block, elements, block_offset, [number, element]);
+        };
+        let (data_block, page) = (to_usize(data_block), to_usize(page));
+        let in_page = element.checked_rem(geometry.page_elements()).unwrap_or(0);
+        if !secondary.is_initialised(data_block, page, &context) {
+            let left = geometry.page_elements().saturating_sub(in_page);
+            return Ok(Found::Nothing { until: number.saturating_add(left) });
+        }
+        let paged = self.data_block_context(store, elements);
+        let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
+        let page = self.page.get(start, || store.get(start, &paged.page()))?;
+        Ok(Found::or_next(self.elements.location(&page.elements, in_page)?, number))
+    }
 }
 
 impl ChunkIndex for ExtensibleArrayIndex {
@@ -83,76 +154,13 @@ impl ChunkIndex for ExtensibleArrayIndex {
     }
 
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        let root = self.header.index_block;
-        let number = self.order.number(scaled);
-        if !root.is_defined() || number >= self.header.max_index_set {
-            return Ok(None);
-        }
-        let Some(place) = self.geometry.locate(number) else { return Ok(None) };
-        // Block offsets count elements without those of the index block.
-        let outside = number.saturating_sub(geometry_elements(&self.geometry));
-        let (params, header, geometry) = (store.params(), &self.header, &self.geometry);
-        let index = self.index_block.get(root, || {
-            store.get(root, &ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params))
-        })?;
-        match place {
-            ElementPlace::IndexBlock { element } => self.elements.location(&index.elements, element),
-            ElementPlace::DataBlock { data_block, element, elements, block_offset } => {
-                let block = address_at(&index.data_blocks, data_block);
-                let first = outside.saturating_sub(element);
-                self.in_data_block(store, block, elements, [block_offset, first], element)
-            }
-            ElementPlace::SecondaryBlock {
-                secondary_block,
-                pointer,
-                data_block,
-                element,
-                block_offset,
-                page,
-            } => {
-                let address = address_at(&index.secondary_blocks, u64::from(pointer));
-                if !address.is_defined() {
-                    return Ok(None);
-                }
-                let shape = geometry.secondary_block(secondary_block);
-                let context = ExtensibleArrayBlockContext::secondary_block(
-                    header,
-                    geometry,
-                    &shape,
-                    self.address,
-                    params,
-                );
-                let secondary = self.secondary_block.get(address, || store.get(address, &context))?;
-                let block = address_at(&secondary.data_blocks, data_block);
-                let Some(page) = page else {
-                    let offsets = [block_offset, outside.saturating_sub(element)];
-                    return self.in_data_block(store, block, shape.data_block_elements, offsets, element);
-                };
-                let (data_block, page) = (to_usize(data_block), to_usize(page));
-                if !block.is_defined() || !secondary.is_initialised(data_block, page, &context) {
-                    return Ok(None);
-                }
-                let paged = self.data_block_context(store, shape.data_block_elements);
-                let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
-                let page = self.page.get(start, || store.get(start, &paged.page()))?;
-                let in_page = element.checked_rem(geometry.page_elements()).unwrap_or(0);
-                self.elements.location(&page.elements, in_page)
-            }
-        }
+        self.look(store, self.order.number(scaled)).map(Found::chunk)
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
-        for scaled in ArrayOrder::coordinates(chunks) {
-            if let Some(location) = self.get(store, &scaled)? {
-                visit(&scaled, location)?;
-            }
-        }
-        Ok(())
+        let elements = self.header.max_index_set;
+        self.order.for_each_in(store, chunks, elements, |number| self.look(store, number), visit)
     }
-}
-
-fn geometry_elements(geometry: &ExtensibleArrayGeometry) -> u64 {
-    geometry.index_block_elements() as u64
 }
 
 fn address_at(addresses: &[Address], number: u64) -> Address {

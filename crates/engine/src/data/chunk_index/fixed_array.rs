@@ -4,7 +4,7 @@ use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHe
 use hyperslab_format::codec::Address;
 
 use super::element::{Elements, Latest};
-use super::order::ArrayOrder;
+use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
@@ -29,17 +29,13 @@ impl FixedArrayIndex {
     }
 }
 
-impl ChunkIndex for FixedArrayIndex {
-    fn kind(&self) -> ChunkIndexKind {
-        ChunkIndexKind::FixedArray
-    }
-
-    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+impl FixedArrayIndex {
+    /// What is in the element of that number.
+    fn look(&self, store: &Store, number: u64) -> Result<Found> {
         let address = self.header.data_block;
         if !address.is_defined() {
-            return Ok(None);
+            return Ok(Found::Nothing { until: u64::MAX });
         }
-        let number = self.order.number(scaled);
         let element = usize::try_from(number).ok().filter(|element| *element < self.layout.elements());
         let Some(element) = element else {
             let expected = format!("more than {number}");
@@ -54,22 +50,30 @@ impl ChunkIndex for FixedArrayIndex {
         let block = self.block.get(address, || store.get(address, &self.layout))?;
         let (page, element) = self.layout.locate(element);
         let Some(context) = self.layout.page(page) else {
-            return self.elements.location(&block.elements, element as u64);
+            let location = self.elements.location(&block.elements, element as u64)?;
+            return Ok(Found::or_next(location, number));
         };
         if !block.is_initialised(page) {
-            return Ok(None);
+            // What is left of the page.
+            let until = number.saturating_add(context.elements.saturating_sub(element) as u64);
+            return Ok(Found::Nothing { until });
         }
         let start = address.checked_add(self.layout.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
         let page = self.page.get(start, || store.get(start, &context))?;
-        self.elements.location(&page.elements, element as u64)
+        Ok(Found::or_next(self.elements.location(&page.elements, element as u64)?, number))
+    }
+}
+
+impl ChunkIndex for FixedArrayIndex {
+    fn kind(&self) -> ChunkIndexKind {
+        ChunkIndexKind::FixedArray
+    }
+
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        self.look(store, self.order.number(scaled)).map(Found::chunk)
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
-        for scaled in ArrayOrder::coordinates(chunks) {
-            if let Some(location) = self.get(store, &scaled)? {
-                visit(&scaled, location)?;
-            }
-        }
-        Ok(())
+        self.order.for_each_in(store, chunks, u64::MAX, |number| self.look(store, number), visit)
     }
 }

@@ -2,7 +2,7 @@
 
 use hyperslab_format::codec::Address;
 
-use super::order::ArrayOrder;
+use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -15,25 +15,29 @@ pub(super) struct ImplicitIndex {
     pub(super) order: ArrayOrder,
 }
 
+impl ImplicitIndex {
+    fn at(&self, store: &Store, number: u64) -> Result<ChunkLocation> {
+        let offset = number.saturating_mul(self.chunk_bytes);
+        let address = self.first.checked_add(offset).ok_or_else(|| {
+            Error::corrupt("data layout message", "address", "chunks inside the file", self.first)
+        })?;
+        // All chunks were allocated with the dataset, so the file bounds any walk over them.
+        store.check_inside(address, self.chunk_bytes, "chunk")?;
+        Ok(ChunkLocation { address, size: self.chunk_bytes, filter_mask: 0 })
+    }
+}
+
 impl ChunkIndex for ImplicitIndex {
     fn kind(&self) -> ChunkIndexKind {
         ChunkIndexKind::Implicit
     }
 
-    fn get(&self, _store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        let offset = self.order.number(scaled).saturating_mul(self.chunk_bytes);
-        let address = self.first.checked_add(offset).ok_or_else(|| {
-            Error::corrupt("data layout message", "address", "chunks inside the file", self.first)
-        })?;
-        Ok(Some(ChunkLocation { address, size: self.chunk_bytes, filter_mask: 0 }))
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        self.at(store, self.order.number(scaled)).map(Some)
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
-        for scaled in ArrayOrder::coordinates(chunks) {
-            if let Some(location) = self.get(store, &scaled)? {
-                visit(&scaled, location)?;
-            }
-        }
-        Ok(())
+        let look = |number: u64| self.at(store, number).map(Found::Chunk);
+        self.order.for_each_in(store, chunks, u64::MAX, look, visit)
     }
 }

@@ -10,6 +10,8 @@ mod implicit;
 mod open;
 mod order;
 mod single;
+#[cfg(test)]
+mod vast;
 
 use std::fmt;
 

@@ -1,15 +1,46 @@
 //! The order of chunks in arrays: C order over all chunks there may ever be, the dimension that grows first.
 
-use hyperslab_dataspace::{Dims, Region};
+use hyperslab_dataspace::Dims;
+use smallvec::SmallVec;
 
-use super::ChunkBox;
+use super::{AtChunk, ChunkBox, ChunkLocation};
 use crate::error::{Error, Result};
+use crate::store::Store;
 
 /// How scaled coordinates become the number of an element.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayOrder {
     /// Chunks that come one after the other along each dimension before the next step.
     steps: Dims,
+    /// The dimensions, the one of the longest steps first.
+    slowest_first: SmallVec<[usize; 4]>,
+}
+
+/// What an array has for a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The chunk's place.
+    Chunk(ChunkLocation),
+    /// No chunk, nor any other before the element of this number.
+    Nothing {
+        /// The next element that may hold one.
+        until: u64,
+    },
+}
+
+impl Found {
+    /// The chunk in element `number`, or that there is none in it.
+    pub(super) fn or_next(location: Option<ChunkLocation>, number: u64) -> Self {
+        location.map_or(Self::Nothing { until: number.saturating_add(1) }, Self::Chunk)
+    }
+
+    /// The chunk's place, if there is one.
+    pub(super) fn chunk(self) -> Option<ChunkLocation> {
+        match self {
+            Self::Chunk(location) => Some(location),
+            Self::Nothing { .. } => None,
+        }
+    }
 }
 
 impl ArrayOrder {
@@ -47,7 +78,9 @@ impl ArrayOrder {
         if let Some(dimension) = unlimited {
             set(&mut steps, dimension, step);
         }
-        Ok(Self { steps })
+        let fixed = (0..counts.len()).filter(|dimension| Some(*dimension) != unlimited);
+        let slowest_first = unlimited.into_iter().chain(fixed).collect();
+        Ok(Self { steps, slowest_first })
     }
 
     /// The number of the chunk; one that passes 64 bits lies in no array.
@@ -58,14 +91,68 @@ impl ArrayOrder {
             .fold(0_u64, |number, (at, step)| number.saturating_add(at.saturating_mul(*step)))
     }
 
-    /// The scaled coordinates in the box, in C order.
-    pub(super) fn coordinates(chunks: &ChunkBox) -> impl Iterator<Item = Dims> {
-        let count = chunks
-            .last
-            .iter()
-            .zip(&chunks.first)
-            .map(|(last, first)| last.saturating_sub(*first).saturating_add(1));
-        Region { start: chunks.first.clone(), count: count.collect() }.coordinates()
+    /// Visits the chunks of the box in the order of the array, which holds `elements` elements. `look` says what
+    /// is in an element; empty stretches are skipped, so that no extent, however large, costs more than the blocks
+    /// that are there.
+    pub(super) fn for_each_in(
+        &self,
+        store: &Store,
+        chunks: &ChunkBox,
+        elements: u64,
+        look: impl Fn(u64) -> Result<Found>,
+        visit: &mut AtChunk<'_>,
+    ) -> Result<()> {
+        // Each chunk takes an address in the file, each empty stretch at least a bit.
+        let (most_chunks, most_steps) = (store.file_length() / 2, store.file_length().saturating_mul(8));
+        let (mut next, mut found, mut steps) = (0, 0_u64, 0_u64);
+        while let Some((number, scaled)) = self.next_in(chunks, next).filter(|(number, _)| *number < elements)
+        {
+            steps = steps.saturating_add(1);
+            match look(number)? {
+                Found::Chunk(location) => {
+                    found = found.saturating_add(1);
+                    visit(&scaled, location)?;
+                    next = number.saturating_add(1);
+                }
+                Found::Nothing { until } => next = until.max(number.saturating_add(1)),
+            }
+            if found > most_chunks || steps > most_steps {
+                let expected = "elements that the file has room for";
+                return Err(Error::corrupt("array of chunks", "blocks", expected, "more"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first chunk of the box whose number is not below `number`, and its scaled coordinates.
+    fn next_in(&self, chunks: &ChunkBox, number: u64) -> Option<(u64, Dims)> {
+        let bounds = |dimension: usize| Some((*chunks.first.get(dimension)?, *chunks.last.get(dimension)?));
+        let mut scaled = chunks.first.clone();
+        let mut rest = number;
+        for (position, dimension) in self.slowest_first.iter().copied().enumerate() {
+            let (first, last) = bounds(dimension)?;
+            let step = *self.steps.get(dimension)?;
+            let at = rest.checked_div(step)?;
+            rest = rest.checked_rem(step)?;
+            if at < first {
+                break; // the box begins here
+            }
+            if at > last {
+                // Past the box: on in the nearest slower dimension that has more, from the box's start.
+                let slower = self.slowest_first.get(..position).unwrap_or_default();
+                let more = slower.iter().rposition(|slow| {
+                    bounds(*slow).zip(scaled.get(*slow)).is_some_and(|((_, last), at)| *at < last)
+                })?;
+                for (position, dimension) in slower.iter().copied().enumerate().skip(more) {
+                    let step = u64::from(position == more);
+                    let from = if position == more { *scaled.get(dimension)? } else { bounds(dimension)?.0 };
+                    set(&mut scaled, dimension, from.saturating_add(step));
+                }
+                break;
+            }
+            set(&mut scaled, dimension, at);
+        }
+        Some((self.number(&scaled), scaled))
     }
 }
 
@@ -77,7 +164,7 @@ fn set(steps: &mut Dims, dimension: usize, value: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::ArrayOrder;
+    use super::*;
 
     #[test]
     fn the_growing_dimension_comes_first() {
@@ -94,5 +181,32 @@ mod tests {
         let order = ArrayOrder::new(&[5, 5], &[Some(11), Some(10)]).unwrap();
         assert_eq!(order.number(&[2, 1]), 5);
         assert!(ArrayOrder::new(&[1, 1], &[None, None]).is_err());
+    }
+
+    #[test]
+    fn next_in_goes_through_the_box_in_the_order_of_the_array() {
+        let order = ArrayOrder::new(&[2, 3, 4], &[Some(8), None, Some(12)]).unwrap();
+        let chunks = ChunkBox { first: Dims::from_slice(&[1, 1, 0]), last: Dims::from_slice(&[2, 3, 1]) };
+        let mut expected: Vec<u64> = Vec::new();
+        for (a, b, c) in (1..=2).flat_map(|a| (1..=3).flat_map(move |b| (0..=1).map(move |c| (a, b, c)))) {
+            expected.push(order.number(&[a, b, c]));
+        }
+        expected.sort_unstable();
+        let mut numbers = Vec::new();
+        let mut next = 0;
+        while let Some((number, scaled)) = order.next_in(&chunks, next) {
+            assert!(chunks.contains(&scaled) && order.number(&scaled) == number);
+            numbers.push(number);
+            next = number + 1;
+        }
+        assert_eq!(numbers, expected);
+        assert_eq!(order.next_in(&chunks, u64::MAX), None);
+    }
+
+    #[test]
+    fn an_extent_without_chunks_has_no_next_one() {
+        let order = ArrayOrder::new(&[1, 1], &[Some(3), Some(0)]).unwrap();
+        let chunks = ChunkBox { first: Dims::from_slice(&[0, 0]), last: Dims::from_slice(&[2, 0]) };
+        assert_eq!(order.next_in(&chunks, 0), None);
     }
 }

@@ -1,0 +1,130 @@
+//! Files that others found to break HDF5 programs: here they give errors or values, soon and in little memory.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use hyperslab::datatype::DatatypeClass;
+use hyperslab::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions, Stored};
+use hyperslab_testkit::corpus;
+
+/// For one file, on a machine that may be busy.
+const TIME: Duration = Duration::from_secs(5);
+/// Bytes of the largest dataset that is read.
+const MOST_BYTES: u64 = 64 << 20;
+/// Memory that reading a file may take, besides four times the file.
+const MEMORY: u64 = 256 << 20;
+
+#[test]
+fn no_file_makes_the_reader_panic_hang_or_swallow_memory() {
+    let Some(files) = corpus::dir().map(|dir| malformed(&dir)) else { return };
+    assert!(!files.is_empty(), "the corpus has no malformed files");
+    let failures: Vec<String> = files.iter().filter_map(|file| judge(file)).collect();
+    assert!(failures.is_empty(), "{} of {} files:\n{}", failures.len(), files.len(), failures.join("\n"));
+}
+
+fn malformed(corpus: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(corpus.join("malformed")).into_iter().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.is_file() && file.extension().is_none_or(|extension| extension != "tsv"));
+    files.sort();
+    files
+}
+
+/// What is wrong with reading this file, if anything. A thread that hangs is left behind.
+fn judge(file: &Path) -> Option<String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (done, watch) = mpsc::channel();
+    let path = file.to_owned();
+    let watched = memory::forget_peak();
+    thread::spawn(move || {
+        walk(&path);
+        done.send(()).unwrap();
+    });
+    match watch.recv_timeout(TIME) {
+        Ok(()) => {}
+        Err(RecvTimeoutError::Timeout) => return Some(format!("{name}: not done after {TIME:?}")),
+        Err(RecvTimeoutError::Disconnected) => return Some(format!("{name}: a panic")),
+    }
+    let allowed = MEMORY + 4 * std::fs::metadata(file).unwrap().len();
+    let peak = if watched { memory::peak() } else { None }?;
+    (peak > allowed).then(|| format!("{name}: {} MiB, more than {} MiB", peak >> 20, allowed >> 20))
+}
+
+/// The most memory that this process had at once, where the system tells (Linux).
+mod memory {
+    /// Starts anew; says whether that is possible.
+    pub(super) fn forget_peak() -> bool {
+        std::fs::write("/proc/self/clear_refs", "5").is_ok()
+    }
+
+    /// Bytes since then.
+    pub(super) fn peak() -> Option<u64> {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+        let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kibibytes << 10)
+    }
+}
+
+/// Asks a file for everything; what comes does not matter. A file that says it is damaged is opened all the same.
+fn walk(path: &Path) {
+    let Ok(file) = File::open(path).or_else(|_| OpenOptions::new().ignore_marks(true).open(path)) else {
+        return;
+    };
+    let mut seen = HashSet::from([file.token()]);
+    let mut pending: Vec<Object> = vec![(**file.root()).clone()];
+    while let Some(object) = pending.pop() {
+        drop((object.link_count(), object.comment(), object.modified(), object.header_info()));
+        for attribute in object.attributes().unwrap_or_default() {
+            drop((attribute.datatype(), attribute.dataspace(), object.attr(&attribute.name())));
+            drop(attribute.read_stored().map(|stored| follow(&stored)));
+        }
+        match object.kind() {
+            Some(ObjectKind::Group) => {
+                for link in object.into_group().and_then(|group| group.links()).unwrap_or_default() {
+                    match link.target {
+                        LinkTarget::Hard(token) if seen.insert(token) => {
+                            pending.extend(file.object_at(token))
+                        }
+                        LinkTarget::Soft(path) => drop(file.object(&String::from_utf8_lossy(&path))),
+                        _ => {}
+                    }
+                }
+            }
+            Some(ObjectKind::Dataset) => drop(object.into_dataset().map(|dataset| read(&dataset))),
+            Some(ObjectKind::Datatype) => {
+                drop(object.into_datatype().map(|named| named.datatype().to_string()))
+            }
+            _ => {}
+        }
+    }
+}
+
+fn read(dataset: &Dataset) {
+    drop((dataset.layout(), dataset.filters(), dataset.fill_value(), dataset.external_files()));
+    drop((dataset.storage_size(), dataset.datatype().to_string(), dataset.dataspace().to_string()));
+    let bytes = dataset.size().ok().and_then(|size| size.checked_mul(u64::from(dataset.datatype().size)));
+    if bytes.is_some_and(|bytes| bytes <= MOST_BYTES) {
+        drop(dataset.read_stored().map(|stored| follow(&stored)));
+    }
+}
+
+/// Strings, sequences and numbers, of the first elements where they lead elsewhere.
+fn follow(stored: &Stored) {
+    if let DatatypeClass::VariableLength(variable) = &stored.datatype().class {
+        for element in stored.elements().take(10_000) {
+            drop(
+                stored
+                    .variable_length(element)
+                    .map(|value| value.items(variable.base.size as usize).map(<[u8]>::len)),
+            );
+        }
+        return;
+    }
+    if stored.datatype().is_number() {
+        drop(stored.convert::<f64>());
+    }
+}
