@@ -12,7 +12,7 @@ use hyperslab::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions, Stor
 use hyperslab_testkit::corpus;
 
 /// For one file, on a machine that may be busy.
-const TIME: Duration = Duration::from_secs(5);
+const TIME: Duration = Duration::from_secs(30);
 /// Bytes of the largest dataset that is read.
 const MOST_BYTES: u64 = 64 << 20;
 /// Memory that reading a file may take, besides four times the file.
