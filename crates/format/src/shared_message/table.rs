@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn one_index() {
-        let mut bytes = b"SMTB\x00\x01\x13\x00\x28\x00\x00\x00\x32\x00\x28\x00\x3c\x00".to_vec();
+        let mut bytes = b"SMTB\x00\x01\x0a\x10\x28\x00\x00\x00\x32\x00\x28\x00\x3c\x00".to_vec();
         bytes.extend([0x00, 0x10, 0, 0, 0x00, 0x20, 0, 0]);
         bytes.extend(checksum(&bytes).to_le_bytes());
         let table = SharedMessageTable::decode(&bytes, &CONTEXT).unwrap();
