@@ -42,7 +42,7 @@ fn judge(file: &Path) -> Option<String> {
     thread::spawn(move || {
         walk(&path);
         // Nobody listens any more where the time is over.
-        drop(done.send(()));
+        let _ = done.send(());
     });
     match watch.recv_timeout(TIME) {
         Ok(()) => {}
