@@ -82,29 +82,11 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::StoreOptions;
-
-    fn store() -> Store {
-        use hyperslab_format::codec::FileParams;
-        use hyperslab_format::superblock::{ConsistencyFlags, Superblock, SuperblockVersion};
-        let superblock = Superblock {
-            params: FileParams::DEFAULT,
-            consistency: ConsistencyFlags::empty(),
-            base_address: 0,
-            end_of_file: Address::new(48),
-            version: SuperblockVersion::New {
-                version: 3,
-                extension: Address::UNDEFINED,
-                root: Address::new(48),
-            },
-        };
-        let image = hyperslab_vfd::Core::image("image", superblock.encode().unwrap());
-        Store::open(Arc::new(image), StoreOptions::default()).unwrap()
-    }
+    use crate::store::image::image;
 
     #[test]
     fn what_is_kept_is_made_once_for_each_context() {
-        let store = store();
+        let store = image(&[]);
         let made = std::cell::Cell::new(0);
         let get = |context: u8| {
             let make = || {
@@ -122,7 +104,7 @@ mod tests {
 
     #[test]
     fn an_error_is_not_kept() {
-        let store = store();
+        let store = image(&[]);
         let fail = || Err(crate::Error::Misuse("no".into()));
         assert!(store.keep::<u8, ()>(Address::new(8), &(), 1, fail).is_err());
         assert_eq!(*store.keep::<u8, ()>(Address::new(8), &(), 1, || Ok(3)).unwrap(), 3);

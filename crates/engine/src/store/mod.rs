@@ -2,6 +2,8 @@
 
 mod bytes;
 mod decoded;
+#[cfg(test)]
+pub(crate) mod image;
 mod open;
 mod page_cache;
 

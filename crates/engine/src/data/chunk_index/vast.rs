@@ -1,7 +1,5 @@
 //! Extents as large as can be over indexes as small as can be: a walk must cost what is there, not what could be.
 
-use std::sync::Arc;
-
 use hyperslab_dataspace::Dims;
 use hyperslab_format::chunk_index::{
     ChunkElement, ChunkElementForm, ChunkElementLayout, ChunkIndexClient, ExtensibleArrayBlockContext,
@@ -9,8 +7,6 @@ use hyperslab_format::chunk_index::{
     FixedArrayHeader, FixedArrayLayout,
 };
 use hyperslab_format::codec::{Address, FileParams, Structure};
-use hyperslab_format::superblock::{ConsistencyFlags, Superblock, SuperblockVersion};
-use hyperslab_vfd::Core;
 
 use super::extensible_array::ExtensibleArrayIndex;
 use super::fixed_array::FixedArrayIndex;
@@ -18,31 +14,13 @@ use super::implicit::ImplicitIndex;
 use super::order::ArrayOrder;
 use super::{ChunkBox, ChunkIndex};
 use crate::error::ErrorKind;
-use crate::store::{Store, StoreOptions};
+use crate::store::Store;
+use crate::store::image::image;
 
 const PARAMS: FileParams = FileParams::DEFAULT;
 const VAST: u64 = 1 << 60;
 const HEADER: Address = Address::new(512);
 const BLOCK: Address = Address::new(1024);
-
-/// A file of a superblock and blocks at their addresses.
-fn store(blocks: &[(Address, Vec<u8>)]) -> Store {
-    let length = 4096;
-    let superblock = Superblock {
-        params: PARAMS,
-        consistency: ConsistencyFlags::empty(),
-        base_address: 0,
-        end_of_file: Address::new(length),
-        version: SuperblockVersion::New { version: 3, extension: Address::UNDEFINED, root: Address::new(48) },
-    };
-    let mut bytes = superblock.encode().unwrap();
-    bytes.resize(usize::try_from(length).unwrap(), 0);
-    for (address, block) in blocks {
-        let start = usize::try_from(address.raw()).unwrap();
-        bytes[start..start + block.len()].copy_from_slice(block);
-    }
-    Store::open(Arc::new(Core::image("image", bytes)), StoreOptions::default()).unwrap()
-}
 
 fn whole(chunks: u64) -> ChunkBox {
     ChunkBox { first: Dims::from_slice(&[0]), last: Dims::from_slice(&[chunks - 1]) }
@@ -88,7 +66,7 @@ fn an_extensible_array_skips_blocks_that_do_not_exist() {
         data_blocks: vec![Address::UNDEFINED; geometry.index_block_data_blocks()],
         secondary_blocks: vec![Address::UNDEFINED; geometry.index_block_secondary_blocks()],
     };
-    let store = store(&[(HEADER, header.encode(&PARAMS).unwrap()), (BLOCK, block.encode(&context).unwrap())]);
+    let store = image(&[(HEADER, header.encode(&PARAMS).unwrap()), (BLOCK, block.encode(&context).unwrap())]);
     let order = ArrayOrder::new(&[1], &[None]).unwrap();
     let index = ExtensibleArrayIndex::open(&store, HEADER, 8, order).unwrap();
     assert_eq!(found(&index, &store).unwrap(), [2]);
@@ -114,12 +92,12 @@ fn a_fixed_array_skips_pages_that_were_never_written() {
     };
     let block = block.encode(&layout).unwrap();
     let order = || ArrayOrder::new(&[1], &[Some(1 << 58)]).unwrap();
-    let file = store(&[(HEADER, header.encode(&PARAMS).unwrap()), (BLOCK, block)]);
+    let file = image(&[(HEADER, header.encode(&PARAMS).unwrap()), (BLOCK, block)]);
     let index = FixedArrayIndex::open(&file, HEADER, 8, order()).unwrap();
     // The array ends before the box does.
     assert_eq!(found(&index, &file).unwrap_err().kind(), ErrorKind::Corrupt);
     header.data_block = Address::UNDEFINED;
-    let file = store(&[(HEADER, header.encode(&PARAMS).unwrap())]);
+    let file = image(&[(HEADER, header.encode(&PARAMS).unwrap())]);
     let index = FixedArrayIndex::open(&file, HEADER, 8, order()).unwrap();
     assert_eq!(found(&index, &file).unwrap(), [0_u64; 0]);
 }
@@ -128,7 +106,7 @@ fn a_fixed_array_skips_pages_that_were_never_written() {
 fn chunks_side_by_side_end_with_the_file() {
     let order = ArrayOrder::new(&[1], &[Some(VAST)]).unwrap();
     let index = ImplicitIndex { first: Address::new(512), chunk_bytes: 64, order };
-    let store = store(&[]);
+    let store = image(&[]);
     assert_eq!(found(&index, &store).unwrap_err().kind(), ErrorKind::Corrupt);
     assert!(index.get(&store, &[55]).unwrap().is_some());
     assert!(index.get(&store, &[56]).is_err());

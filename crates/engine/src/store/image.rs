@@ -1,0 +1,30 @@
+//! Small files for tests of the rooms above: blocks at their addresses.
+
+use std::sync::Arc;
+
+use hyperslab_format::codec::{Address, FileParams};
+use hyperslab_format::superblock::{ConsistencyFlags, Superblock, SuperblockVersion};
+use hyperslab_vfd::Core;
+
+use super::{Store, StoreOptions};
+
+/// Bytes of the file.
+const LENGTH: u64 = 4096;
+
+/// An open file of 4096 bytes: a superblock without objects, and blocks.
+pub(crate) fn image(blocks: &[(Address, Vec<u8>)]) -> Store {
+    let superblock = Superblock {
+        params: FileParams::DEFAULT,
+        consistency: ConsistencyFlags::empty(),
+        base_address: 0,
+        end_of_file: Address::new(LENGTH),
+        version: SuperblockVersion::New { version: 3, extension: Address::UNDEFINED, root: Address::new(48) },
+    };
+    let mut bytes = superblock.encode().unwrap();
+    bytes.resize(usize::try_from(LENGTH).unwrap(), 0);
+    for (address, block) in blocks {
+        let start = usize::try_from(address.raw()).unwrap();
+        bytes[start..start + block.len()].copy_from_slice(block);
+    }
+    Store::open(Arc::new(Core::image("image", bytes)), StoreOptions::default()).unwrap()
+}
