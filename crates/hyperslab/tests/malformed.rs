@@ -1,5 +1,4 @@
 //! Files that others found to break HDF5 programs: here they give errors or values, soon and in little memory.
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
