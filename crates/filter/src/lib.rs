@@ -20,12 +20,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bits;
 pub mod conformance;
 mod deflate;
 mod error;
 mod filter;
 mod fletcher32;
 mod id;
+pub mod nbit;
 mod pipeline;
 mod registry;
 mod shuffle;
@@ -35,6 +37,7 @@ pub use error::{FilterError, Result};
 pub use filter::{Filter, FilterContext, Produced};
 pub use fletcher32::{Fletcher32, fletcher32};
 pub use id::FilterId;
+pub use nbit::Nbit;
 pub use pipeline::{ChunkTarget, Pipeline, Scratch, Stage};
 pub use registry::Registry;
 pub use shuffle::Shuffle;

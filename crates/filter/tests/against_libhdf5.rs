@@ -1,0 +1,155 @@
+//! Chunks that libhdf5 and its plugins encode are decoded, and the reverse.
+
+use hyperslab_filter::{FilterContext, FilterId, Produced, Registry};
+use hyperslab_testkit::referee;
+
+/// What libhdf5 made of one chunk.
+struct Case {
+    name: String,
+    id: FilterId,
+    client_data: Vec<u32>,
+    raw: Vec<u8>,
+    stored: Vec<u8>,
+    /// `raw` again, but for what the filter drops.
+    back: Vec<u8>,
+}
+
+const MAIN: &str = include_str!("referee.py");
+
+/// How the chunks that are encoded here must relate to those of libhdf5.
+#[derive(Clone, Copy, PartialEq)]
+enum Stored {
+    Equal,
+    Differ,
+}
+
+/// Lets libhdf5 encode the cases, decodes them, encodes them, and lets libhdf5 decode that.
+fn compare(cases: &str, stored: Stored) {
+    let Some(referee) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let code = format!("{MAIN}\n\n{cases}\nmain()\n");
+    let file = folder.path().join("file.h5");
+    let cases: Vec<Case> =
+        referee.run_script(&code, [&file]).unwrap().lines().map(parse).collect();
+    assert!(!cases.is_empty());
+    let mut chunks = String::new();
+    for case in &cases {
+        let decoded = decode(case, &case.stored);
+        assert!(decoded == case.back, "{}: decoded\n{}\nnot\n{}", case.name, hex(&decoded), hex(&case.back));
+        let encoded = encode(case);
+        if stored == Stored::Equal {
+            assert!(
+                encoded == case.stored,
+                "{}: encoded\n{}\nnot\n{}",
+                case.name,
+                hex(&encoded),
+                hex(&case.stored)
+            );
+        }
+        assert!(decode(case, &encoded) == case.back, "{}: there and back", case.name);
+        chunks += &format!("{} {}\n", case.name, hex(&encoded));
+    }
+    let list = folder.path().join("chunks");
+    std::fs::write(&list, chunks).unwrap();
+    let read = referee.run_script(&code, [&file, &list]).unwrap();
+    for (case, line) in cases.iter().zip(read.lines()) {
+        assert_eq!(line.split_once(' ').unwrap().0, case.name);
+        assert!(line.ends_with(&format!(" {}", hex(&case.back))), "{}: libhdf5 reads it otherwise", case.name);
+    }
+    assert_eq!(read.lines().count(), cases.len());
+}
+
+fn decode(case: &Case, bytes: &[u8]) -> Vec<u8> {
+    let registry = Registry::default();
+    let filter = registry.get(case.id).unwrap();
+    let context = FilterContext {
+        expected_output: Some(case.back.len()),
+        ..FilterContext::new(&case.client_data, case.back.len())
+    };
+    let mut output = Vec::new();
+    let produced = filter.decode(&context, bytes, &mut output);
+    match produced.unwrap_or_else(|error| panic!("{}: {error}; {}", case.name, hex(bytes))) {
+        Produced::Output => output,
+        Produced::Input(range) => bytes[range].to_vec(),
+    }
+}
+
+fn encode(case: &Case) -> Vec<u8> {
+    let registry = Registry::default();
+    let mut output = Vec::new();
+    let context = FilterContext::new(&case.client_data, usize::MAX);
+    let produced = registry.get(case.id).unwrap().encode(&context, &case.raw, &mut output);
+    match produced.unwrap_or_else(|error| panic!("{}: {error}", case.name)) {
+        Produced::Output => output,
+        Produced::Input(range) => case.raw[range].to_vec(),
+    }
+}
+
+fn parse(line: &str) -> Case {
+    let parts: Vec<&str> = line.split(';').collect();
+    let [name, id, client_data, raw, stored, back] = parts.try_into().unwrap();
+    Case {
+        name: name.to_owned(),
+        id: FilterId(id.parse().unwrap()),
+        client_data: client_data.split(',').filter(|v| !v.is_empty()).map(|v| v.parse().unwrap()).collect(),
+        raw: unhex(raw),
+        stored: unhex(stored),
+        back: unhex(back),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn nbit() {
+    let cases = "
+def number(base, precision, offset):
+    tid = base.copy()
+    tid.set_precision(precision)
+    tid.set_offset(offset)
+    return tid
+
+def float16(base):
+    tid = base.copy()
+    tid.set_fields(26, 20, 6, 7, 13)
+    tid.set_offset(7)
+    tid.set_precision(20)
+    return tid
+
+def compound(size, *members):
+    tid = h5t.create(h5t.COMPOUND, size)
+    for at, (offset, member) in enumerate(members):
+        tid.insert(b'm%d' % at, offset, member)
+    return tid
+
+i, I = h5t.STD_I32LE, h5t.STD_U32BE
+types = {f'n{base.get_size()}.{at}.{precision}.{offset}': number(base, precision, offset)
+    for at, base in enumerate([h5t.STD_I8LE, h5t.STD_I16BE, h5t.STD_U32LE, h5t.STD_I32BE, h5t.STD_U64LE, h5t.STD_I64BE])
+    for precision in [1, 3, 7, 8, 9, 16, 17, 31, 33, 63]
+    for offset in [0, 1, 5, 8, 23]
+    # libhdf5 refuses to create types of which less than half is used.
+    if 4 * base.get_size() < precision <= 8 * base.get_size() - offset}
+types['full'] = h5t.STD_I32BE
+types['float'] = float16(h5t.IEEE_F32LE)
+types['floatbe'] = float16(h5t.IEEE_F32BE)
+types['long'] = h5t.NATIVE_LDOUBLE
+string = h5t.C_S1.copy(); string.set_size(3)
+types['strings'] = string
+types['array'] = h5t.array_create(number(i, 19, 2), (3, 2))
+types['array of arrays'.replace(' ', '_')] = h5t.array_create(h5t.array_create(number(I, 19, 2), (3,)), (2,))
+types['array_of_strings'] = h5t.array_create(string, (3,))
+inner = compound(9, (0, string), (3, number(h5t.STD_I16BE, 9, 3)), (5, number(i, 20, 0)))
+types['inner'] = inner
+# libhdf5 2.0 does not read members that follow an array of compounds.
+types['outer'] = compound(64, (30, number(I, 25, 1)), (40, inner), (50, types['array_of_strings']), (60, h5t.STD_I8LE), (1, h5t.array_create(inner, (3,))))
+cases = [(name, tid, (n,), lambda p: p.set_filter(h5z.FILTER_NBIT, 0, ()), noise(n * tid.get_size()), None)
+    for name, tid in types.items() for n in [37]]
+";
+    compare(cases, Stored::Equal);
+}
