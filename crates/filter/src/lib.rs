@@ -30,6 +30,7 @@ mod id;
 pub mod nbit;
 mod pipeline;
 mod registry;
+pub mod scaleoffset;
 mod shuffle;
 
 pub use deflate::Deflate;
@@ -40,4 +41,5 @@ pub use id::FilterId;
 pub use nbit::Nbit;
 pub use pipeline::{ChunkTarget, Pipeline, Scratch, Stage};
 pub use registry::Registry;
+pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;

@@ -65,9 +65,14 @@ impl Filter for Nbit {
         let limit = FilterError::Limit { id: self.id(), limit: context.max_output };
         let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
         if parameters.as_is {
-            return if input.len() > context.max_output { Err(limit) } else { Ok(Produced::unchanged(input)) };
+            return if input.len() > context.max_output {
+                Err(limit)
+            } else {
+                Ok(Produced::unchanged(input))
+            };
         }
-        let length = parameters.decoded_length().filter(|length| *length <= context.max_output).ok_or(limit)?;
+        let length =
+            parameters.decoded_length().filter(|length| *length <= context.max_output).ok_or(limit)?;
         // The last byte may have no bits, and then need not be there.
         if parameters.encoded_length().is_none_or(|needed| input.len() < needed - 1) {
             return Err(corrupt("too few bytes for its elements"));
@@ -76,7 +81,10 @@ impl Filter for Nbit {
         output.resize(length, 0);
         let mut reader = BitReader::new(input);
         for element in output.chunks_exact_mut(parameters.size) {
-            parameters.kind.unpack(&mut reader, element).ok_or_else(|| corrupt("the elements are cut off"))?;
+            parameters
+                .kind
+                .unpack(&mut reader, element)
+                .ok_or_else(|| corrupt("the elements are cut off"))?;
         }
         Ok(Produced::Output)
     }
@@ -136,7 +144,8 @@ mod tests {
             (vec![3, 7, 2, 4, 4, 3, 0, 2, 4, 1, 2, 1, 16, 0], 7),
         ] {
             for elements in [0_u32, 1, 2, 1000] {
-                let client_data: Vec<u32> = [0, 0, elements].into_iter().chain(kind.iter().copied()).collect();
+                let client_data: Vec<u32> =
+                    [0, 0, elements].into_iter().chain(kind.iter().copied()).collect();
                 conformance::run_with(&Nbit, &client_data, usize::try_from(elements).unwrap() * size);
             }
         }
@@ -149,8 +158,8 @@ mod tests {
         let client_data = [8, 0, 10, 1, 4, 0, 17, 3];
         let stored = conformance::encode(&Nbit, &client_data, &raw).unwrap();
         let expected = [
-            0x30, 0x20, 0x38, 0x30, 0x2c, 0x28, 0x3e, 0x1c, 0x13, 0x12, 0x13, 0x8b, 0x0a, 0xc6, 0x87, 0xe3, 0xc3,
-            0x32, 0x22, 0x39, 0x31, 0x00,
+            0x30, 0x20, 0x38, 0x30, 0x2c, 0x28, 0x3e, 0x1c, 0x13, 0x12, 0x13, 0x8b, 0x0a, 0xc6, 0x87, 0xe3,
+            0xc3, 0x32, 0x22, 0x39, 0x31, 0x00,
         ];
         assert_eq!(stored, expected);
         let decoded = conformance::decode(&Nbit, &client_data, &stored, Some(40), 40).unwrap();
@@ -169,10 +178,7 @@ mod tests {
             ],
         };
         let client_data = kind.client_data(4);
-        assert_eq!(
-            client_data,
-            [21, 0, 4, 3, 10, 3, 1, 1, 4, 1, 16, 0, 5, 4, 1, 6, 1, 2, 0, 16, 0]
-        );
+        assert_eq!(client_data, [21, 0, 4, 3, 10, 3, 1, 1, 4, 1, 16, 0, 5, 4, 1, 6, 1, 2, 0, 16, 0]);
         let stored = conformance::encode(&Nbit, &client_data, &raw).unwrap();
         assert_eq!(stored[..6], [4, 5, 6, 8, 7, 0x0e]);
         assert_eq!((stored.len(), stored[20]), (21, 0));

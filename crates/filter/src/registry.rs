@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Deflate, Filter, FilterId, Fletcher32, Nbit, Shuffle};
+use crate::{Deflate, Filter, FilterId, Fletcher32, Nbit, ScaleOffset, Shuffle};
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
 #[derive(Debug, Clone)]
@@ -42,7 +42,13 @@ impl Default for Registry {
     /// The built-in filters.
     fn default() -> Self {
         let mut registry = Self::empty();
-        let built_in: [Arc<dyn Filter>; 4] = [Arc::new(Deflate), Arc::new(Shuffle), Arc::new(Fletcher32), Arc::new(Nbit)];
+        let built_in: [Arc<dyn Filter>; 5] = [
+            Arc::new(Deflate),
+            Arc::new(Shuffle),
+            Arc::new(Fletcher32),
+            Arc::new(Nbit),
+            Arc::new(ScaleOffset),
+        ];
         for filter in built_in {
             registry.register(filter);
         }
@@ -60,7 +66,10 @@ mod tests {
         let mut second = first.clone();
         assert!(second.remove(FilterId::SHUFFLE).is_some());
         assert!(first.get(FilterId::SHUFFLE).is_some());
-        assert_eq!(first.ids().filter(|id| second.get(*id).is_none()).collect::<Vec<_>>(), [FilterId::SHUFFLE]);
+        assert_eq!(
+            first.ids().filter(|id| second.get(*id).is_none()).collect::<Vec<_>>(),
+            [FilterId::SHUFFLE]
+        );
         assert!(second.register(Arc::new(Shuffle)).is_none());
         assert!(second.register(Arc::new(Shuffle)).is_some());
     }

@@ -311,4 +311,3 @@ impl Parser<'_> {
         Ok(Kind::Compound { size, members })
     }
 }
-
