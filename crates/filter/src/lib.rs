@@ -32,6 +32,7 @@ mod pipeline;
 mod registry;
 pub mod scaleoffset;
 mod shuffle;
+pub mod szip;
 
 pub use deflate::Deflate;
 pub use error::{FilterError, Result};
@@ -43,3 +44,4 @@ pub use pipeline::{ChunkTarget, Pipeline, Scratch, Stage};
 pub use registry::Registry;
 pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
+pub use szip::Szip;

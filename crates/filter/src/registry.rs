@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Deflate, Filter, FilterId, Fletcher32, Nbit, ScaleOffset, Shuffle};
+use crate::{Deflate, Filter, FilterId, Fletcher32, Nbit, ScaleOffset, Shuffle, Szip};
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
 #[derive(Debug, Clone)]
@@ -42,10 +42,11 @@ impl Default for Registry {
     /// The built-in filters.
     fn default() -> Self {
         let mut registry = Self::empty();
-        let built_in: [Arc<dyn Filter>; 5] = [
+        let built_in: [Arc<dyn Filter>; 6] = [
             Arc::new(Deflate),
             Arc::new(Shuffle),
             Arc::new(Fletcher32),
+            Arc::new(Szip),
             Arc::new(Nbit),
             Arc::new(ScaleOffset),
         ];
