@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Deflate, Filter, FilterId, Fletcher32, Nbit, ScaleOffset, Shuffle, Szip};
+use crate::{Deflate, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset, Shuffle, Szip};
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
 #[derive(Debug, Clone)]
@@ -42,13 +42,20 @@ impl Default for Registry {
     /// The built-in filters.
     fn default() -> Self {
         let mut registry = Self::empty();
-        let built_in: [Arc<dyn Filter>; 6] = [
+        let built_in: [Arc<dyn Filter>; _] = [
             Arc::new(Deflate),
             Arc::new(Shuffle),
             Arc::new(Fletcher32),
             Arc::new(Szip),
             Arc::new(Nbit),
             Arc::new(ScaleOffset),
+            #[cfg(feature = "bzip2")]
+            Arc::new(crate::Bzip2),
+            Arc::new(Lzf),
+            #[cfg(feature = "lz4")]
+            Arc::new(crate::Lz4),
+            #[cfg(any(feature = "ruzstd", feature = "zstd"))]
+            Arc::new(crate::Zstd),
         ];
         for filter in built_in {
             registry.register(filter);

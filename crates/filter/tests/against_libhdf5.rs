@@ -242,3 +242,61 @@ for block in [4, 16]:
 ";
     compare(cases, Stored::Differ);
 }
+
+/// Chunks for filters that take any bytes: `filters` makes pairs of a name and what sets up the filter.
+const ANY_BYTES: &str = "
+rng = np.random.default_rng(3)
+def chunks():
+    walk = rng.integers(-3, 4, 60000).cumsum()
+    yield 'walk', walk.astype('<i4')
+    yield 'reals', (walk / 7).astype('<f8')[:5003]
+    yield 'shorts', (walk // 10).astype('>i2')[:70001 // 2]
+    yield 'few', (walk // 50 % 3).astype('u1')
+    yield 'zeros', np.zeros(20001, '<i8')
+    yield 'noise', np.frombuffer(noise(9000), '<u4')
+    yield 'small', np.arange(9, dtype='<i4')
+    yield 'one', np.ones(1, '<i2')
+    yield 'wide', np.frombuffer((walk % 5).astype('u1').tobytes()[:13 * 1500], 'V13')
+    yield 'text', np.frombuffer(b'to be or not to be that is the question ' * 900, 'u1')
+
+cases = []
+for chunk, values in chunks():
+    for name, setup in filters:
+        cases.append((f'{chunk}.{name}', h5t.py_create(values.dtype), values.shape, setup, values.tobytes(), None))
+";
+
+/// Sets up plug-in filter `id` with each of `client_data`.
+fn compare_any(id: FilterId, client_data: &[&[u32]]) {
+    let filters: String = client_data
+        .iter()
+        .map(|data| {
+            let name: Vec<String> = data.iter().map(u32::to_string).collect();
+            let name = name.join("_");
+            format!("('{name}', lambda p: p.set_filter({}, h5z.FLAG_OPTIONAL, tuple({data:?}))), ", id.0)
+        })
+        .collect();
+    compare(&format!("filters = [{filters}]\n{ANY_BYTES}"), Stored::Differ);
+}
+
+#[test]
+fn lzf() {
+    compare_any(FilterId::LZF, &[&[]]);
+}
+
+#[cfg(feature = "lz4")]
+#[test]
+fn lz4() {
+    compare_any(FilterId::LZ4, &[&[], &[0], &[1000], &[4096]]);
+}
+
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[test]
+fn zstd() {
+    compare_any(FilterId::ZSTD, &[&[], &[1], &[9], &[22]]);
+}
+
+#[cfg(feature = "bzip2")]
+#[test]
+fn bzip2() {
+    compare_any(FilterId::BZIP2, &[&[9], &[1]]);
+}
