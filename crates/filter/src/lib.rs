@@ -21,6 +21,8 @@
 #![forbid(unsafe_code)]
 
 mod bits;
+mod bitshuffle;
+mod blosc;
 #[cfg(feature = "bzip2")]
 mod bzip2;
 mod codec;
@@ -42,6 +44,8 @@ pub mod szip;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]
 mod zstd;
 
+pub use bitshuffle::Bitshuffle;
+pub use blosc::Blosc;
 #[cfg(feature = "bzip2")]
 pub use bzip2::Bzip2;
 pub use deflate::Deflate;

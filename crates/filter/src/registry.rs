@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Deflate, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset, Shuffle, Szip};
+use crate::{
+    Bitshuffle, Blosc, Deflate, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset, Shuffle, Szip,
+};
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
 #[derive(Debug, Clone)]
@@ -52,8 +54,10 @@ impl Default for Registry {
             #[cfg(feature = "bzip2")]
             Arc::new(crate::Bzip2),
             Arc::new(Lzf),
+            Arc::new(Blosc),
             #[cfg(feature = "lz4")]
             Arc::new(crate::Lz4),
+            Arc::new(Bitshuffle),
             #[cfg(any(feature = "ruzstd", feature = "zstd"))]
             Arc::new(crate::Zstd),
         ];

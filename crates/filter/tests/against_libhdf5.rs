@@ -300,3 +300,50 @@ fn zstd() {
 fn bzip2() {
     compare_any(FilterId::BZIP2, &[&[9], &[1]]);
 }
+
+#[test]
+fn bitshuffle() {
+    compare_any(FilterId::BITSHUFFLE, &[&[0, 0], &[128, 0]]);
+}
+
+#[cfg(feature = "lz4")]
+#[test]
+fn bitshuffle_with_lz4() {
+    compare_any(FilterId::BITSHUFFLE, &[&[0, 2], &[128, 2], &[8, 2]]);
+}
+
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[test]
+fn bitshuffle_with_zstd() {
+    compare_any(FilterId::BITSHUFFLE, &[&[0, 3, 5], &[512, 3, 1]]);
+}
+
+/// Levels and shuffles of Blosc with one compressor.
+fn compare_blosc(compressor: u32) {
+    let data = [[5, 1], [5, 0], [9, 2], [1, 2], [0, 1]]
+        .map(|[level, shuffle]| [0, 0, 0, 0, level, shuffle, compressor]);
+    compare_any(FilterId::BLOSC, &data.each_ref().map(|data| &data[..]));
+}
+
+#[test]
+fn blosc_with_blosclz() {
+    compare_blosc(0);
+}
+
+#[cfg(feature = "lz4")]
+#[test]
+fn blosc_with_lz4() {
+    compare_blosc(1);
+    compare_blosc(2);
+}
+
+#[test]
+fn blosc_with_zlib() {
+    compare_blosc(4);
+}
+
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[test]
+fn blosc_with_zstd() {
+    compare_blosc(5);
+}

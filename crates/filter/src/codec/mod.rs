@@ -1,5 +1,6 @@
 //! Codecs that more than one filter uses. Errors name the filter that asked.
 
+pub(crate) mod bit_planes;
 pub(crate) mod lz4;
 pub(crate) mod lz77;
 pub(crate) mod zlib;

@@ -19,11 +19,14 @@ pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()
 /// Appends `input` as a stream.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let mut stream = Compress::new(Compression::new(level.min(9)), true);
-    // Stored blocks of at least 8 KiB cost 5 bytes each; head and checksum cost 6.
-    output.reserve(input.len().saturating_add(input.len() / 1000).saturating_add(64));
-    match stream.compress_vec(input, output, FlushCompress::Finish) {
-        Ok(Status::StreamEnd) => Ok(()),
-        Ok(_) => Err(FilterError::failed(id, "zlib asks for more room than it needs")),
-        Err(error) => Err(FilterError::failed(id, error.to_string())),
+    output.reserve(input.len().saturating_add(64));
+    loop {
+        let consumed = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
+        let rest = input.get(consumed..).unwrap_or_default();
+        match stream.compress_vec(rest, output, FlushCompress::Finish) {
+            Ok(Status::StreamEnd) => return Ok(()),
+            Ok(_) => output.reserve(input.len() / 8 + 64),
+            Err(error) => return Err(FilterError::failed(id, error.to_string())),
+        }
     }
 }
