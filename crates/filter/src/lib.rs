@@ -20,21 +20,47 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bits;
+mod bitshuffle;
+mod blosc;
+#[cfg(feature = "bzip2")]
+mod bzip2;
+mod codec;
 pub mod conformance;
 mod deflate;
 mod error;
 mod filter;
 mod fletcher32;
 mod id;
+#[cfg(feature = "lz4")]
+mod lz4;
+mod lzf;
+pub mod nbit;
 mod pipeline;
 mod registry;
+pub mod scaleoffset;
 mod shuffle;
+pub mod szip;
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+mod zstd;
 
+pub use bitshuffle::Bitshuffle;
+pub use blosc::Blosc;
+#[cfg(feature = "bzip2")]
+pub use bzip2::Bzip2;
 pub use deflate::Deflate;
 pub use error::{FilterError, Result};
 pub use filter::{Filter, FilterContext, Produced};
 pub use fletcher32::{Fletcher32, fletcher32};
 pub use id::FilterId;
+#[cfg(feature = "lz4")]
+pub use lz4::Lz4;
+pub use lzf::Lzf;
+pub use nbit::Nbit;
 pub use pipeline::{ChunkTarget, Pipeline, Scratch, Stage};
 pub use registry::Registry;
+pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
+pub use szip::Szip;
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+pub use zstd::Zstd;

@@ -67,6 +67,24 @@ fn is_no_op(size: usize, length: usize) -> bool {
     size == 1 || length / size < 2
 }
 
+/// Sorts the bytes of elements of `size` bytes, not 0, into planes. Both slices have the same length.
+pub(crate) fn to_planes(size: usize, elements: &[u8], planes: &mut [u8]) {
+    if is_no_op(size, elements.len()) {
+        copy(planes, elements);
+    } else {
+        shuffle(size, elements, planes);
+    }
+}
+
+/// Undoes [`to_planes`].
+pub(crate) fn from_planes(size: usize, planes: &[u8], elements: &mut [u8]) {
+    if is_no_op(size, planes.len()) {
+        copy(elements, planes);
+    } else {
+        unshuffle(size, planes, elements);
+    }
+}
+
 fn shuffle(size: usize, elements: &[u8], planes: &mut [u8]) {
     let count = elements.len() / size;
     let (elements, tail) = elements.split_at_checked(count * size).unwrap_or((elements, &[]));

@@ -1,0 +1,267 @@
+//! The bitshuffle filter (number 32008): bits of elements, transposed in blocks, that LZ4 or Zstandard may encode.
+//!
+//! ```text
+//! client data  | meaning
+//! -------------+----------------------------------------------------------------------------
+//! 0, 1         | version of the filter
+//! 2            | bytes of an element
+//! 3            | elements of a block, a multiple of 8; 0 or missing: what makes 8 KiB, but 128 at least
+//! 4            | 0 or missing: nothing more, 2 LZ4, 3 Zstandard
+//! 5            | level of Zstandard; only to encode
+//!
+//! bytes of a chunk | meaning
+//! -----------------+-------------------------------------------------------------------------
+//! 8                | only with LZ4 or Zstandard: bytes it decodes to, big-endian
+//! 4                | only with LZ4 or Zstandard: bytes of a block, big-endian
+//! per block: 4     | only with LZ4 or Zstandard: bytes of the encoded block, big-endian
+//! n                | the block
+//! m                | up to 7 elements, as they are
+//! ```
+//! The last block has what is left of whole groups of 8 elements.
+
+use crate::codec::{bit_planes, lz4, zstd};
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+
+/// The bitshuffle filter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bitshuffle;
+
+const ID: FilterId = FilterId::BITSHUFFLE;
+
+/// Bytes of a block, where client data do not tell.
+const BLOCK_BYTES: usize = 8 << 10;
+
+/// Elements of such a block at least.
+const LEAST_BLOCK: usize = 128;
+
+const DEFAULT_LEVEL: u32 = 3;
+
+/// Neither LZ4 nor Zstandard makes more bytes of one.
+const EXPANSION: usize = 1 << 16;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Codec {
+    None,
+    Lz4,
+    Zstd { level: u32 },
+}
+
+/// What client data say; sizes are not 0.
+#[derive(Debug, Clone, Copy)]
+struct Parameters {
+    size: usize,
+    /// Bytes of a block, a multiple of 8 elements.
+    block: usize,
+    codec: Codec,
+}
+
+impl Parameters {
+    fn parse(client_data: &[u32]) -> std::result::Result<Self, &'static str> {
+        let value = |at: usize| client_data.get(at).copied().unwrap_or(0);
+        let size = usize::try_from(value(2)).unwrap_or(0);
+        if size == 0 {
+            return Err("its element size is missing or 0");
+        }
+        let elements = match usize::try_from(value(3)).unwrap_or(usize::MAX) {
+            0 => (BLOCK_BYTES / size / bit_planes::GROUP * bit_planes::GROUP).max(LEAST_BLOCK),
+            elements => elements,
+        };
+        let codec = match value(4) {
+            0 => Codec::None,
+            2 => Codec::Lz4,
+            3 => Codec::Zstd { level: client_data.get(5).copied().unwrap_or(DEFAULT_LEVEL) },
+            _ => return Err("an unknown codec"),
+        };
+        let block = elements.checked_mul(size).ok_or("its blocks are too large")?;
+        Self { size, block, codec }.checked()
+    }
+
+    fn checked(self) -> std::result::Result<Self, &'static str> {
+        let group = self.size.checked_mul(bit_planes::GROUP).ok_or("its elements are too large")?;
+        if self.block == 0 || !self.block.is_multiple_of(group) {
+            return Err("its blocks are not of groups of eight elements");
+        }
+        Ok(self)
+    }
+
+    /// The bytes of a chunk that are in blocks, and those that are not.
+    fn split(self, length: usize) -> std::result::Result<(usize, usize), &'static str> {
+        if !length.is_multiple_of(self.size) {
+            return Err("the chunk is not one of whole elements");
+        }
+        let rest = length / self.size % bit_planes::GROUP * self.size;
+        Ok((length - rest, rest))
+    }
+}
+
+impl Filter for Bitshuffle {
+    fn id(&self) -> FilterId {
+        ID
+    }
+
+    fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let corrupt = |what: &str| FilterError::corrupt(ID, what);
+        let mut parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        let limit = FilterError::Limit { id: ID, limit: context.max_output };
+        let (mut length, mut rest) = (input.len(), input);
+        if parameters.codec != Codec::None {
+            let head =
+                rest.split_first_chunk().and_then(|(length, rest)| Some((length, rest.split_first_chunk()?)));
+            let (stored, (block, after)) = head.ok_or_else(|| corrupt("no room for its header"))?;
+            length = usize::try_from(u64::from_be_bytes(*stored)).map_err(|_| limit.clone())?;
+            // A chunk within one block may tell any size.
+            parameters.block = usize::try_from(u32::from_be_bytes(*block)).unwrap_or(0);
+            parameters = parameters.checked().map_err(corrupt)?;
+            rest = after;
+            if length / EXPANSION > rest.len() {
+                return Err(corrupt("its length cannot be"));
+            }
+        }
+        if length > context.max_output {
+            return Err(limit);
+        }
+        let (whole, _) = parameters.split(length).map_err(corrupt)?;
+        output.clear();
+        output.resize(length, 0);
+        let (blocks, tail) = output.split_at_mut_checked(whole).unwrap_or_default();
+        let rest = decode_blocks(parameters, rest, blocks)?;
+        tail.copy_from_slice(rest.get(..tail.len()).ok_or_else(|| corrupt("its last elements are cut off"))?);
+        Ok(Produced::Output)
+    }
+
+    fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let failed = |reason: &str| FilterError::failed(ID, reason);
+        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        let (whole, _) = parameters.split(input.len()).map_err(failed)?;
+        let (blocks, tail) = input.split_at_checked(whole).unwrap_or_default();
+        output.clear();
+        if parameters.codec != Codec::None {
+            let block = u32::try_from(parameters.block).map_err(|_| failed("its blocks are too large"))?;
+            output.extend_from_slice(&u64::try_from(input.len()).unwrap_or(u64::MAX).to_be_bytes());
+            output.extend_from_slice(&block.to_be_bytes());
+        }
+        encode_blocks(parameters, blocks, output)?;
+        output.extend_from_slice(tail);
+        Ok(Produced::Output)
+    }
+
+    fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
+        let parameters = Parameters::parse(context.client_data).ok()?;
+        (parameters.codec == Codec::None).then_some(input)
+    }
+
+    fn compresses(&self) -> bool {
+        // Without a codec it does not, but then it never fails, nor makes chunks longer.
+        true
+    }
+}
+
+/// Gives back what follows the blocks.
+fn decode_blocks<'a>(parameters: Parameters, input: &'a [u8], blocks: &mut [u8]) -> Result<&'a [u8]> {
+    let cut = || FilterError::corrupt(ID, "its blocks are cut off");
+    let (mut planes, mut spare, mut rest) = (Vec::new(), Vec::new(), input);
+    for block in blocks.chunks_mut(parameters.block) {
+        if parameters.codec == Codec::None {
+            let (plain, after) = rest.split_at_checked(block.len()).ok_or_else(cut)?;
+            bit_planes::from_bit_planes(parameters.size, plain, block, &mut spare);
+            rest = after;
+            continue;
+        }
+        let (size, after) = rest.split_first_chunk().ok_or_else(cut)?;
+        let size = usize::try_from(u32::from_be_bytes(*size)).unwrap_or(usize::MAX);
+        let (encoded, after) = after.split_at_checked(size).ok_or_else(cut)?;
+        planes.resize(block.len(), 0);
+        if parameters.codec == Codec::Lz4 {
+            lz4::decode(ID, encoded, &mut planes)?;
+        } else {
+            zstd::decode_exactly(ID, encoded, &mut planes)?;
+        }
+        bit_planes::from_bit_planes(parameters.size, &planes, block, &mut spare);
+        rest = after;
+    }
+    Ok(rest)
+}
+
+fn encode_blocks(parameters: Parameters, blocks: &[u8], output: &mut Vec<u8>) -> Result<()> {
+    let (mut planes, mut spare, mut encoded) = (Vec::new(), Vec::new(), Vec::new());
+    for block in blocks.chunks(parameters.block) {
+        planes.resize(block.len(), 0);
+        bit_planes::to_bit_planes(parameters.size, block, &mut planes, &mut spare);
+        encoded.clear();
+        match parameters.codec {
+            Codec::None => {
+                output.extend_from_slice(&planes);
+                continue;
+            }
+            Codec::Lz4 => lz4::encode(ID, &planes, &mut encoded)?,
+            Codec::Zstd { level } => zstd::encode(ID, level, &planes, &mut encoded)?,
+        }
+        output.extend_from_slice(&u32::try_from(encoded.len()).unwrap_or(u32::MAX).to_be_bytes());
+        output.extend_from_slice(&encoded);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keeps_the_contract() {
+        for (size, elements) in [(1_u32, 0), (1, 70_001), (2, 17), (4, 8), (4, 9001), (13, 700), (5000, 20)] {
+            let length = usize::try_from(size).unwrap() * elements;
+            conformance::run_with(&Bitshuffle, &[0, 4, size], length);
+            conformance::run_with(&Bitshuffle, &[0, 4, size, 16, 0], length);
+        }
+    }
+
+    #[cfg(feature = "lz4")]
+    #[test]
+    fn keeps_the_contract_with_lz4() {
+        for (size, elements) in [(1_u32, 0), (1, 7), (2, 17), (4, 8), (4, 9001), (13, 700)] {
+            let length = usize::try_from(size).unwrap() * elements;
+            conformance::run_with(&Bitshuffle, &[0, 4, size, 0, 2], length);
+            conformance::run_with(&Bitshuffle, &[0, 4, size, 16, 2], length);
+        }
+    }
+
+    #[cfg(any(feature = "ruzstd", feature = "zstd"))]
+    #[test]
+    fn keeps_the_contract_with_zstd() {
+        for (size, elements) in [(1_u32, 0), (1, 7), (2, 17), (4, 3001)] {
+            let length = usize::try_from(size).unwrap() * elements;
+            conformance::run_with(&Bitshuffle, &[0, 4, size, 0, 3], length);
+        }
+    }
+
+    #[test]
+    fn a_block_and_what_is_left() {
+        let raw = [1, 0, 1, 0, 1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 9, 8];
+        let stored = conformance::encode(&Bitshuffle, &[0, 4, 1], &raw).unwrap();
+        assert_eq!(stored, [0x55, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 9, 8]);
+    }
+
+    #[test]
+    fn broken_parameters_are_found() {
+        for client_data in [&[0, 4][..], &[0, 4, 0], &[0, 4, 1, 9], &[0, 4, 1, 8, 1], &[0, 4, 2, 8, 0]] {
+            let error = conformance::decode(&Bitshuffle, client_data, &[1; 9], None, 100).unwrap_err();
+            assert!(matches!(error, FilterError::Corrupt { .. }), "{client_data:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_not_panic(
+            bytes in proptest::collection::vec(any::<u8>(), 0..300),
+            size in 1..9_u32,
+            codec in 0..4_u32,
+        ) {
+            let bytes = [&[0, 0, 0, 0, 0, 0, 0, 240, 0, 0, 0, 128, 0, 0, 0], &bytes[..]].concat();
+            if let Ok(decoded) = conformance::decode(&Bitshuffle, &[0, 4, size, 8, codec], &bytes, None, 1000) {
+                prop_assert!(decoded.len() <= 1000);
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The Blosc filter (number 32001): a buffer of Blosc 1, in blocks that are shuffled and encoded.
+//!
+//! ```text
+//! client data  | meaning
+//! -------------+--------------------------------------------------------------------------------
+//! 0            | revision of the filter: 2
+//! 1            | version of Blosc's format: 2
+//! 2            | bytes of an element
+//! 3            | bytes of a chunk
+//! 4            | level, 0 (as it is) to 9
+//! 5            | 0 no shuffle, 1 of bytes, 2 of bits
+//! 6            | 0 BloscLZ, 1 LZ4, 2 LZ4HC, 3 Snappy, 4 zlib, 5 Zstandard
+//! ```
+//! All but the client data stands in the buffer, too; only it counts to decode.
+
+mod blosclz;
+mod buffer;
+
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+
+use buffer::{Codec, Plan, Shuffle};
+
+/// The Blosc filter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Blosc;
+
+const ID: FilterId = FilterId::BLOSC;
+
+const DEFAULT_LEVEL: u32 = 5;
+
+impl Filter for Blosc {
+    fn id(&self) -> FilterId {
+        ID
+    }
+
+    fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        buffer::decode(input, output, context.max_output)
+    }
+
+    fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let value = |at: usize, default: u32| context.client_data.get(at).copied().unwrap_or(default);
+        let failed = |reason: &str| FilterError::failed(ID, reason);
+        let shuffle = match value(5, 1) {
+            0 => Shuffle::None,
+            1 => Shuffle::Bytes,
+            2 => Shuffle::Bits,
+            _ => return Err(failed("an unknown shuffle")),
+        };
+        let codec = match value(6, 0) {
+            0 => Codec::BloscLz,
+            1 | 2 => Codec::Lz4,
+            4 => Codec::Zlib,
+            5 => Codec::Zstd,
+            _ => return Err(failed("a compressor that is not there")),
+        };
+        let level = value(4, DEFAULT_LEVEL);
+        if level > 9 {
+            return Err(failed("a level of more than 9"));
+        }
+        // Blosc takes elements that are too large for its header as bytes.
+        let size = u8::try_from(value(2, 1)).ok().filter(|size| *size > 0).unwrap_or(1);
+        buffer::encode(Plan { size, level, shuffle, codec }, input, output)?;
+        Ok(Produced::Output)
+    }
+
+    fn encoded_length(&self, _context: &FilterContext<'_>, _input: usize) -> Option<usize> {
+        None
+    }
+
+    fn compresses(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+    use proptest::prelude::*;
+
+    fn keeps_the_contract(codec: u32) {
+        for (size, level, shuffle) in
+            [(4, 5, 1), (8, 9, 2), (3, 1, 1), (1, 5, 0), (1, 5, 2), (300, 5, 1), (4, 0, 1)]
+        {
+            for length in [0, 1, 17, 1000, 4099] {
+                conformance::run_with(&Blosc, &[2, 2, size, 1000, level, shuffle, codec], length);
+            }
+        }
+    }
+
+    #[test]
+    fn keeps_the_contract_with_blosclz() {
+        keeps_the_contract(0);
+        conformance::run_with(&Blosc, &[2, 2, 4, 0, 5, 1, 0], 300_003);
+        conformance::run_with(&Blosc, &[], 70_001);
+    }
+
+    #[cfg(feature = "lz4")]
+    #[test]
+    fn keeps_the_contract_with_lz4() {
+        keeps_the_contract(1);
+    }
+
+    #[test]
+    fn keeps_the_contract_with_zlib() {
+        keeps_the_contract(4);
+    }
+
+    #[cfg(any(feature = "ruzstd", feature = "zstd"))]
+    #[test]
+    fn keeps_the_contract_with_zstd() {
+        keeps_the_contract(5);
+    }
+
+    #[test]
+    fn what_cannot_be_encoded_is_said() {
+        for client_data in [[2, 2, 4, 0, 10, 0, 0], [2, 2, 4, 0, 5, 3, 0], [2, 2, 4, 0, 5, 0, 3]] {
+            let error = conformance::encode(&Blosc, &client_data, &[0; 100]).unwrap_err();
+            assert!(matches!(error, FilterError::Failed { .. }));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_buffers_do_not_panic(
+            flips in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..5),
+            codec in prop_oneof![Just(0_u32), Just(4)],
+        ) {
+            let raw: Vec<u8> = (0..5000_u32).flat_map(|at| (at * at / 100).to_le_bytes()).collect();
+            let mut stored = conformance::encode(&Blosc, &[2, 2, 4, 0, 5, 1, codec], &raw).unwrap();
+            for (at, byte) in flips {
+                *at.get_mut(&mut stored) = byte;
+            }
+            if let Ok(decoded) = conformance::decode(&Blosc, &[], &stored, None, 30_000) {
+                prop_assert!(decoded.len() <= 30_000);
+            }
+        }
+    }
+}

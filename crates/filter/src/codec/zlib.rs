@@ -1,0 +1,32 @@
+//! zlib streams of known length.
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+
+use crate::{FilterError, FilterId, Result};
+
+/// Decodes a stream that fills `output`.
+pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
+    let corrupt = |detail: &str| FilterError::corrupt(id, format!("its zlib stream: {detail}"));
+    let mut stream = Decompress::new(true);
+    let status = stream.decompress(input, output, FlushDecompress::Finish);
+    let status = status.map_err(|error| corrupt(&error.to_string()))?;
+    if status != Status::StreamEnd || usize::try_from(stream.total_out()) != Ok(output.len()) {
+        return Err(corrupt("not as long as needed"));
+    }
+    Ok(())
+}
+
+/// Appends `input` as a stream.
+pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+    let mut stream = Compress::new(Compression::new(level.min(9)), true);
+    output.reserve(input.len().saturating_add(64));
+    loop {
+        let consumed = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
+        let rest = input.get(consumed..).unwrap_or_default();
+        match stream.compress_vec(rest, output, FlushCompress::Finish) {
+            Ok(Status::StreamEnd) => return Ok(()),
+            Ok(_) => output.reserve(input.len() / 8 + 64),
+            Err(error) => return Err(FilterError::failed(id, error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The LZ4 filter (number 32004): LZ4 blocks, one after another.
+//!
+//! ```text
+//! client data  | meaning
+//! -------------+-----------------------------------------------
+//! 0            | bytes of a block; 0 or missing: 1 GiB
+//!
+//! bytes of a chunk | meaning
+//! -----------------+--------------------------------------------------------------------------
+//! 8                | bytes it decodes to, big-endian
+//! 4                | bytes of a block, big-endian; the last block has what is left
+//! per block: 4     | bytes of the encoded block, big-endian
+//! n                | the block; as it was, if it has as many bytes encoded
+//! ```
+
+use crate::codec::lz4;
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+
+/// The LZ4 filter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lz4;
+
+const DEFAULT_BLOCK: u32 = 1 << 30;
+
+/// LZ4 makes at most so many bytes of one.
+const EXPANSION: usize = 255;
+
+impl Filter for Lz4 {
+    fn id(&self) -> FilterId {
+        FilterId::LZ4
+    }
+
+    fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let corrupt = |what: &str| FilterError::corrupt(self.id(), what);
+        let (length, rest) = input.split_first_chunk().ok_or_else(|| corrupt("no room for its length"))?;
+        let (block, mut rest) =
+            rest.split_first_chunk().ok_or_else(|| corrupt("no room for its block size"))?;
+        let limit = FilterError::Limit { id: self.id(), limit: context.max_output };
+        let length = usize::try_from(u64::from_be_bytes(*length)).map_err(|_| limit.clone())?;
+        if length > context.max_output {
+            return Err(limit);
+        }
+        let block = usize::try_from(u32::from_be_bytes(*block)).unwrap_or(usize::MAX);
+        if length > 0 && (block == 0 || length / EXPANSION > rest.len()) {
+            return Err(corrupt("its length or block size cannot be"));
+        }
+        output.clear();
+        output.resize(length, 0);
+        for block in output.chunks_mut(block.max(1)) {
+            let (size, after) = rest.split_first_chunk().ok_or_else(|| corrupt("its blocks are cut off"))?;
+            let size = usize::try_from(u32::from_be_bytes(*size)).unwrap_or(usize::MAX);
+            let (encoded, after) =
+                after.split_at_checked(size).ok_or_else(|| corrupt("its blocks are cut off"))?;
+            if size == block.len() {
+                block.copy_from_slice(encoded);
+            } else {
+                lz4::decode(self.id(), encoded, block)?;
+            }
+            rest = after;
+        }
+        Ok(Produced::Output)
+    }
+
+    fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let asked = context.client_data.first().copied().filter(|block| *block > 0).unwrap_or(DEFAULT_BLOCK);
+        let block = asked.min(u32::try_from(input.len()).unwrap_or(u32::MAX)).max(1);
+        output.clear();
+        output.extend_from_slice(&u64::try_from(input.len()).unwrap_or(u64::MAX).to_be_bytes());
+        output.extend_from_slice(&block.to_be_bytes());
+        let mut encoded = Vec::new();
+        for block in input.chunks(usize::try_from(block).unwrap_or(usize::MAX)) {
+            encoded.clear();
+            lz4::encode(self.id(), block, &mut encoded)?;
+            let block = if encoded.len() < block.len() { &encoded } else { block };
+            output.extend_from_slice(&u32::try_from(block.len()).unwrap_or(u32::MAX).to_be_bytes());
+            output.extend_from_slice(block);
+        }
+        Ok(Produced::Output)
+    }
+
+    fn encoded_length(&self, _context: &FilterContext<'_>, _input: usize) -> Option<usize> {
+        None
+    }
+
+    fn compresses(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keeps_the_contract() {
+        for client_data in [&[][..], &[0], &[1000], &[7]] {
+            conformance::run(&Lz4, client_data);
+        }
+    }
+
+    #[test]
+    fn blocks_may_be_as_they_were() {
+        let bytes = [0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 3, 1, 2, 3, 0, 0, 0, 2, 4, 5];
+        assert_eq!(conformance::decode(&Lz4, &[], &bytes, None, 5).unwrap(), [1, 2, 3, 4, 5]);
+        for end in 0..bytes.len() {
+            let error = conformance::decode(&Lz4, &[], &bytes[..end], None, 5).unwrap_err();
+            assert!(matches!(error, FilterError::Corrupt { .. }));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let bytes = [&[0, 0, 0, 0, 0, 0, 0, 200, 0, 0, 0, 128, 0, 0, 0], &bytes[..]].concat();
+            if let Ok(decoded) = conformance::decode(&Lz4, &[], &bytes, None, 1000) {
+                prop_assert_eq!(decoded.len(), 200);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The LZF filter (number 32000), of h5py: LZ77 with short distances, made for speed.
+//!
+//! ```text
+//! client data  | meaning
+//! -------------+-------------------------------------------
+//! 0            | revision of the filter: 4
+//! 1            | version of the LZF library: 0x105
+//! 2            | bytes of a decoded chunk
+//!
+//! bytes of a chunk      | meaning
+//! ----------------------+---------------------------------------------------------------------------------
+//! 000nnnnn, n + 1 bytes | bytes as they are
+//! llldddd d, [l], d     | l + 2 bytes again, from d + 1 bytes before (d of 13 bits, high ones first); with
+//!                       | l = 7, a byte follows that is added to it
+//! ```
+
+use crate::codec::lz77::{self, Finder, Sequence};
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+
+/// The LZF filter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lzf;
+
+const FINDER: Finder = Finder { farthest: 1 << 13, longest: 264, tail: 0 };
+
+/// Most bytes of a run as they are.
+const LONGEST_RUN: usize = 32;
+
+/// One byte of three makes so many at most.
+const EXPANSION: usize = 264 / 3 + 1;
+
+impl Filter for Lzf {
+    fn id(&self) -> FilterId {
+        FilterId::LZF
+    }
+
+    fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let limit = context.max_output;
+        let guess = context.expected_output.unwrap_or(input.len().saturating_mul(2));
+        output.clear();
+        output.reserve(guess.min(input.len().saturating_mul(EXPANSION)).min(limit));
+        let mut bytes = input.iter();
+        while let Some(control) = bytes.next() {
+            let room = limit - output.len();
+            if *control < 32 {
+                let count = usize::from(*control) + 1;
+                let (run, rest) = bytes.as_slice().split_at_checked(count).ok_or_else(cut)?;
+                if count > room {
+                    return Err(FilterError::Limit { id: self.id(), limit });
+                }
+                output.extend_from_slice(run);
+                bytes = rest.iter();
+                continue;
+            }
+            let mut length = usize::from(control >> 5) + 2;
+            if length == 9 {
+                length += usize::from(*bytes.next().ok_or_else(cut)?);
+            }
+            let low = *bytes.next().ok_or_else(cut)?;
+            let distance = (usize::from(control & 31) << 8 | usize::from(low)) + 1;
+            if length > room {
+                return Err(FilterError::Limit { id: self.id(), limit });
+            }
+            lz77::copy(output, distance, length)
+                .ok_or_else(|| FilterError::corrupt(self.id(), "a repetition of what is before the chunk"))?;
+        }
+        Ok(Produced::Output)
+    }
+
+    fn encode(&self, _context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        output.clear();
+        output.reserve(input.len().saturating_add(input.len() / LONGEST_RUN).saturating_add(1));
+        FINDER.run(input, |Sequence { literals, length, distance }| {
+            for run in literals.chunks(LONGEST_RUN) {
+                output.push((run.len() - 1).to_le_bytes()[0]);
+                output.extend_from_slice(run);
+            }
+            if length == 0 {
+                return;
+            }
+            let [low, high, ..] = (distance - 1).to_le_bytes();
+            match length - 2 {
+                short @ ..7 => output.push(short.to_le_bytes()[0] << 5 | high),
+                long => output.extend([7 << 5 | high, (long - 7).to_le_bytes()[0]]),
+            }
+            output.push(low);
+        });
+        Ok(Produced::Output)
+    }
+
+    fn encoded_length(&self, _context: &FilterContext<'_>, _input: usize) -> Option<usize> {
+        None
+    }
+
+    fn compresses(&self) -> bool {
+        true
+    }
+}
+
+fn cut() -> FilterError {
+    FilterError::corrupt(FilterId::LZF, "the chunk is cut off")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keeps_the_contract() {
+        conformance::run(&Lzf, &[4, 0x105, 1000]);
+        conformance::run(&Lzf, &[]);
+    }
+
+    #[test]
+    fn controls_are_read() {
+        let decode = |bytes: &[u8]| conformance::decode(&Lzf, &[], bytes, None, 300);
+        assert_eq!(decode(&[2, 1, 2, 3, 0x20, 2, 0x40, 0]).unwrap(), [1, 2, 3, 1, 2, 3, 3, 3, 3, 3]);
+        assert_eq!(decode(&[0, 9, 0xe0, 255, 0]).unwrap(), [9; 265]);
+        assert!(matches!(decode(&[0, 9, 0x20, 1]), Err(FilterError::Corrupt { .. })));
+        assert!(matches!(decode(&[1, 9]), Err(FilterError::Corrupt { .. })));
+        let error = decode(&[0, 9, 0xe0, 255, 0, 0xe0, 255, 0]).unwrap_err();
+        assert_eq!(error, FilterError::Limit { id: FilterId::LZF, limit: 300 });
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            if let Ok(decoded) = conformance::decode(&Lzf, &[], &bytes, None, 1000) {
+                prop_assert!(decoded.len() <= 1000);
+            }
+        }
+    }
+}

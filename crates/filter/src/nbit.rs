@@ -1,0 +1,269 @@
+//! The nbit filter (number 5): only the bits that the elements use.
+//!
+//! ```text
+//! client data  | meaning
+//! -------------+---------------------------------------------------------------
+//! 0            | how many values of client data there are
+//! 1            | not 0: all bits are used, chunks stay as they are
+//! 2            | elements of a chunk
+//! 3…           | the type of an element, see `Kind`
+//! ```
+//! The used bits of all elements follow one another, the most significant bit of a value first whatever its
+//! byte order is; members in the order of the client data. An encoded chunk ends with the byte behind the last
+//! whole one: it has the bits that are left, or none. Unused bits come back as 0.
+
+mod kind;
+
+use crate::bits::{BitReader, BitWriter};
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+
+pub use kind::{Kind, Member};
+
+/// The nbit filter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nbit;
+
+/// What client data say.
+struct Parameters {
+    as_is: bool,
+    elements: usize,
+    kind: Kind,
+    /// Bytes of an element, not 0.
+    size: usize,
+}
+
+impl Parameters {
+    fn parse(client_data: &[u32]) -> Result<Self, &'static str> {
+        let [_, as_is, elements, kind @ ..] = client_data else { return Err("client data are missing") };
+        let elements = usize::try_from(*elements).map_err(|_| "too many elements")?;
+        if *as_is != 0 {
+            return Ok(Self { as_is: true, elements, kind: Kind::Opaque { size: 1 }, size: 1 });
+        }
+        let kind = Kind::parse(kind)?;
+        let size = usize::try_from(kind.size()).map_err(|_| "too large an element")?;
+        Ok(Self { as_is: false, elements, kind, size })
+    }
+
+    /// Bytes of a chunk.
+    fn decoded_length(&self) -> Option<usize> {
+        self.elements.checked_mul(self.size)
+    }
+
+    fn encoded_length(&self) -> Option<usize> {
+        let bits = u64::try_from(self.elements).ok()?.checked_mul(self.kind.bits())?;
+        usize::try_from(bits / 8).ok()?.checked_add(1)
+    }
+}
+
+impl Filter for Nbit {
+    fn id(&self) -> FilterId {
+        FilterId::NBIT
+    }
+
+    fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let corrupt = |what: &str| FilterError::corrupt(self.id(), what);
+        let limit = FilterError::Limit { id: self.id(), limit: context.max_output };
+        let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        if parameters.as_is {
+            return if input.len() > context.max_output {
+                Err(limit)
+            } else {
+                Ok(Produced::unchanged(input))
+            };
+        }
+        let length =
+            parameters.decoded_length().filter(|length| *length <= context.max_output).ok_or(limit)?;
+        // The last byte may have no bits, and then need not be there.
+        if parameters.encoded_length().is_none_or(|needed| input.len() < needed - 1) {
+            return Err(corrupt("too few bytes for its elements"));
+        }
+        output.clear();
+        output.resize(length, 0);
+        let mut reader = BitReader::new(input);
+        for element in output.chunks_exact_mut(parameters.size) {
+            parameters
+                .kind
+                .unpack(&mut reader, element)
+                .ok_or_else(|| corrupt("the elements are cut off"))?;
+        }
+        Ok(Produced::Output)
+    }
+
+    fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let failed = |reason: &str| FilterError::failed(self.id(), reason);
+        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        if parameters.as_is {
+            return Ok(Produced::unchanged(input));
+        }
+        let length = parameters.decoded_length().filter(|length| *length <= input.len());
+        let elements = length.and_then(|length| input.get(..length));
+        let elements = elements.ok_or_else(|| failed("the chunk has too few bytes for its elements"))?;
+        let encoded = parameters.encoded_length().ok_or_else(|| failed("too many bits"))?;
+        output.clear();
+        output.reserve(encoded);
+        let mut writer = BitWriter::new(output);
+        for element in elements.chunks_exact(parameters.size) {
+            parameters.kind.pack(&mut writer, element);
+        }
+        writer.finish();
+        output.resize(encoded, 0);
+        Ok(Produced::Output)
+    }
+
+    fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
+        let parameters = Parameters::parse(context.client_data).ok()?;
+        if parameters.as_is { Some(input) } else { parameters.encoded_length() }
+    }
+
+    fn compresses(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+    use proptest::prelude::*;
+
+    const fn atomic(size: u32, big_endian: bool, precision: u32, offset: u32) -> Kind {
+        Kind::Atomic { size, big_endian, precision, offset }
+    }
+
+    #[test]
+    fn keeps_the_contract() {
+        conformance::run(&Nbit, &[8, 1, 10, 1, 4, 0, 32, 0]);
+        conformance::run(&Nbit, &[0, 7, 0]);
+        // Lossless, as all bits are used, but not marked so.
+        for (kind, size) in [
+            (vec![1, 4, 0, 32, 0], 4),
+            (vec![1, 8, 1, 64, 0], 8),
+            (vec![1, 13, 1, 104, 0], 13),
+            (vec![4, 5], 5),
+            (vec![2, 6, 1, 2, 0, 16, 0], 6),
+            (vec![3, 7, 2, 4, 4, 3, 0, 2, 4, 1, 2, 1, 16, 0], 7),
+        ] {
+            for elements in [0_u32, 1, 2, 1000] {
+                let client_data: Vec<u32> =
+                    [0, 0, elements].into_iter().chain(kind.iter().copied()).collect();
+                conformance::run_with(&Nbit, &client_data, usize::try_from(elements).unwrap() * size);
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_that_libhdf5_wrote() {
+        let raw: Vec<u8> = (1..=40).collect();
+        // 17 bits from bit 3 of a little-endian integer of 4 bytes.
+        let client_data = [8, 0, 10, 1, 4, 0, 17, 3];
+        let stored = conformance::encode(&Nbit, &client_data, &raw).unwrap();
+        let expected = [
+            0x30, 0x20, 0x38, 0x30, 0x2c, 0x28, 0x3e, 0x1c, 0x13, 0x12, 0x13, 0x8b, 0x0a, 0xc6, 0x87, 0xe3,
+            0xc3, 0x32, 0x22, 0x39, 0x31, 0x00,
+        ];
+        assert_eq!(stored, expected);
+        let decoded = conformance::decode(&Nbit, &client_data, &stored, Some(40), 40).unwrap();
+        let kept: Vec<u8> =
+            raw.as_chunks::<4>().0.iter().flat_map(|[a, b, c, _]| [a & 0xf8, *b, c & 0x0f, 0]).collect();
+        assert_eq!(decoded, kept);
+        assert_eq!(conformance::decode(&Nbit, &client_data, &stored[..22], None, 40).unwrap(), kept);
+        assert!(conformance::decode(&Nbit, &client_data, &stored[..20], None, 40).is_err());
+        // A compound of 10 bytes: an integer of 16 bits at 1, a character at 5, an integer of 2 bytes at 6.
+        let kind = Kind::Compound {
+            size: 10,
+            members: vec![
+                Member { offset: 1, kind: atomic(4, true, 16, 0) },
+                Member { offset: 5, kind: Kind::Opaque { size: 1 } },
+                Member { offset: 6, kind: atomic(2, false, 16, 0) },
+            ],
+        };
+        let client_data = kind.client_data(4);
+        assert_eq!(client_data, [21, 0, 4, 3, 10, 3, 1, 1, 4, 1, 16, 0, 5, 4, 1, 6, 1, 2, 0, 16, 0]);
+        let stored = conformance::encode(&Nbit, &client_data, &raw).unwrap();
+        assert_eq!(stored[..6], [4, 5, 6, 8, 7, 0x0e]);
+        assert_eq!((stored.len(), stored[20]), (21, 0));
+    }
+
+    #[test]
+    fn full_types_are_marked() {
+        assert_eq!(atomic(4, true, 32, 0).client_data(10), [8, 1, 10, 1, 4, 1, 32, 0]);
+        let array = Kind::Array { size: 2, base: Box::new(Kind::Opaque { size: 1 }) };
+        assert_eq!(array.client_data(5), [7, 1, 5, 2, 2, 4, 1]);
+        let array = Kind::Array { size: 8, base: Box::new(atomic(4, true, 16, 0)) };
+        assert_eq!(array.client_data(5), [10, 0, 5, 2, 8, 1, 4, 1, 16, 0]);
+    }
+
+    #[test]
+    fn broken_parameters_are_found() {
+        for kind in [
+            &[][..],
+            &[1, 4, 0, 33, 0],
+            &[1, 4, 0, 30, 3],
+            &[1, 4, 0, 0, 3],
+            &[1, 4, 2, 8, 0],
+            &[1, 0, 0, 0, 0],
+            &[1, 4, 0, 8],
+            &[4, 0],
+            &[5, 1],
+            &[2, 0, 4, 1],
+            &[3, 4, 0],
+            &[3, 4, 1, 2, 4, 3],
+            &[3, 4, 2, 0, 4, 3, 1, 4, 3],
+            &[3, 4, u32::MAX, 2],
+            &[2; 100_000],
+        ] {
+            let client_data = [&[0, 0, 1], kind].concat();
+            let error = conformance::decode(&Nbit, &client_data, &[0; 100], None, 100).unwrap_err();
+            assert!(matches!(error, FilterError::Corrupt { .. }), "{kind:?}: {error}");
+        }
+    }
+
+    fn kinds() -> impl Strategy<Value = Kind> {
+        let leaf = (1..20_u32, any::<bool>(), any::<(u32, u32)>()).prop_map(|(size, big_endian, (a, b))| {
+            let precision = 1 + a % (8 * size);
+            atomic(size, big_endian, precision, b % (8 * size - precision + 1))
+        });
+        let leaf = prop_oneof![leaf, (1..9_u32).prop_map(|size| Kind::Opaque { size })];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            prop_oneof![
+                (1..4_u32, inner.clone())
+                    .prop_map(|(n, base)| Kind::Array { size: n * base.size(), base: Box::new(base) }),
+                proptest::collection::vec((0..3_u32, inner), 1..4).prop_map(|parts| {
+                    let mut size = 0;
+                    let mut members = Vec::new();
+                    for (gap, kind) in parts {
+                        members.push(Member { offset: size + gap, kind: kind.clone() });
+                        size += gap + kind.size();
+                    }
+                    Kind::Compound { size, members }
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn used_bits_come_back(kind in kinds(), elements in 0..20_u32, seed in any::<u8>()) {
+            let client_data = kind.client_data(elements);
+            prop_assert_eq!(Kind::parse(&client_data[3..]), Ok(kind.clone()));
+            let length = usize::try_from(elements * kind.size()).unwrap();
+            let chunk: Vec<u8> = (0..length).map(|at| (at * 37).to_le_bytes()[0] ^ seed).collect();
+            let stored = conformance::encode(&Nbit, &client_data, &chunk).unwrap();
+            let decoded = conformance::decode(&Nbit, &client_data, &stored, Some(length), length).unwrap();
+            prop_assert!(decoded.iter().zip(&chunk).all(|(decoded, byte)| decoded & !byte == 0));
+            let again = conformance::encode(&Nbit, &client_data, &decoded).unwrap();
+            prop_assert_eq!(again, stored);
+        }
+
+        #[test]
+        fn arbitrary_parameters_do_not_panic(
+            client_data in proptest::collection::vec(prop_oneof![0..9_u32, any::<u32>()], 0..30),
+            bytes in proptest::collection::vec(any::<u8>(), 0..100),
+        ) {
+            if let Ok(decoded) = conformance::decode(&Nbit, &client_data, &bytes, None, 1000) {
+                prop_assert!(decoded.len() <= 1000);
+            }
+            drop(conformance::encode(&Nbit, &client_data, &bytes));
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! What nbit knows of the type of an element.
+//!
+//! ```text
+//! type      | values in the client data
+//! ----------+---------------------------------------------------------------------------------
+//! atomic    | 1, bytes, byte order (0 little-endian, 1 big-endian), precision and offset in bits
+//! array     | 2, bytes, type of an element
+//! compound  | 3, bytes, number of members, for each its offset in bytes and its type
+//! opaque    | 4, bytes
+//! ```
+
+use crate::bits::{BitReader, BitWriter};
+
+const ATOMIC: u32 = 1;
+const ARRAY: u32 = 2;
+const COMPOUND: u32 = 3;
+const OPAQUE: u32 = 4;
+
+/// Deepest nesting that is followed.
+const DEEPEST: u32 = 64;
+
+/// The type of an element, as far as nbit needs it. All sizes are bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// An integer or a floating-point number.
+    Atomic {
+        /// Bytes.
+        size: u32,
+        /// Its byte order.
+        big_endian: bool,
+        /// How many bits are used.
+        precision: u32,
+        /// The lowest bit that is used.
+        offset: u32,
+    },
+    /// Elements of one type, one after another.
+    Array {
+        /// Bytes of all elements.
+        size: u32,
+        /// The type of an element.
+        base: Box<Kind>,
+    },
+    /// Members of their own types.
+    Compound {
+        /// Bytes.
+        size: u32,
+        /// The members.
+        members: Vec<Member>,
+    },
+    /// Any other type: all its bits are used.
+    Opaque {
+        /// Bytes.
+        size: u32,
+    },
+}
+
+/// A member of a compound type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its first byte.
+    pub offset: u32,
+    /// Its type.
+    pub kind: Kind,
+}
+
+type Parsed<T> = Result<T, &'static str>;
+
+impl Kind {
+    /// Bytes of a value.
+    pub fn size(&self) -> u32 {
+        match self {
+            Self::Atomic { size, .. }
+            | Self::Array { size, .. }
+            | Self::Compound { size, .. }
+            | Self::Opaque { size } => *size,
+        }
+    }
+
+    /// The client data of the filter for chunks of `elements` elements of this type.
+    pub fn client_data(&self, elements: u32) -> Vec<u32> {
+        let mut data = vec![0, u32::from(self.is_full()), elements];
+        self.append(&mut data);
+        let count = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        if let Some(first) = data.first_mut() {
+            *first = count;
+        }
+        data
+    }
+
+    /// Whether no bits are left out. Gaps between members are not looked at, as in libhdf5.
+    fn is_full(&self) -> bool {
+        match self {
+            Self::Atomic { size, precision, offset, .. } => {
+                *offset == 0 && u64::from(*precision) == 8 * u64::from(*size)
+            }
+            Self::Array { base, .. } => base.is_full(),
+            Self::Compound { members, .. } => members.iter().all(|member| member.kind.is_full()),
+            Self::Opaque { .. } => true,
+        }
+    }
+
+    fn append(&self, data: &mut Vec<u32>) {
+        match self {
+            Self::Atomic { size, big_endian, precision, offset } => {
+                data.extend([ATOMIC, *size, u32::from(*big_endian), *precision, *offset]);
+            }
+            Self::Array { size, base } => {
+                data.extend([ARRAY, *size]);
+                base.append(data);
+            }
+            Self::Compound { size, members } => {
+                data.extend([COMPOUND, *size, u32::try_from(members.len()).unwrap_or(u32::MAX)]);
+                for member in members {
+                    data.push(member.offset);
+                    member.kind.append(data);
+                }
+            }
+            Self::Opaque { size } => data.extend([OPAQUE, *size]),
+        }
+    }
+
+    /// Takes a type from client data. Its size and those of its parts are not 0, and parts are no larger than
+    /// the whole.
+    pub(super) fn parse(data: &[u32]) -> Parsed<Self> {
+        Parser { rest: data.iter() }.kind(0)
+    }
+
+    /// How many bits of a value are stored.
+    pub(super) fn bits(&self) -> u64 {
+        match self {
+            Self::Atomic { precision, .. } => u64::from(*precision),
+            Self::Array { size, base } => match **base {
+                Self::Opaque { .. } => 8 * u64::from(*size),
+                _ => u64::from(size / base.size().max(1)) * base.bits(),
+            },
+            Self::Compound { members, .. } => members.iter().map(|member| member.kind.bits()).sum(),
+            Self::Opaque { size } => 8 * u64::from(*size),
+        }
+    }
+
+    /// Takes the bits of a value; the bytes of `value` are 0.
+    #[inline]
+    pub(super) fn unpack(&self, reader: &mut BitReader<'_>, value: &mut [u8]) -> Option<()> {
+        match self {
+            Self::Atomic { size: 1..=8, big_endian, precision, offset } => {
+                let number = reader.get_wide(*precision)? << offset;
+                if *big_endian {
+                    let number = number.to_be_bytes();
+                    value.copy_from_slice(number.get(8 - value.len()..)?);
+                } else {
+                    value.copy_from_slice(number.to_le_bytes().get(..value.len())?);
+                }
+            }
+            Self::Atomic { big_endian, precision, offset, .. } => {
+                return long(value.iter_mut(), *big_endian, *precision, *offset, |byte, low, count| {
+                    reader.get(count).map(|bits| *byte |= (bits << low).to_le_bytes()[0])
+                });
+            }
+            Self::Array { base, .. } if !matches!(**base, Self::Opaque { .. }) => {
+                let size = usize::try_from(base.size()).ok()?;
+                for element in value.chunks_exact_mut(size) {
+                    base.unpack(reader, element)?;
+                }
+            }
+            Self::Compound { members, .. } => {
+                for member in members {
+                    member.kind.unpack(reader, value.get_mut(member.range()?)?)?;
+                }
+            }
+            Self::Array { .. } | Self::Opaque { .. } => {
+                for byte in value {
+                    *byte = reader.get(8)?.to_le_bytes()[0];
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Appends the bits of a value.
+    #[inline]
+    pub(super) fn pack(&self, writer: &mut BitWriter<'_>, value: &[u8]) {
+        match self {
+            Self::Atomic { size: 1..=8, big_endian, precision, offset } => {
+                let mut number = [0; 8];
+                let number = if *big_endian {
+                    number.iter_mut().rev().zip(value.iter().rev()).for_each(|(to, from)| *to = *from);
+                    u64::from_be_bytes(number)
+                } else {
+                    number.iter_mut().zip(value).for_each(|(to, from)| *to = *from);
+                    u64::from_le_bytes(number)
+                };
+                writer.put_wide(number >> offset, *precision);
+            }
+            Self::Atomic { big_endian, precision, offset, .. } => {
+                let put = |byte: &u8, low, count| {
+                    writer.put(u32::from(*byte) >> low, count);
+                    Some(())
+                };
+                long(value.iter(), *big_endian, *precision, *offset, put);
+            }
+            Self::Array { base, .. } if !matches!(**base, Self::Opaque { .. }) => {
+                let size = usize::try_from(base.size()).unwrap_or(usize::MAX);
+                value.chunks_exact(size).for_each(|element| base.pack(writer, element));
+            }
+            Self::Compound { members, .. } => {
+                for member in members {
+                    if let Some(part) = member.range().and_then(|range| value.get(range)) {
+                        member.kind.pack(writer, part);
+                    }
+                }
+            }
+            Self::Array { .. } | Self::Opaque { .. } => {
+                value.iter().for_each(|byte| writer.put(u32::from(*byte), 8));
+            }
+        }
+    }
+}
+
+impl Member {
+    fn range(&self) -> Option<std::ops::Range<usize>> {
+        let start = usize::try_from(self.offset).ok()?;
+        Some(start..start.checked_add(usize::try_from(self.kind.size()).ok()?)?)
+    }
+}
+
+/// Calls `each` with the bytes of a number that have used bits, the most significant first, with the lowest
+/// used bit of each and how many there are.
+fn long<T>(
+    bytes: impl DoubleEndedIterator<Item = T> + ExactSizeIterator,
+    big_endian: bool,
+    precision: u32,
+    offset: u32,
+    mut each: impl FnMut(T, u32, u32) -> Option<()>,
+) -> Option<()> {
+    let end = u64::from(offset) + u64::from(precision);
+    let mut visit = |(place, byte): (u64, T)| {
+        let low = u64::from(offset).saturating_sub(8 * place).min(8);
+        let high = end.saturating_sub(8 * place).min(8);
+        let (low, high) = (u32::try_from(low).ok()?, u32::try_from(high).ok()?);
+        if low < high { each(byte, low, high - low) } else { Some(()) }
+    };
+    let size = u64::try_from(bytes.len()).ok()?;
+    if big_endian {
+        (0..size).rev().zip(bytes).try_for_each(&mut visit)
+    } else {
+        (0..size).rev().zip(bytes.rev()).try_for_each(&mut visit)
+    }
+}
+
+struct Parser<'a> {
+    rest: std::slice::Iter<'a, u32>,
+}
+
+impl Parser<'_> {
+    fn next(&mut self) -> Parsed<u32> {
+        self.rest.next().copied().ok_or("client data end within a type")
+    }
+
+    fn kind(&mut self, depth: u32) -> Parsed<Kind> {
+        if depth > DEEPEST {
+            return Err("types are nested too deeply");
+        }
+        let class = self.next()?;
+        let size = self.next()?;
+        if size == 0 {
+            return Err("a type of 0 bytes");
+        }
+        match class {
+            ATOMIC => self.atomic(size),
+            ARRAY => {
+                let base = Box::new(self.kind(depth + 1)?);
+                if base.size() > size {
+                    return Err("an element is larger than its array");
+                }
+                Ok(Kind::Array { size, base })
+            }
+            COMPOUND => self.compound(size, depth),
+            OPAQUE => Ok(Kind::Opaque { size }),
+            _ => Err("an unknown class of types"),
+        }
+    }
+
+    fn atomic(&mut self, size: u32) -> Parsed<Kind> {
+        let big_endian = match self.next()? {
+            0 => false,
+            1 => true,
+            _ => return Err("an unknown byte order"),
+        };
+        let (precision, offset) = (self.next()?, self.next()?);
+        if precision == 0 || u64::from(precision) + u64::from(offset) > 8 * u64::from(size) {
+            return Err("a number uses bits it does not have");
+        }
+        Ok(Kind::Atomic { size, big_endian, precision, offset })
+    }
+
+    fn compound(&mut self, size: u32, depth: u32) -> Parsed<Kind> {
+        let count = self.next()?;
+        if count == 0 {
+            return Err("a compound without members");
+        }
+        let (mut members, mut used) = (Vec::new(), 0_u64);
+        for _ in 0..count {
+            let offset = self.next()?;
+            let kind = self.kind(depth + 1)?;
+            used += u64::from(kind.size());
+            if used > u64::from(size) || u64::from(offset) + u64::from(kind.size()) > u64::from(size) {
+                return Err("members go beyond their compound");
+            }
+            members.push(Member { offset, kind });
+        }
+        Ok(Kind::Compound { size, members })
+    }
+}

@@ -1,0 +1,82 @@
+//! The Zstandard filter (number 32015): one frame (RFC 8878).
+//!
+//! ```text
+//! client data  | meaning
+//! -------------+-----------------------------------------------
+//! 0            | level, 1 to 22, 3 if missing; only to encode
+//! ```
+
+use crate::codec::zstd;
+use crate::{Filter, FilterContext, FilterId, Produced, Result};
+
+/// The Zstandard filter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Zstd;
+
+const DEFAULT_LEVEL: u32 = 3;
+
+impl Filter for Zstd {
+    fn id(&self) -> FilterId {
+        FilterId::ZSTD
+    }
+
+    fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        output.clear();
+        zstd::decode(self.id(), input, output, context.max_output)?;
+        Ok(Produced::Output)
+    }
+
+    fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        output.clear();
+        let level = context.client_data.first().copied().unwrap_or(DEFAULT_LEVEL);
+        zstd::encode(self.id(), level, input, output)?;
+        Ok(Produced::Output)
+    }
+
+    fn encoded_length(&self, _context: &FilterContext<'_>, _input: usize) -> Option<usize> {
+        None
+    }
+
+    fn compresses(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FilterError, conformance};
+    use proptest::prelude::*;
+
+    #[test]
+    fn keeps_the_contract() {
+        for client_data in [&[][..], &[1], &[9]] {
+            conformance::run(&Zstd, client_data);
+        }
+    }
+
+    #[test]
+    fn bombs_stop_at_the_limit() {
+        let bomb = conformance::encode(&Zstd, &[9], &vec![0; 10 << 20]).unwrap();
+        assert!(bomb.len() < 20_000);
+        let error = conformance::decode(&Zstd, &[], &bomb, None, 1_000_000).unwrap_err();
+        assert_eq!(error, FilterError::Limit { id: FilterId::ZSTD, limit: 1_000_000 });
+        assert_eq!(conformance::decode(&Zstd, &[], &bomb, None, 10 << 20).unwrap().len(), 10 << 20);
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_frames_do_not_panic(
+            flips in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..5),
+        ) {
+            let raw: Vec<u8> = (0..5000_u32).flat_map(|at| (at * at / 100).to_le_bytes()).collect();
+            let mut frame = conformance::encode(&Zstd, &[], &raw).unwrap();
+            for (at, byte) in flips {
+                *at.get_mut(&mut frame) = byte;
+            }
+            if let Ok(decoded) = conformance::decode(&Zstd, &[], &frame, None, 30_000) {
+                prop_assert!(decoded.len() <= 30_000);
+            }
+        }
+    }
+}

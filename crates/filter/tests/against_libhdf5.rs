@@ -1,0 +1,349 @@
+//! Chunks that libhdf5 and its plugins encode are decoded, and the reverse.
+
+use hyperslab_filter::{FilterContext, FilterId, Produced, Registry};
+use hyperslab_testkit::referee;
+
+/// What libhdf5 made of one chunk.
+struct Case {
+    name: String,
+    id: FilterId,
+    client_data: Vec<u32>,
+    raw: Vec<u8>,
+    /// [`None`] where the filter was left out, as it did not make the chunk smaller.
+    stored: Option<Vec<u8>>,
+    /// `raw` again, but for what the filter drops.
+    back: Vec<u8>,
+}
+
+const MAIN: &str = include_str!("referee.py");
+
+/// How the chunks that are encoded here must relate to those of libhdf5.
+#[derive(Clone, Copy, PartialEq)]
+enum Stored {
+    Equal,
+    /// libhdf5 leaves a last byte without bits as memory was.
+    EqualButTheLastByte,
+    Differ,
+}
+
+/// Lets libhdf5 encode the cases, decodes them, encodes them, and lets libhdf5 decode that.
+fn compare(cases: &str, stored: Stored) {
+    let Some(referee) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let code = format!("{MAIN}\n\n{cases}\nmain()\n");
+    let file = folder.path().join("file.h5");
+    let cases: Vec<Case> = referee.run_script(&code, [&file]).unwrap().lines().map(parse).collect();
+    assert!(cases.iter().any(|case| case.stored.is_some()));
+    let mut chunks = String::new();
+    for case in &cases {
+        let encoded = encode(case);
+        if let Some(chunk) = &case.stored {
+            let decoded = decode(case, chunk);
+            assert!(
+                decoded == case.back,
+                "{}: decoded\n{}\nnot\n{}",
+                case.name,
+                hex(&decoded),
+                hex(&case.back)
+            );
+            check_stored(case, &encoded, chunk, stored);
+        }
+        assert!(decode(case, &encoded) == case.back, "{}: there and back", case.name);
+        chunks += &format!("{} {}\n", case.name, hex(&encoded));
+    }
+    let list = folder.path().join("chunks");
+    std::fs::write(&list, chunks).unwrap();
+    let read = referee.run_script(&code, [&file, &list]).unwrap();
+    for (case, line) in cases.iter().zip(read.lines()) {
+        assert_eq!(line.split_once(' ').unwrap().0, case.name);
+        assert!(
+            line.ends_with(&format!(" {}", hex(&case.back))),
+            "{}: libhdf5 reads it otherwise",
+            case.name
+        );
+    }
+    assert_eq!(read.lines().count(), cases.len());
+}
+
+fn check_stored(case: &Case, encoded: &[u8], chunk: &[u8], stored: Stored) {
+    if stored == Stored::Differ {
+        return;
+    }
+    let compared = chunk.len() - usize::from(stored == Stored::EqualButTheLastByte);
+    assert_eq!(encoded.len(), chunk.len(), "{}", case.name);
+    let equal = encoded[..compared] == chunk[..compared];
+    assert!(equal, "{}: encoded\n{}\nnot\n{}", case.name, hex(encoded), hex(chunk));
+}
+
+fn decode(case: &Case, bytes: &[u8]) -> Vec<u8> {
+    let registry = Registry::default();
+    let filter = registry.get(case.id).unwrap();
+    let context = FilterContext {
+        expected_output: Some(case.back.len()),
+        ..FilterContext::new(&case.client_data, case.back.len())
+    };
+    let mut output = Vec::new();
+    let produced = filter.decode(&context, bytes, &mut output);
+    match produced.unwrap_or_else(|error| panic!("{}: {error}; {}", case.name, hex(bytes))) {
+        Produced::Output => output,
+        Produced::Input(range) => bytes[range].to_vec(),
+    }
+}
+
+fn encode(case: &Case) -> Vec<u8> {
+    let registry = Registry::default();
+    let mut output = Vec::new();
+    let context = FilterContext::new(&case.client_data, usize::MAX);
+    let produced = registry.get(case.id).unwrap().encode(&context, &case.raw, &mut output);
+    match produced.unwrap_or_else(|error| panic!("{}: {error}", case.name)) {
+        Produced::Output => output,
+        Produced::Input(range) => case.raw[range].to_vec(),
+    }
+}
+
+fn parse(line: &str) -> Case {
+    let parts: Vec<&str> = line.split(';').collect();
+    let [name, id, client_data, raw, stored, back] = parts.try_into().unwrap();
+    Case {
+        name: name.to_owned(),
+        id: FilterId(id.parse().unwrap()),
+        client_data: client_data.split(',').filter(|v| !v.is_empty()).map(|v| v.parse().unwrap()).collect(),
+        raw: unhex(raw),
+        stored: (stored != "-").then(|| unhex(stored)),
+        back: unhex(back),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn nbit() {
+    let cases = "
+def number(base, precision, offset):
+    tid = base.copy()
+    tid.set_precision(precision)
+    tid.set_offset(offset)
+    return tid
+
+def float16(base):
+    tid = base.copy()
+    tid.set_fields(26, 20, 6, 7, 13)
+    tid.set_offset(7)
+    tid.set_precision(20)
+    return tid
+
+def compound(size, *members):
+    tid = h5t.create(h5t.COMPOUND, size)
+    for at, (offset, member) in enumerate(members):
+        tid.insert(b'm%d' % at, offset, member)
+    return tid
+
+i, I = h5t.STD_I32LE, h5t.STD_U32BE
+types = {f'n{base.get_size()}.{at}.{precision}.{offset}': number(base, precision, offset)
+    for at, base in enumerate([h5t.STD_I8LE, h5t.STD_I16BE, h5t.STD_U32LE, h5t.STD_I32BE, h5t.STD_U64LE, h5t.STD_I64BE])
+    for precision in [1, 3, 7, 8, 9, 16, 17, 31, 33, 63]
+    for offset in [0, 1, 5, 8, 23]
+    # libhdf5 refuses to create types of which less than half is used.
+    if 4 * base.get_size() < precision <= 8 * base.get_size() - offset}
+types['full'] = h5t.STD_I32BE
+types['float'] = float16(h5t.IEEE_F32LE)
+types['floatbe'] = float16(h5t.IEEE_F32BE)
+types['long'] = h5t.NATIVE_LDOUBLE
+string = h5t.C_S1.copy(); string.set_size(3)
+types['strings'] = string
+types['array'] = h5t.array_create(number(i, 19, 2), (3, 2))
+types['array of arrays'.replace(' ', '_')] = h5t.array_create(h5t.array_create(number(I, 19, 2), (3,)), (2,))
+types['array_of_strings'] = h5t.array_create(string, (3,))
+inner = compound(9, (0, string), (3, number(h5t.STD_I16BE, 9, 3)), (5, number(i, 20, 0)))
+types['inner'] = inner
+# libhdf5 2.0 does not read members that follow an array of compounds.
+types['outer'] = compound(64, (30, number(I, 25, 1)), (40, inner), (50, types['array_of_strings']), (60, h5t.STD_I8LE), (1, h5t.array_create(inner, (3,))))
+cases = [(name, tid, (n,), lambda p: p.set_filter(h5z.FILTER_NBIT, 0, ()), noise(n * tid.get_size()), None)
+    for name, tid in types.items() for n in [37]]
+";
+    compare(cases, Stored::Equal);
+}
+
+#[test]
+fn scaleoffset() {
+    let cases = "
+cases = []
+def case(name, dtype, values, scale, fill=None):
+    values = np.array(values, dtype)
+    tid = h5t.py_create(values.dtype)
+    fill = None if fill is None else np.array(fill, values.dtype.newbyteorder('='))
+    cases.append((name, tid, values.shape, lambda p: p.set_scaleoffset(*scale), values.tobytes(), fill))
+
+walk = np.random.default_rng(3).integers(-9, 9, 301).cumsum()
+for dtype in ['i1', 'u1', '<i2', '>u2', '>i4', '<u4', '>i8', '<i8', '<u8']:
+    info = np.iinfo(dtype)
+    ramp = np.clip(walk, info.min, info.max)
+    case(dtype + '.walk', dtype, ramp, (2, 0))
+    case(dtype + '.fill', dtype, ramp, (2, 0), ramp[5])
+    case(dtype + '.bits', dtype, np.arange(60) % 5 + 3, (2, 3), 100)
+    case(dtype + '.few', dtype, np.arange(60) % 50, (2, 3), 3)
+    case(dtype + '.all', dtype, ramp, (2, info.bits))
+    case(dtype + '.flat', dtype, [7] * 33, (2, 0), 3)
+    case(dtype + '.filled', dtype, [7] * 33, (2, 0), 7)
+    case(dtype + '.wide', dtype, [info.min, info.max, 3, 4], (2, 0), 3)
+    case(dtype + '.wide1', dtype, [info.min, info.max - 1, 3, 4], (2, 0), 3)
+    case(dtype + '.wide2', dtype, [info.min + 1, info.max - 1, 3, 4], (2, 0))
+    case(dtype + '.wide3', dtype, [info.min + 1, info.max - 2, 3, 4], (2, 0))
+    case(dtype + '.one', dtype, [info.min], (2, 0))
+    case(dtype + '.none', dtype, walk[:20] % 6, (2, 0))
+for dtype in ['<f4', '>f4', '<f8', '>f8']:
+    for digits in [0, 1, 3, 5]:
+        case(f'{dtype}.{digits}', dtype, walk / 7.3, (0, digits))
+        case(f'{dtype}.{digits}.fill', dtype, walk / 7.3, (0, digits), (walk / 7.3)[9])
+    case(dtype + '.wide', dtype, [1e30, -1e30, 2], (0, 3))
+    case(dtype + '.edge', dtype, [0, 2.0 ** 31, 2], (0, 0), -1)
+    case(dtype + '.same', dtype, [2.5] * 9, (0, 3), -1)
+    case(dtype + '.sames', dtype, [2.5] * 9, (0, 3), 2.5)
+";
+    compare(cases, Stored::EqualButTheLastByte);
+}
+
+#[test]
+fn szip() {
+    let cases = "
+cases = []
+def case(name, values, shape, block):
+    tid = h5t.py_create(values.dtype)
+    values = values.reshape(shape)
+    for coding, option in [('nn', h5z.SZIP_NN_OPTION_MASK), ('ec', h5z.SZIP_EC_OPTION_MASK)]:
+        setup = lambda p, option=option: p.set_szip(option, block)
+        cases.append((f'{name}.{coding}.{block}', tid, shape, setup, values.tobytes(), None))
+
+rng = np.random.default_rng(3)
+walk = rng.integers(-3, 4, 6000).cumsum() + 120
+for dtype in ['u1', 'i1', '<i2', '>u2', '<i4', '>i4', '<i8', '>u8', '<f4', '>f8']:
+    for shape, block in [((600,), 8), ((40, 33), 16), ((20, 7), 10), ((4200,), 32), ((2, 2500), 2)]:
+        values = walk[:np.prod(shape)].astype(dtype)
+        case(f'{dtype}.{len(cases)}', values, shape, block)
+        # Some that hardly change, in which runs of zeros are long.
+        values = (values.astype('f8') // 20).astype(dtype)
+        case(f'{dtype}.{len(cases)}.few', values, shape, block)
+        values[50:] = 1
+        case(f'{dtype}.{len(cases)}.flat', values, shape, block)
+case('zeros', np.zeros(5000, 'i4'), (5000,), 8)
+odd = h5t.STD_U32LE.copy()
+odd.set_precision(20)
+values = (walk * 100).clip(0).astype('<u4')
+for block in [4, 16]:
+    for option in [h5z.SZIP_NN_OPTION_MASK, h5z.SZIP_EC_OPTION_MASK]:
+        setup = lambda p, block=block, option=option: p.set_szip(option, block)
+        cases.append((f'odd.{block}.{option}', odd, (6000,), setup, values.tobytes(), None))
+";
+    compare(cases, Stored::Differ);
+}
+
+/// Chunks for filters that take any bytes: `filters` makes pairs of a name and what sets up the filter.
+const ANY_BYTES: &str = "
+rng = np.random.default_rng(3)
+def chunks():
+    walk = rng.integers(-3, 4, 60000).cumsum()
+    yield 'walk', walk.astype('<i4')
+    yield 'reals', (walk / 7).astype('<f8')[:5003]
+    yield 'shorts', (walk // 10).astype('>i2')[:70001 // 2]
+    yield 'few', (walk // 50 % 3).astype('u1')
+    yield 'zeros', np.zeros(20001, '<i8')
+    yield 'noise', np.frombuffer(noise(9000), '<u4')
+    yield 'small', np.arange(9, dtype='<i4')
+    yield 'one', np.ones(1, '<i2')
+    yield 'wide', np.frombuffer((walk % 5).astype('u1').tobytes()[:13 * 1500], 'V13')
+    yield 'text', np.frombuffer(b'to be or not to be that is the question ' * 900, 'u1')
+
+cases = []
+for chunk, values in chunks():
+    for name, setup in filters:
+        cases.append((f'{chunk}.{name}', h5t.py_create(values.dtype), values.shape, setup, values.tobytes(), None))
+";
+
+/// Sets up plug-in filter `id` with each of `client_data`.
+fn compare_any(id: FilterId, client_data: &[&[u32]]) {
+    let filters: String = client_data
+        .iter()
+        .map(|data| {
+            let name: Vec<String> = data.iter().map(u32::to_string).collect();
+            let name = name.join("_");
+            format!("('{name}', lambda p: p.set_filter({}, h5z.FLAG_OPTIONAL, tuple({data:?}))), ", id.0)
+        })
+        .collect();
+    compare(&format!("filters = [{filters}]\n{ANY_BYTES}"), Stored::Differ);
+}
+
+#[test]
+fn lzf() {
+    compare_any(FilterId::LZF, &[&[]]);
+}
+
+#[cfg(feature = "lz4")]
+#[test]
+fn lz4() {
+    compare_any(FilterId::LZ4, &[&[], &[0], &[1000], &[4096]]);
+}
+
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[test]
+fn zstd() {
+    compare_any(FilterId::ZSTD, &[&[], &[1], &[9], &[22]]);
+}
+
+#[cfg(feature = "bzip2")]
+#[test]
+fn bzip2() {
+    compare_any(FilterId::BZIP2, &[&[9], &[1]]);
+}
+
+#[test]
+fn bitshuffle() {
+    compare_any(FilterId::BITSHUFFLE, &[&[0, 0], &[128, 0]]);
+}
+
+#[cfg(feature = "lz4")]
+#[test]
+fn bitshuffle_with_lz4() {
+    compare_any(FilterId::BITSHUFFLE, &[&[0, 2], &[128, 2], &[8, 2]]);
+}
+
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[test]
+fn bitshuffle_with_zstd() {
+    compare_any(FilterId::BITSHUFFLE, &[&[0, 3, 5], &[512, 3, 1]]);
+}
+
+/// Levels and shuffles of Blosc with one compressor.
+fn compare_blosc(compressor: u32) {
+    let data = [[5, 1], [5, 0], [9, 2], [1, 2], [0, 1]]
+        .map(|[level, shuffle]| [0, 0, 0, 0, level, shuffle, compressor]);
+    compare_any(FilterId::BLOSC, &data.each_ref().map(|data| &data[..]));
+}
+
+#[test]
+fn blosc_with_blosclz() {
+    compare_blosc(0);
+}
+
+#[cfg(feature = "lz4")]
+#[test]
+fn blosc_with_lz4() {
+    compare_blosc(1);
+    compare_blosc(2);
+}
+
+#[test]
+fn blosc_with_zlib() {
+    compare_blosc(4);
+}
+
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[test]
+fn blosc_with_zstd() {
+    compare_blosc(5);
+}
