@@ -22,24 +22,14 @@ pub(super) trait Real: Copy + PartialOrd {
 macro_rules! real {
     ($real:ty, $bits:ty) => {
         impl Real for $real {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::unnecessary_cast,
-                reason = "the low bits are meant"
-            )]
             fn from_bits(bits: u64) -> Self {
-                Self::from_bits(bits as $bits)
+                Self::from_bits(<$bits>::try_from(bits & u64::from(<$bits>::MAX)).unwrap_or(0))
             }
 
             fn to_bits(self) -> u64 {
                 u64::from(Self::to_bits(self))
             }
 
-            #[expect(
-                clippy::cast_lossless,
-                clippy::cast_precision_loss,
-                reason = "exact within the exponents there are"
-            )]
             fn power_of_ten(digits: i32) -> Self {
                 (10.0 as $real).powf(digits as $real)
             }
@@ -61,7 +51,6 @@ macro_rules! real {
                 (self > -0.5 && self <= 9_223_372_036_854_775_808.0).then(|| self.round() as u64)
             }
 
-            #[expect(clippy::cast_precision_loss, reason = "libhdf5 rounds here as well")]
             fn restored(minimum: Self, distance: u64, scale: Self) -> Self {
                 distance as $real / scale + minimum
             }
