@@ -12,7 +12,7 @@ use crate::datatype::convert::Conversion;
 use crate::layout::{
     ChunkInfo, Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping,
 };
-use crate::{Dataspace, Datatype, H5Type, Object, ObjectKind, ObjectToken, Region, Stored};
+use crate::{Dataspace, Datatype, H5Type, Object, ObjectKind, ObjectToken, Region, Selection, Stored};
 
 /// A dataset: an array of elements of one type.
 ///
@@ -224,6 +224,7 @@ impl Dataset {
         };
         let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
         let file = self.object.file();
+        let region = &Selection::region(region);
         if conversion.is_no_op() {
             return T::read_vec(count, |out| self.open.read_into(file, region, out))
                 .map_err(|error| self.context(error));

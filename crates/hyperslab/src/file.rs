@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyperslab_engine::ops::OpenFile;
@@ -40,6 +40,7 @@ pub struct File {
 pub struct OpenOptions {
     store: StoreOptions,
     external: ExternalFiles,
+    raw_folder: Option<PathBuf>,
 }
 
 impl OpenOptions {
@@ -77,7 +78,15 @@ impl OpenOptions {
         self
     }
 
-    /// Which other files external links may lead to. By default those beside the file, or in folders below.
+    /// Where files of raw data are looked for whose names are relative: beside the HDF5 file by default, which
+    /// is `${ORIGIN}` for libhdf5 (whose own default is the working directory).
+    #[must_use]
+    pub fn raw_data_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.raw_folder = Some(folder.into());
+        self
+    }
+
+    /// Which other files links, virtual datasets and raw data in other files may lead to. By default those beside the file, or in folders below.
     #[must_use]
     pub fn external_files(mut self, external: ExternalFiles) -> Self {
         self.external = external;
@@ -90,7 +99,8 @@ impl OpenOptions {
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be opened, [`ErrorKind::Corrupt`](crate::ErrorKind)
     /// if it is no HDF5 file.
     pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
-        let resolver = Beside::new(path.as_ref(), self.external, self.store.clone(), 0);
+        let resolver =
+            Beside::new(path.as_ref(), self.external, self.store.clone(), 0).with_raw_folder(self.raw_folder);
         File::of(open_path(path.as_ref(), self.store)?.with_resolver(Arc::new(resolver)))
     }
 

@@ -2,15 +2,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hyperslab_dataspace::{ChunkGrid, Dims, Region};
+use hyperslab_dataspace::{ChunkGrid, Dims, Selection};
 use hyperslab_format::message::{ChunkFlags, ChunkedLayout, Layout};
 
-use super::OpenFile;
+use super::{FileResolver, OpenFile};
 use crate::data::chunk_index::{self, ChunkShape};
-use crate::data::{ChunkedSource, CompactSource, ContiguousSource, Fill, Source};
+use crate::data::{
+    ChunkedSource, CompactSource, ContiguousSource, ExternalSource, Fill, OpenRaw, Piece, Source,
+};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Filters};
 use crate::object::header::ObjectHeader;
+use crate::store::RawFile;
 
 /// An open dataset: its description, and the way to its elements once they are asked for.
 #[derive(Debug)]
@@ -18,13 +21,27 @@ pub struct OpenDataset {
     /// What the header says.
     pub description: DatasetDescription,
     chunked: OnceLock<Arc<ChunkedSource>>,
+    external: OnceLock<Arc<ExternalSource>>,
+}
+
+/// The way to files of raw data.
+#[derive(Debug)]
+struct RawFiles(Option<Arc<dyn FileResolver>>);
+
+impl OpenRaw for RawFiles {
+    fn open_raw(&self, name: &[u8]) -> Result<RawFile> {
+        match &self.0 {
+            Some(resolver) => RawFile::new(resolver.open_raw(name)?),
+            None => Err(Error::Misuse("data in other files is not read".into())),
+        }
+    }
 }
 
 impl OpenDataset {
     /// Reads the description of the dataset with this header.
     pub fn open(file: &OpenFile, header: &ObjectHeader) -> Result<Self> {
         let description = DatasetDescription::read(&file.container, header)?;
-        Ok(Self { description, chunked: OnceLock::new() })
+        Ok(Self { description, chunked: OnceLock::new(), external: OnceLock::new() })
     }
 
     /// Bytes of all elements, as stored.
@@ -41,16 +58,13 @@ impl OpenDataset {
 
     /// All elements, as stored, in C order. Elements of variable length are descriptors into the global heap.
     pub fn read_all(&self, file: &OpenFile) -> Result<Vec<u8>> {
-        self.read(file, &Region::whole(self.description.dataspace.dims()))
+        self.read(file, &Selection::All)
     }
 
-    /// The elements of a box, as stored, in C order.
-    pub fn read(&self, file: &OpenFile, region: &Region) -> Result<Vec<u8>> {
+    /// The selected elements, as stored, in the order of the selection. Blocks must be disjoint.
+    pub fn read(&self, file: &OpenFile, selection: &Selection) -> Result<Vec<u8>> {
+        let elements = self.selected(selection)?;
         let limit = file.container.store.limits().result_bytes;
-        let elements = match self.description.dataspace.element_count() {
-            Some(0) => 0,
-            _ => region.element_count()?,
-        };
         let bytes =
             elements.checked_mul(u64::from(self.description.datatype.size)).filter(|bytes| *bytes <= limit);
         let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) else {
@@ -63,35 +77,57 @@ impl OpenDataset {
             limit,
         })?;
         out.resize(bytes, 0);
-        self.read_into(file, region, &mut out)?;
+        self.read_into(file, selection, &mut out)?;
         Ok(out)
     }
 
     /// As [`read`](Self::read), into a buffer that holds zeros.
-    pub fn read_into(&self, file: &OpenFile, region: &Region, out: &mut [u8]) -> Result<()> {
+    pub fn read_into(&self, file: &OpenFile, selection: &Selection, out: &mut [u8]) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }
         let store = &file.container.store;
         let description = &self.description;
         if !description.external.is_empty() {
-            return Err(Error::unsupported("reading raw data in external files"));
+            return self.external(file).read(store, selection, out);
         }
         let dims = Dims::from_slice(description.dataspace.dims());
         let element_size = description.datatype.size as usize;
         match &description.layout.layout {
             Layout::Compact(compact) => {
                 let data = compact.data.clone().into();
-                CompactSource { dims, element_size, data, fill: self.fill() }.read(store, region, out)
+                CompactSource { dims, element_size, data, fill: self.fill() }.read(store, selection, out)
             }
             Layout::Contiguous(contiguous) => {
                 let address = contiguous.address;
-                ContiguousSource { dims, element_size, address, fill: self.fill() }.read(store, region, out)
+                ContiguousSource { dims, element_size, address, fill: self.fill() }
+                    .read(store, selection, out)
             }
-            Layout::Chunked(layout) => self.chunked(file, layout)?.read(store, region, out),
+            Layout::Chunked(layout) => self.chunked(file, layout)?.read(store, selection, out),
             Layout::Virtual(_) => Err(Error::unsupported("reading virtual datasets")),
             Layout::Structured(_) => Err(Error::unsupported("reading structured chunks")),
         }
+    }
+
+    /// The number of selected elements.
+    pub fn selected(&self, selection: &Selection) -> Result<u64> {
+        match self.description.dataspace.element_count() {
+            Some(0) if matches!(selection, Selection::All) => Ok(0),
+            _ => Ok(selection.element_count(self.description.dataspace.dims())?),
+        }
+    }
+
+    fn external(&self, file: &OpenFile) -> Arc<ExternalSource> {
+        let open = || {
+            let pieces = self.description.external.iter();
+            Arc::new(ExternalSource {
+                dims: Dims::from_slice(self.description.dataspace.dims()),
+                element_size: self.description.datatype.size as usize,
+                pieces: Piece::row(pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size))),
+                files: Box::new(RawFiles(file.resolver.clone())),
+            })
+        };
+        Arc::clone(self.external.get_or_init(open))
     }
 
     /// The chunks of a dataset in chunked layout; `None` for others.

@@ -18,13 +18,19 @@ use crate::object::header::ObjectHeader;
 use crate::object::message;
 use crate::store::{Store, StoreOptions};
 
-/// Opens the other files that links lead to.
+/// Opens the other files that links and datasets lead to.
 pub trait FileResolver: Send + Sync + fmt::Debug {
     /// Opens the file of that name, as the link has it.
     ///
     /// # Errors
     /// If there is no such file, or it may not be opened.
     fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>>;
+
+    /// Opens a file of raw data by the name that a dataset has for it.
+    ///
+    /// # Errors
+    /// If there is no such file, or it may not be opened.
+    fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>>;
 }
 
 /// An open file.

@@ -3,6 +3,7 @@
 mod bytes;
 mod open;
 mod page_cache;
+mod raw_file;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use hyperslab_vfd::{Driver, ReadRequest};
 
 pub use bytes::Bytes;
 pub use open::StoreOptions;
+pub use raw_file::RawFile;
 
 use crate::error::{Error, Result};
 use page_cache::PageCache;
