@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hyperslab_engine::data::virtual_::VirtualOptions;
 use hyperslab_engine::ops::{FileResolver, OpenFile};
 use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Error, Result};
@@ -35,6 +36,7 @@ pub enum ExternalFiles {
 pub(crate) struct Beside {
     folder: PathBuf,
     raw_folder: Option<PathBuf>,
+    virtual_options: VirtualOptions,
     policy: ExternalFiles,
     options: StoreOptions,
     depth: usize,
@@ -45,12 +47,18 @@ impl Beside {
     pub(crate) fn new(path: &Path, policy: ExternalFiles, options: StoreOptions, depth: usize) -> Self {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
-        Self { folder, raw_folder: None, policy, options, depth }
+        Self { folder, raw_folder: None, virtual_options: VirtualOptions::default(), policy, options, depth }
     }
 
     /// With another folder for files of raw data.
     pub(crate) fn with_raw_folder(mut self, folder: Option<PathBuf>) -> Self {
         self.raw_folder = folder;
+        self
+    }
+
+    /// With another view of virtual datasets.
+    pub(crate) fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
+        self.virtual_options = options;
         self
     }
 
@@ -106,8 +114,10 @@ impl FileResolver for Beside {
         let allowed = candidates.iter().find(|path| self.is_allowed(path, &self.folder));
         let path = allowed.ok_or_else(|| outside(name))?;
         let resolver = Self::new(path, self.policy, self.options.clone(), self.depth.saturating_add(1))
-            .with_raw_folder(self.raw_folder.clone());
-        Ok(Arc::new(open_path(path, self.options.clone())?.with_resolver(Arc::new(resolver))))
+            .with_raw_folder(self.raw_folder.clone())
+            .with_virtual_options(self.virtual_options);
+        let file = open_path(path, self.options.clone())?.with_virtual_options(self.virtual_options);
+        Ok(Arc::new(file.with_resolver(Arc::new(resolver))))
     }
 
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hyperslab_engine::data::virtual_::{VirtualOptions, VirtualView};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Address, Error, Limits, Result};
@@ -41,6 +42,7 @@ pub struct OpenOptions {
     store: StoreOptions,
     external: ExternalFiles,
     raw_folder: Option<PathBuf>,
+    virtual_options: VirtualOptions,
 }
 
 impl OpenOptions {
@@ -86,6 +88,21 @@ impl OpenOptions {
         self
     }
 
+    /// How far virtual datasets reach whose mappings have no end: as far as there is an element by default.
+    #[must_use]
+    pub fn virtual_view(mut self, view: VirtualView) -> Self {
+        self.virtual_options.view = view;
+        self
+    }
+
+    /// How many numbered sources (`%b`) of a virtual dataset may be missing before the search for further ones
+    /// ends; none by default.
+    #[must_use]
+    pub fn virtual_gap(mut self, gap: u64) -> Self {
+        self.virtual_options.gap = gap;
+        self
+    }
+
     /// Which other files links, virtual datasets and raw data in other files may lead to. By default those beside the file, or in folders below.
     #[must_use]
     pub fn external_files(mut self, external: ExternalFiles) -> Self {
@@ -117,7 +134,7 @@ impl OpenOptions {
     /// # Errors
     /// If it is no HDF5 file.
     pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
-        File::of(OpenFile::open(driver, self.store)?)
+        File::of(OpenFile::open(driver, self.store)?.with_virtual_options(self.virtual_options))
     }
 }
 

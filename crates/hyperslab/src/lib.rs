@@ -44,6 +44,7 @@ pub use hyperslab_dataspace::{
 pub use hyperslab_datatype as datatype;
 pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, H5Type};
 pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
+pub use hyperslab_engine::data::virtual_::VirtualView;
 pub use hyperslab_engine::{Error, ErrorKind, Limits, Result};
 pub use hyperslab_filter as filter;
 pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo};

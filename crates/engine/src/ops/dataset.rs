@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hyperslab_dataspace::{ChunkGrid, Dims, Selection};
+use hyperslab_dataspace::{ChunkGrid, Dataspace, Dims, Selection, SimpleExtent};
 use hyperslab_format::message::{ChunkFlags, ChunkedLayout, Layout};
 
+use super::virtual_::{Nesting, Sources, Virtual};
 use super::{FileResolver, OpenFile};
 use crate::data::chunk_index::{self, ChunkShape};
+use crate::data::virtual_::{Mapping, VirtualSource, extent};
 use crate::data::{
     ChunkedSource, CompactSource, ContiguousSource, ExternalSource, Fill, OpenRaw, Piece, Source,
 };
@@ -22,6 +24,7 @@ pub struct OpenDataset {
     pub description: DatasetDescription,
     chunked: OnceLock<Arc<ChunkedSource>>,
     external: OnceLock<Arc<ExternalSource>>,
+    virtual_: Option<Virtual>,
 }
 
 /// The way to files of raw data.
@@ -38,10 +41,28 @@ impl OpenRaw for RawFiles {
 }
 
 impl OpenDataset {
-    /// Reads the description of the dataset with this header.
-    pub fn open(file: &OpenFile, header: &ObjectHeader) -> Result<Self> {
-        let description = DatasetDescription::read(&file.container, header)?;
-        Ok(Self { description, chunked: OnceLock::new(), external: OnceLock::new() })
+    /// Reads the description of the dataset with this header. The shape of a virtual dataset without limit is
+    /// that which its sources give it.
+    pub fn open(file: &Arc<OpenFile>, header: &ObjectHeader) -> Result<Self> {
+        Nesting::outermost(|nesting| Self::open_nested(file, header, nesting))
+    }
+
+    pub(super) fn open_nested(
+        file: &Arc<OpenFile>,
+        header: &ObjectHeader,
+        nesting: &Nesting<'_>,
+    ) -> Result<Self> {
+        let mut description = DatasetDescription::read(&file.container, header)?;
+        let virtual_ = Virtual::load(file, &description)?;
+        if let (Some(virtual_), Dataspace::Simple(stored)) = (&virtual_, &description.dataspace)
+            && virtual_.mappings.iter().any(Mapping::grows)
+        {
+            let sources = Sources { file, datatype: &description.datatype, virtual_, nesting };
+            let dims = extent(&virtual_.mappings, &stored.dims, file.virtual_options, &sources)?;
+            let max_dims = stored.max_dims.clone();
+            description.dataspace = Dataspace::Simple(SimpleExtent { dims, max_dims });
+        }
+        Ok(Self { description, chunked: OnceLock::new(), external: OnceLock::new(), virtual_ })
     }
 
     /// Bytes of all elements, as stored.
@@ -57,12 +78,12 @@ impl OpenDataset {
     }
 
     /// All elements, as stored, in C order. Elements of variable length are descriptors into the global heap.
-    pub fn read_all(&self, file: &OpenFile) -> Result<Vec<u8>> {
+    pub fn read_all(&self, file: &Arc<OpenFile>) -> Result<Vec<u8>> {
         self.read(file, &Selection::All)
     }
 
     /// The selected elements, as stored, in the order of the selection. Blocks must be disjoint.
-    pub fn read(&self, file: &OpenFile, selection: &Selection) -> Result<Vec<u8>> {
+    pub fn read(&self, file: &Arc<OpenFile>, selection: &Selection) -> Result<Vec<u8>> {
         let elements = self.selected(selection)?;
         let limit = file.container.store.limits().result_bytes;
         let bytes =
@@ -82,7 +103,17 @@ impl OpenDataset {
     }
 
     /// As [`read`](Self::read), into a buffer that holds zeros.
-    pub fn read_into(&self, file: &OpenFile, selection: &Selection, out: &mut [u8]) -> Result<()> {
+    pub fn read_into(&self, file: &Arc<OpenFile>, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        Nesting::outermost(|nesting| self.read_nested(file, selection, out, nesting))
+    }
+
+    pub(super) fn read_nested(
+        &self,
+        file: &Arc<OpenFile>,
+        selection: &Selection,
+        out: &mut [u8],
+        nesting: &Nesting<'_>,
+    ) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }
@@ -104,9 +135,29 @@ impl OpenDataset {
                     .read(store, selection, out)
             }
             Layout::Chunked(layout) => self.chunked(file, layout)?.read(store, selection, out),
-            Layout::Virtual(_) => Err(Error::unsupported("reading virtual datasets")),
+            Layout::Virtual(_) => self.read_virtual(file, selection, out, nesting),
             Layout::Structured(_) => Err(Error::unsupported("reading structured chunks")),
         }
+    }
+
+    fn read_virtual(
+        &self,
+        file: &Arc<OpenFile>,
+        selection: &Selection,
+        out: &mut [u8],
+        nesting: &Nesting<'_>,
+    ) -> Result<()> {
+        let Some(virtual_) = &self.virtual_ else { return Ok(()) };
+        let datatype = &self.description.datatype;
+        let source = VirtualSource {
+            mappings: &virtual_.mappings,
+            dims: self.description.dataspace.dims(),
+            element_size: datatype.size as usize,
+            fill: self.fill(),
+            sources: &Sources { file, datatype, virtual_, nesting },
+            budget: nesting.budget,
+        };
+        source.read(selection, out)
     }
 
     /// The number of selected elements.
