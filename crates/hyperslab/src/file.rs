@@ -116,9 +116,11 @@ impl OpenOptions {
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be opened, [`ErrorKind::Corrupt`](crate::ErrorKind)
     /// if it is no HDF5 file.
     pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
-        let resolver =
-            Beside::new(path.as_ref(), self.external, self.store.clone(), 0).with_raw_folder(self.raw_folder);
-        File::of(open_path(path.as_ref(), self.store)?.with_resolver(Arc::new(resolver)))
+        let resolver = Beside::new(path.as_ref(), self.external, self.store.clone(), 0)
+            .with_raw_folder(self.raw_folder)
+            .with_virtual_options(self.virtual_options);
+        let file = open_path(path.as_ref(), self.store)?.with_virtual_options(self.virtual_options);
+        File::of(file.with_resolver(Arc::new(resolver)))
     }
 
     /// Opens a file image in memory.

@@ -30,6 +30,7 @@ mod info;
 mod layout;
 mod object;
 mod reference;
+mod slice;
 mod stored;
 mod walk;
 
@@ -39,7 +40,8 @@ pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};
 pub use hyperslab_dataspace::{
-    Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, SimpleExtent, UNLIMITED,
+    Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation, SimpleExtent,
+    UNLIMITED,
 };
 pub use hyperslab_datatype as datatype;
 pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, H5Type};
@@ -54,5 +56,6 @@ pub use layout::{
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
 pub use reference::ReferenceTarget;
+pub use slice::Slice;
 pub use stored::{Stored, VariableLength};
 pub use walk::{Visited, Walk};
