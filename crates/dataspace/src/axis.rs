@@ -1,5 +1,7 @@
 //! One dimension of a regular hyperslab, within the extent it selects from.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::error::Result;
@@ -27,6 +29,19 @@ pub struct AxisRun {
     pub length: u64,
     /// How many selected coordinates come before.
     pub position: u64,
+}
+
+/// Equal blocks of coordinates: `count` of `block` coordinates, one every `stride`, from `start` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AxisPart {
+    /// First coordinate.
+    pub start: u64,
+    /// Distance between the starts of blocks.
+    pub stride: u64,
+    /// Number of blocks.
+    pub count: u64,
+    /// Coordinates of a block.
+    pub block: u64,
 }
 
 impl Axis {
@@ -140,6 +155,45 @@ impl Axis {
             .filter(|run| run.length > 0)
     }
 
+    /// The positions of the selected coordinates from `from` on and before `to`: they follow each other.
+    pub fn positions_within(&self, from: u64, to: u64) -> Range<u64> {
+        // Selected coordinates before one, by whole blocks and what is in the block that it lies in.
+        let before = |at: u64| {
+            let Some(behind) = at.checked_sub(self.start) else { return 0 };
+            let block = behind.checked_div(self.stride).unwrap_or(0);
+            let Some(last) = self.count.checked_sub(1) else { return 0 };
+            if block > last {
+                return self.len();
+            }
+            let within = behind.saturating_sub(block.saturating_mul(self.stride));
+            block.saturating_mul(self.block).saturating_add(within.min(self.block_length(block)))
+        };
+        let first = before(from);
+        first..before(to).max(first)
+    }
+
+    /// Coordinates by their positions as a selection of its own, if its blocks are equal.
+    pub fn part(&self, positions: Range<u64>) -> Option<AxisPart> {
+        let length = positions.end.checked_sub(positions.start).filter(|length| *length > 0)?;
+        let start = self.coordinate(positions.start)?;
+        if self.run_from(positions.start) >= length {
+            return Some(AxisPart { start, stride: 1, count: 1, block: length });
+        }
+        let whole = |position: u64| position.checked_rem(self.block) == Some(0);
+        if !whole(positions.start) || !whole(positions.end) {
+            return None;
+        }
+        let count = length.checked_div(self.block)?;
+        Some(AxisPart { start, stride: self.stride, count, block: self.block })
+    }
+
+    /// How many selected coordinates follow each other from that position on, itself included.
+    pub(crate) fn run_from(&self, position: u64) -> u64 {
+        let block = position.checked_div(self.block).unwrap_or(0);
+        let within = position.checked_rem(self.block).unwrap_or(0);
+        self.block_length(block).saturating_sub(within)
+    }
+
     /// The first coordinate of a block.
     pub(crate) fn block_start(&self, block: u64) -> u64 {
         self.start.saturating_add(block.saturating_mul(self.stride))
@@ -227,7 +281,15 @@ mod tests {
                 prop_assert_eq!(selected.get(usize::try_from(run.position).unwrap()), Some(&run.start));
                 inside.extend(run.start..run.start + run.length);
             }
-            prop_assert_eq!(inside, selected.into_iter().filter(|at| (from..to).contains(at)).collect::<Vec<u64>>());
+            prop_assert_eq!(&inside, &selected.into_iter().filter(|at| (from..to).contains(at)).collect::<Vec<u64>>());
+            let positions = axis.positions_within(from, to);
+            prop_assert_eq!(positions.clone().map(|at| axis.coordinate(at).unwrap()).collect::<Vec<u64>>(), inside.clone());
+            if let Some(part) = axis.part(positions) {
+                let again: Vec<u64> = (0..part.count)
+                    .flat_map(|k| (0..part.block).map(move |j| part.start + k * part.stride + j))
+                    .collect();
+                prop_assert_eq!(again, inside);
+            }
         }
     }
 }

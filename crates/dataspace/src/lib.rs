@@ -2,6 +2,7 @@
 //! use the crate `hyperslab`. Pure: nothing here knows files or element types.
 #![forbid(unsafe_code)]
 
+mod algebra;
 mod axis;
 mod blocks;
 mod copy;
@@ -11,11 +12,14 @@ mod fill;
 mod gather;
 mod grid;
 mod linear;
+mod order;
 mod region;
 mod runs;
 mod selection;
+mod spans;
 
-pub use axis::{Axes, Axis, AxisRun};
+pub use algebra::SetOperation;
+pub use axis::{Axes, Axis, AxisPart, AxisRun};
 pub use copy::{Placement, copy_box};
 pub use error::{DataspaceError, Result};
 pub use extent::{Dataspace, Dims, MAX_RANK, MaxDims, SimpleExtent};
@@ -23,6 +27,7 @@ pub use fill::{fill, fill_box};
 pub use gather::{gather, scatter};
 pub use grid::ChunkGrid;
 pub use linear::{LinearRun, LinearRuns};
+pub use order::Ordered;
 pub use region::{Coordinates, Region};
 pub use runs::{Run, Runs};
 pub use selection::{Block, Hyperslab, Points, RegularHyperslab, Selection, UNLIMITED};

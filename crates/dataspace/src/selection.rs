@@ -271,7 +271,7 @@ impl Block {
     }
 }
 
-fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Result<()> {
+pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Result<()> {
     same_rank("a hyperslab", dims.len(), rank)?;
     if rank == 0 {
         return Err(DataspaceError::Invalid { what: "a block", problem: "has no dimensions" });

@@ -15,13 +15,13 @@ use hyperslab_engine::store::StoreOptions;
 use hyperslab_testkit::fixtures;
 use hyperslab_vfd::{Access, Sec2};
 
-fn open(name: &str) -> OpenFile {
+fn open(name: &str) -> Arc<OpenFile> {
     let driver = Sec2::open(fixtures::path(name), Access::ReadOnly).unwrap();
-    OpenFile::open(Arc::new(driver), StoreOptions::default()).unwrap()
+    Arc::new(OpenFile::open(Arc::new(driver), StoreOptions::default()).unwrap())
 }
 
 /// All datasets below the root group.
-fn datasets(file: &OpenFile) -> Vec<OpenDataset> {
+fn datasets(file: &Arc<OpenFile>) -> Vec<OpenDataset> {
     let mut pending = vec![file.root()];
     let mut found = Vec::new();
     while let Some(address) = pending.pop() {

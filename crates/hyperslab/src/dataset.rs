@@ -1,5 +1,6 @@
 //! Datasets.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -12,7 +13,10 @@ use crate::datatype::convert::Conversion;
 use crate::layout::{
     ChunkInfo, Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping,
 };
-use crate::{Dataspace, Datatype, H5Type, Object, ObjectKind, ObjectToken, Region, Stored};
+use crate::slice::{self, Slice};
+use crate::{
+    Dataspace, Datatype, H5Type, Hyperslab, Object, ObjectKind, ObjectToken, Region, Selection, Stored,
+};
 
 /// A dataset: an array of elements of one type.
 ///
@@ -197,7 +201,7 @@ impl Dataset {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn read_raw<T: H5Type>(&self) -> Result<Vec<T>> {
-        self.read_region_raw(&self.dataspace().region())
+        self.read_selection(&Selection::All)
     }
 
     /// The elements of a box as an array of its shape.
@@ -227,20 +231,118 @@ impl Dataset {
     }
 
     fn read_region_raw<T: H5Type>(&self, region: &Region) -> Result<Vec<T>> {
-        let dataspace = self.dataspace();
-        region.check_within("the box", dataspace.dims()).map_err(|error| self.context(error.into()))?;
-        let count = match dataspace {
-            Dataspace::Null => 0,
-            _ => to_usize(region.element_count().map_err(|error| self.context(error.into()))?)?,
-        };
+        let dims = self.dataspace().dims();
+        region.check_within("the box", dims).map_err(|error| self.context(error.into()))?;
+        self.read_selection(&if dims.is_empty() { Selection::All } else { Selection::region(region) })
+    }
+
+    /// The selected elements, in the order of the selection: points in their own, all others in C order.
+    /// Blocks that overlap count once.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use hyperslab::{File, Points, Selection};
+    /// let temperature = File::open(path)?.dataset("series/temperature")?;
+    /// let points = Selection::Points(Points { rank: 1, coordinates: vec![700, 3, 8000] });
+    /// assert_eq!(temperature.read_selection::<f64>(&points)?.len(), 3);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and if the selection reaches out of the dataset.
+    pub fn read_selection<T: H5Type>(&self, selection: &Selection) -> Result<Vec<T>> {
+        let (selection, count) =
+            self.prepare(selection, size_of::<T>()).map_err(|error| self.context(error))?;
         let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
+        T::read_vec(count, |out| self.fill_buffer(&conversion, &selection, count, out))
+            .map_err(|error| self.context(error))
+    }
+
+    /// As [`read_selection`](Self::read_selection), into a slice of as many elements as are selected.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use hyperslab::{File, Selection};
+    /// let temperature = File::open(path)?.dataset("series/temperature")?;
+    /// let mut year = vec![0.0_f32; 8760];
+    /// temperature.read_into(&Selection::All, &mut year)?;
+    /// assert!(year.iter().any(|value| *value != 0.0));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read_selection`](Self::read_selection), and if the slice has another length. What the slice holds
+    /// then is not defined.
+    pub fn read_into<T: H5Type>(&self, selection: &Selection, values: &mut [T]) -> Result<()> {
+        let (selection, count) = self.prepare(selection, 0).map_err(|error| self.context(error))?;
+        if count != values.len() {
+            let message = format!("{count} elements are selected for a slice of {}", values.len());
+            return Err(self.context(Error::Misuse(message)));
+        }
+        let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
+        T::read_slice(values, |out| {
+            out.fill(0);
+            self.fill_buffer(&conversion, &selection, count, out)
+        })
+        .map_err(|error| self.context(error))
+    }
+
+    /// The elements of a slice, which [`s!`](crate::s) makes, as an array of the slice's shape: a dimension of
+    /// which one coordinate is taken is not in it.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use hyperslab::{File, s};
+    /// let temperature = File::open(path)?.dataset("series/temperature")?;
+    /// let mornings = temperature.read_slice::<f32>(s![6..;24])?;
+    /// assert_eq!(mornings.shape(), [365]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and if the slice has another number of dimensions, or leaves the dataset.
+    pub fn read_slice<T: H5Type>(&self, slices: impl AsRef<[Slice]>) -> Result<ArrayD<T>> {
+        let (selection, shape) = slice::selection(slices.as_ref(), self.dataspace().dims())
+            .map_err(|error| self.context(error))?;
+        let shape: Result<Vec<usize>> = shape.into_iter().map(to_usize).collect();
+        array(shape?, self.read_selection(&selection)?)
+    }
+
+    /// The selection without overlaps, and its number of elements, if so many of that size may be read.
+    fn prepare<'a>(&self, selection: &'a Selection, size: usize) -> Result<(Cow<'a, Selection>, usize)> {
+        let selection = match selection {
+            Selection::Hyperslab(Hyperslab::Irregular { .. }) => Cow::Owned(selection.clone().simplified()?),
+            _ => Cow::Borrowed(selection),
+        };
+        let count = match self.dataspace() {
+            Dataspace::Null => 0,
+            _ => self.open.selected(&selection)?,
+        };
+        let limit = self.object.file().container.store.limits().result_bytes;
+        let bytes = count.saturating_mul(size as u64);
+        if bytes > limit {
+            return Err(Error::Limit { what: "read: bytes".into(), got: bytes, limit });
+        }
+        Ok((selection, to_usize(count)?))
+    }
+
+    /// Fills a buffer that holds zeros with converted elements.
+    fn fill_buffer(
+        &self,
+        conversion: &Conversion,
+        selection: &Selection,
+        count: usize,
+        out: &mut [u8],
+    ) -> Result<()> {
         let file = self.object.file();
         if conversion.is_no_op() {
-            return T::read_vec(count, |out| self.open.read_into(file, region, out))
-                .map_err(|error| self.context(error));
+            return self.open.read_into(file, selection, out);
         }
-        let bytes = self.open.read(file, region).map_err(|error| self.context(error))?;
-        T::read_vec(count, |out| Ok(conversion.convert(&bytes, out, count)?))
+        let bytes = match count {
+            0 => Vec::new(),
+            _ => self.open.read(file, selection)?,
+        };
+        Ok(conversion.convert(&bytes, out, count)?)
     }
 
     /// The only element.

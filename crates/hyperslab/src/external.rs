@@ -1,21 +1,25 @@
-//! The other files that external links lead to.
+//! The other files that links and datasets lead to.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hyperslab_engine::data::virtual_::VirtualOptions;
 use hyperslab_engine::ops::{FileResolver, OpenFile};
 use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Error, Result};
+use hyperslab_vfd::{Access, Driver, Sec2};
 
 use crate::file::open_path;
 
 /// Files that lead on to further files, at most.
 const MAX_DEPTH: usize = 16;
 
-/// Which other files the links of a file may lead to.
+/// Which other files the links and datasets of a file may lead to.
 ///
 /// Relative names are looked for beside the file with the link, then an absolute name as it is, then its last
-/// part beside the file.
+/// part beside the file. Relative names of files with raw data are looked for beside the file too, or in the
+/// folder that [`OpenOptions::raw_data_folder`](crate::OpenOptions::raw_data_folder) names; absolute ones
+/// are taken as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ExternalFiles {
     /// None.
@@ -31,6 +35,8 @@ pub enum ExternalFiles {
 #[derive(Debug)]
 pub(crate) struct Beside {
     folder: PathBuf,
+    raw_folder: Option<PathBuf>,
+    virtual_options: VirtualOptions,
     policy: ExternalFiles,
     options: StoreOptions,
     depth: usize,
@@ -40,7 +46,20 @@ impl Beside {
     /// For links of the file at `path`, which was reached over `depth` files.
     pub(crate) fn new(path: &Path, policy: ExternalFiles, options: StoreOptions, depth: usize) -> Self {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Self { folder: folder.unwrap_or(Path::new(".")).to_owned(), policy, options, depth }
+        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        Self { folder, raw_folder: None, virtual_options: VirtualOptions::default(), policy, options, depth }
+    }
+
+    /// With another folder for files of raw data.
+    pub(crate) fn with_raw_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.raw_folder = folder;
+        self
+    }
+
+    /// With another view of virtual datasets.
+    pub(crate) fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
+        self.virtual_options = options;
+        self
     }
 
     /// Where the file may be, best guess first.
@@ -53,16 +72,33 @@ impl Beside {
         candidates
     }
 
-    fn is_allowed(&self, path: &Path) -> bool {
+    fn is_allowed(&self, path: &Path, folder: &Path) -> bool {
         match self.policy {
             ExternalFiles::Refuse => false,
             ExternalFiles::Anywhere => true,
-            ExternalFiles::Beside => match (path.canonicalize(), self.folder.canonicalize()) {
+            ExternalFiles::Beside => match (path.canonicalize(), folder.canonicalize()) {
                 (Ok(path), Ok(folder)) => path.starts_with(folder),
                 _ => false,
             },
         }
     }
+
+    /// The name as a path, if files may be opened at all.
+    fn name<'a>(&self, name: &'a [u8]) -> Result<&'a str> {
+        if self.policy == ExternalFiles::Refuse {
+            return Err(Error::Misuse("other files are not opened (`ExternalFiles::Refuse`)".into()));
+        }
+        std::str::from_utf8(name).map_err(|_| {
+            Error::unsupported(format!("the file name `{}`, which is not UTF-8", name.escape_ascii()))
+        })
+    }
+}
+
+fn outside(name: &str) -> Error {
+    Error::Misuse(format!(
+        "`{name}` lies outside of the folder of the file that names it; open the file with \
+         `ExternalFiles::Anywhere` to follow such names"
+    ))
 }
 
 impl FileResolver for Beside {
@@ -70,26 +106,32 @@ impl FileResolver for Beside {
         if self.depth >= MAX_DEPTH {
             return Err(Error::Misuse(format!("more than {MAX_DEPTH} files lead on to each other")));
         }
-        if self.policy == ExternalFiles::Refuse {
-            return Err(Error::Misuse("links to other files are not followed".into()));
-        }
-        let Ok(text) = std::str::from_utf8(name) else {
-            return Err(Error::unsupported(format!(
-                "the file name `{}`, which is not UTF-8",
-                name.escape_ascii()
-            )));
-        };
-        let candidates = self.candidates(Path::new(text));
+        let name = self.name(name)?;
+        let candidates = self.candidates(Path::new(name));
         if candidates.is_empty() {
-            return Err(Error::NotFound { what: "file", name: text.to_owned() });
+            return Err(Error::NotFound { what: "file", name: name.to_owned() });
         }
-        let Some(path) = candidates.iter().find(|path| self.is_allowed(path)) else {
-            return Err(Error::Misuse(format!(
-                "`{text}` lies outside of the folder of the file that links to it; open the file with \
-                 `ExternalFiles::Anywhere` to follow such links"
-            )));
-        };
-        let resolver = Self::new(path, self.policy, self.options.clone(), self.depth.saturating_add(1));
-        Ok(Arc::new(open_path(path, self.options.clone())?.with_resolver(Arc::new(resolver))))
+        let allowed = candidates.iter().find(|path| self.is_allowed(path, &self.folder));
+        let path = allowed.ok_or_else(|| outside(name))?;
+        let resolver = Self::new(path, self.policy, self.options.clone(), self.depth.saturating_add(1))
+            .with_raw_folder(self.raw_folder.clone())
+            .with_virtual_options(self.virtual_options);
+        let file = open_path(path, self.options.clone())?.with_virtual_options(self.virtual_options);
+        Ok(Arc::new(file.with_resolver(Arc::new(resolver))))
+    }
+
+    fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
+        let name = self.name(name)?;
+        let folder = self.raw_folder.as_deref().unwrap_or(&self.folder);
+        let path = folder.join(name);
+        if !path.exists() {
+            return Err(Error::NotFound { what: "file", name: path.display().to_string() });
+        }
+        if !self.is_allowed(&path, folder) {
+            return Err(outside(name));
+        }
+        let driver = Sec2::open(&path, Access::ReadOnly)
+            .map_err(|source| Error::Io { action: format!("cannot open `{name}`"), source })?;
+        Ok(Arc::new(driver))
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hyperslab_engine::data::virtual_::{VirtualOptions, VirtualView};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Address, Error, Limits, Result};
@@ -40,6 +41,8 @@ pub struct File {
 pub struct OpenOptions {
     store: StoreOptions,
     external: ExternalFiles,
+    raw_folder: Option<PathBuf>,
+    virtual_options: VirtualOptions,
 }
 
 impl OpenOptions {
@@ -77,7 +80,30 @@ impl OpenOptions {
         self
     }
 
-    /// Which other files external links may lead to. By default those beside the file, or in folders below.
+    /// Where files of raw data are looked for whose names are relative: beside the HDF5 file by default, which
+    /// is `${ORIGIN}` for libhdf5 (whose own default is the working directory).
+    #[must_use]
+    pub fn raw_data_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.raw_folder = Some(folder.into());
+        self
+    }
+
+    /// How far virtual datasets reach whose mappings have no end: as far as there is an element by default.
+    #[must_use]
+    pub fn virtual_view(mut self, view: VirtualView) -> Self {
+        self.virtual_options.view = view;
+        self
+    }
+
+    /// How many numbered sources (`%b`) of a virtual dataset may be missing before the search for further ones
+    /// ends; none by default.
+    #[must_use]
+    pub fn virtual_gap(mut self, gap: u64) -> Self {
+        self.virtual_options.gap = gap;
+        self
+    }
+
+    /// Which other files links, virtual datasets and raw data in other files may lead to. By default those beside the file, or in folders below.
     #[must_use]
     pub fn external_files(mut self, external: ExternalFiles) -> Self {
         self.external = external;
@@ -90,8 +116,11 @@ impl OpenOptions {
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be opened, [`ErrorKind::Corrupt`](crate::ErrorKind)
     /// if it is no HDF5 file.
     pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
-        let resolver = Beside::new(path.as_ref(), self.external, self.store.clone(), 0);
-        File::of(open_path(path.as_ref(), self.store)?.with_resolver(Arc::new(resolver)))
+        let resolver = Beside::new(path.as_ref(), self.external, self.store.clone(), 0)
+            .with_raw_folder(self.raw_folder)
+            .with_virtual_options(self.virtual_options);
+        let file = open_path(path.as_ref(), self.store)?.with_virtual_options(self.virtual_options);
+        File::of(file.with_resolver(Arc::new(resolver)))
     }
 
     /// Opens a file image in memory.
@@ -107,7 +136,7 @@ impl OpenOptions {
     /// # Errors
     /// If it is no HDF5 file.
     pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
-        File::of(OpenFile::open(driver, self.store)?)
+        File::of(OpenFile::open(driver, self.store)?.with_virtual_options(self.virtual_options))
     }
 }
 

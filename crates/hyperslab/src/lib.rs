@@ -30,6 +30,7 @@ mod info;
 mod layout;
 mod object;
 mod reference;
+mod slice;
 mod stored;
 mod walk;
 
@@ -39,11 +40,13 @@ pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};
 pub use hyperslab_dataspace::{
-    Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, SimpleExtent, UNLIMITED,
+    Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation, SimpleExtent,
+    UNLIMITED,
 };
 pub use hyperslab_datatype as datatype;
 pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, H5Type};
 pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
+pub use hyperslab_engine::data::virtual_::VirtualView;
 pub use hyperslab_engine::{Error, ErrorKind, Limits, Result};
 pub use hyperslab_filter as filter;
 pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo};
@@ -53,5 +56,6 @@ pub use layout::{
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
 pub use reference::ReferenceTarget;
+pub use slice::Slice;
 pub use stored::{Stored, VariableLength};
 pub use walk::{Visited, Walk};

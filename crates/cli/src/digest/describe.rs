@@ -1,9 +1,8 @@
 //! Files, objects, datasets and attributes in the document's words.
 
 use hyperslab::{
-    AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, Error, FileInfo, FileSpaceStrategy,
-    FillStatus, FillTime, GroupStorage, Layout, Link, LinkTarget, Object, ObjectKind, Result, Stored,
-    VirtualMapping,
+    AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, FileInfo, FileSpaceStrategy, FillStatus,
+    FillTime, GroupStorage, Layout, Link, LinkTarget, Object, ObjectKind, Result, Stored, VirtualMapping,
 };
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -230,9 +229,6 @@ fn dataset(objects: &Objects, dataset: &Dataset, entry: &mut Entry) -> Result<()
     }
     layout(dataset, entry);
     let mappings = dataset.virtual_mappings()?;
-    if mappings.iter().any(VirtualMapping::is_unlimited) {
-        return Err(Error::Unsupported { what: "the shape of a virtual dataset without limit".into() });
-    }
     space(entry, dataset.dataspace());
     let filters: Vec<Value> = dataset
         .filters()

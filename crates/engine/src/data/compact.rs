@@ -1,6 +1,6 @@
 //! Elements in the object header itself.
 
-use hyperslab_dataspace::{Dims, Placement, Region, copy_box};
+use hyperslab_dataspace::{Dims, Region, Selection, gather};
 
 use super::{Fill, Source, byte_count};
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ pub struct CompactSource {
 }
 
 impl Source for CompactSource {
-    fn read(&self, _store: &Store, region: &Region, out: &mut [u8]) -> Result<()> {
+    fn read(&self, _store: &Store, selection: &Selection, out: &mut [u8]) -> Result<()> {
         if self.data.is_empty() {
             self.fill.apply(out);
             return Ok(());
@@ -36,10 +36,7 @@ impl Source for CompactSource {
                 got,
             ));
         }
-        let from = Placement { dims: &self.dims, start: &region.start };
-        let start = Dims::from_elem(0, region.rank());
-        let to = Placement { dims: &region.count, start: &start };
-        copy_box(&self.data, from, out, to, &region.count, self.element_size)?;
+        gather(&self.data, &self.dims, selection, out, self.element_size)?;
         Ok(())
     }
 }

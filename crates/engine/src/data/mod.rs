@@ -1,9 +1,11 @@
-//! The raw data path: from a dataset's description and a box of elements to the elements' bytes.
+//! The raw data path: from a dataset's description and a selection of elements to the elements' bytes.
 
+mod byte_runs;
 pub mod chunk_index;
 mod chunked;
 mod compact;
 mod contiguous;
+mod external;
 mod reference;
 mod variable;
 pub mod virtual_;
@@ -11,19 +13,20 @@ pub mod virtual_;
 pub use chunked::ChunkedSource;
 pub use compact::CompactSource;
 pub use contiguous::ContiguousSource;
+pub use external::{ExternalSource, OpenRaw, Piece};
 pub use reference::ReferenceTarget;
 pub use variable::VariableLengthValue;
 
-use hyperslab_dataspace::{DataspaceError, Region};
+use hyperslab_dataspace::{DataspaceError, Selection};
 
 use crate::error::{Error, Result};
 use crate::store::Store;
 
 /// Elements of a dataset, as the file stores them.
 pub trait Source: Send + Sync + std::fmt::Debug {
-    /// Reads the elements of `region`, in C order, into `out`, which holds zeros. Elements that were never
-    /// written get the fill value.
-    fn read(&self, store: &Store, region: &Region, out: &mut [u8]) -> Result<()>;
+    /// Reads the selected elements, one after the other in the order of the selection, into `out`, which holds
+    /// zeros. Elements that were never written get the fill value.
+    fn read(&self, store: &Store, selection: &Selection, out: &mut [u8]) -> Result<()>;
 }
 
 /// What elements without storage read as.

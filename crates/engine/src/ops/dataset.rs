@@ -2,15 +2,20 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hyperslab_dataspace::{ChunkGrid, Dims, Region};
+use hyperslab_dataspace::{ChunkGrid, Dataspace, Dims, Selection, SimpleExtent};
 use hyperslab_format::message::{ChunkFlags, ChunkedLayout, Layout};
 
-use super::OpenFile;
+use super::virtual_::{Nesting, Sources, Virtual};
+use super::{FileResolver, OpenFile};
 use crate::data::chunk_index::{self, ChunkShape};
-use crate::data::{ChunkedSource, CompactSource, ContiguousSource, Fill, Source};
+use crate::data::virtual_::{Mapping, VirtualSource, extent};
+use crate::data::{
+    ChunkedSource, CompactSource, ContiguousSource, ExternalSource, Fill, OpenRaw, Piece, Source,
+};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Filters};
 use crate::object::header::ObjectHeader;
+use crate::store::RawFile;
 
 /// An open dataset: its description, and the way to its elements once they are asked for.
 #[derive(Debug)]
@@ -18,13 +23,46 @@ pub struct OpenDataset {
     /// What the header says.
     pub description: DatasetDescription,
     chunked: OnceLock<Arc<ChunkedSource>>,
+    external: OnceLock<Arc<ExternalSource>>,
+    virtual_: Option<Virtual>,
+}
+
+/// The way to files of raw data.
+#[derive(Debug)]
+struct RawFiles(Option<Arc<dyn FileResolver>>);
+
+impl OpenRaw for RawFiles {
+    fn open_raw(&self, name: &[u8]) -> Result<RawFile> {
+        match &self.0 {
+            Some(resolver) => RawFile::new(resolver.open_raw(name)?),
+            None => Err(Error::Misuse("data in other files is not read".into())),
+        }
+    }
 }
 
 impl OpenDataset {
-    /// Reads the description of the dataset with this header.
-    pub fn open(file: &OpenFile, header: &ObjectHeader) -> Result<Self> {
-        let description = DatasetDescription::read(&file.container, header)?;
-        Ok(Self { description, chunked: OnceLock::new() })
+    /// Reads the description of the dataset with this header. The shape of a virtual dataset without limit is
+    /// that which its sources give it.
+    pub fn open(file: &Arc<OpenFile>, header: &ObjectHeader) -> Result<Self> {
+        Nesting::outermost(|nesting| Self::open_nested(file, header, nesting))
+    }
+
+    pub(super) fn open_nested(
+        file: &Arc<OpenFile>,
+        header: &ObjectHeader,
+        nesting: &Nesting<'_>,
+    ) -> Result<Self> {
+        let mut description = DatasetDescription::read(&file.container, header)?;
+        let virtual_ = Virtual::load(file, &description)?;
+        if let (Some(virtual_), Dataspace::Simple(stored)) = (&virtual_, &description.dataspace)
+            && virtual_.mappings.iter().any(Mapping::grows)
+        {
+            let sources = Sources { file, datatype: &description.datatype, virtual_, nesting };
+            let dims = extent(&virtual_.mappings, &stored.dims, file.virtual_options, &sources)?;
+            let max_dims = stored.max_dims.clone();
+            description.dataspace = Dataspace::Simple(SimpleExtent { dims, max_dims });
+        }
+        Ok(Self { description, chunked: OnceLock::new(), external: OnceLock::new(), virtual_ })
     }
 
     /// Bytes of all elements, as stored.
@@ -40,17 +78,14 @@ impl OpenDataset {
     }
 
     /// All elements, as stored, in C order. Elements of variable length are descriptors into the global heap.
-    pub fn read_all(&self, file: &OpenFile) -> Result<Vec<u8>> {
-        self.read(file, &Region::whole(self.description.dataspace.dims()))
+    pub fn read_all(&self, file: &Arc<OpenFile>) -> Result<Vec<u8>> {
+        self.read(file, &Selection::All)
     }
 
-    /// The elements of a box, as stored, in C order.
-    pub fn read(&self, file: &OpenFile, region: &Region) -> Result<Vec<u8>> {
+    /// The selected elements, as stored, in the order of the selection. Blocks must be disjoint.
+    pub fn read(&self, file: &Arc<OpenFile>, selection: &Selection) -> Result<Vec<u8>> {
+        let elements = self.selected(selection)?;
         let limit = file.container.store.limits().result_bytes;
-        let elements = match self.description.dataspace.element_count() {
-            Some(0) => 0,
-            _ => region.element_count()?,
-        };
         let bytes =
             elements.checked_mul(u64::from(self.description.datatype.size)).filter(|bytes| *bytes <= limit);
         let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) else {
@@ -63,35 +98,87 @@ impl OpenDataset {
             limit,
         })?;
         out.resize(bytes, 0);
-        self.read_into(file, region, &mut out)?;
+        self.read_into(file, selection, &mut out)?;
         Ok(out)
     }
 
     /// As [`read`](Self::read), into a buffer that holds zeros.
-    pub fn read_into(&self, file: &OpenFile, region: &Region, out: &mut [u8]) -> Result<()> {
+    pub fn read_into(&self, file: &Arc<OpenFile>, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        Nesting::outermost(|nesting| self.read_nested(file, selection, out, nesting))
+    }
+
+    pub(super) fn read_nested(
+        &self,
+        file: &Arc<OpenFile>,
+        selection: &Selection,
+        out: &mut [u8],
+        nesting: &Nesting<'_>,
+    ) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }
         let store = &file.container.store;
         let description = &self.description;
         if !description.external.is_empty() {
-            return Err(Error::unsupported("reading raw data in external files"));
+            return self.external(file).read(store, selection, out);
         }
         let dims = Dims::from_slice(description.dataspace.dims());
         let element_size = description.datatype.size as usize;
         match &description.layout.layout {
             Layout::Compact(compact) => {
                 let data = compact.data.clone().into();
-                CompactSource { dims, element_size, data, fill: self.fill() }.read(store, region, out)
+                CompactSource { dims, element_size, data, fill: self.fill() }.read(store, selection, out)
             }
             Layout::Contiguous(contiguous) => {
                 let address = contiguous.address;
-                ContiguousSource { dims, element_size, address, fill: self.fill() }.read(store, region, out)
+                ContiguousSource { dims, element_size, address, fill: self.fill() }
+                    .read(store, selection, out)
             }
-            Layout::Chunked(layout) => self.chunked(file, layout)?.read(store, region, out),
-            Layout::Virtual(_) => Err(Error::unsupported("reading virtual datasets")),
+            Layout::Chunked(layout) => self.chunked(file, layout)?.read(store, selection, out),
+            Layout::Virtual(_) => self.read_virtual(file, selection, out, nesting),
             Layout::Structured(_) => Err(Error::unsupported("reading structured chunks")),
         }
+    }
+
+    fn read_virtual(
+        &self,
+        file: &Arc<OpenFile>,
+        selection: &Selection,
+        out: &mut [u8],
+        nesting: &Nesting<'_>,
+    ) -> Result<()> {
+        let Some(virtual_) = &self.virtual_ else { return Ok(()) };
+        let datatype = &self.description.datatype;
+        let source = VirtualSource {
+            mappings: &virtual_.mappings,
+            dims: self.description.dataspace.dims(),
+            element_size: datatype.size as usize,
+            fill: self.fill(),
+            sources: &Sources { file, datatype, virtual_, nesting },
+            budget: nesting.budget,
+        };
+        source.read(selection, out)
+    }
+
+    /// The number of selected elements.
+    pub fn selected(&self, selection: &Selection) -> Result<u64> {
+        match self.description.dataspace.element_count() {
+            Some(0) if matches!(selection, Selection::All) => Ok(0),
+            _ => Ok(selection.element_count(self.description.dataspace.dims())?),
+        }
+    }
+
+    fn external(&self, file: &OpenFile) -> Arc<ExternalSource> {
+        let open = || {
+            let pieces = self.description.external.iter();
+            Arc::new(ExternalSource {
+                dims: Dims::from_slice(self.description.dataspace.dims()),
+                element_size: self.description.datatype.size as usize,
+                pieces: Piece::row(pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size))),
+                files: Box::new(RawFiles(file.resolver.clone())),
+            })
+        };
+        Arc::clone(self.external.get_or_init(open))
     }
 
     /// The chunks of a dataset in chunked layout; `None` for others.

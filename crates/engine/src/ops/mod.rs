@@ -3,6 +3,7 @@
 
 mod dataset;
 mod open;
+mod virtual_;
 
 pub use dataset::OpenDataset;
 pub use open::{FileResolver, OpenFile};

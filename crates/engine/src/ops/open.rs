@@ -10,6 +10,7 @@ use hyperslab_format::message::{
 use hyperslab_format::superblock::{OldSuperblock, Superblock, SuperblockVersion};
 use hyperslab_vfd::Driver;
 
+use crate::data::virtual_::VirtualOptions;
 use crate::error::{Error, Result};
 use crate::index::global_heap::GlobalHeap;
 use crate::index::shared_messages::SharedMessages;
@@ -18,13 +19,19 @@ use crate::object::header::ObjectHeader;
 use crate::object::message;
 use crate::store::{Store, StoreOptions};
 
-/// Opens the other files that links lead to.
+/// Opens the other files that links and datasets lead to.
 pub trait FileResolver: Send + Sync + fmt::Debug {
     /// Opens the file of that name, as the link has it.
     ///
     /// # Errors
     /// If there is no such file, or it may not be opened.
     fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>>;
+
+    /// Opens a file of raw data by the name that a dataset has for it.
+    ///
+    /// # Errors
+    /// If there is no such file, or it may not be opened.
+    fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>>;
 }
 
 /// An open file.
@@ -34,6 +41,8 @@ pub struct OpenFile {
     pub container: Container,
     /// Opens the other files that links lead to; without one they are refused.
     pub resolver: Option<Arc<dyn FileResolver>>,
+    /// How virtual datasets are seen.
+    pub virtual_options: VirtualOptions,
 }
 
 impl OpenFile {
@@ -48,13 +57,20 @@ impl OpenFile {
             read_extension(&mut container, extension)
                 .map_err(|error| error.context("superblock extension"))?;
         }
-        Ok(Self { container, resolver: None })
+        Ok(Self { container, resolver: None, virtual_options: VirtualOptions::default() })
     }
 
     /// The same file, with the way to others.
     #[must_use]
     pub fn with_resolver(mut self, resolver: Arc<dyn FileResolver>) -> Self {
         self.resolver = Some(resolver);
+        self
+    }
+
+    /// The same file, where virtual datasets are seen so.
+    #[must_use]
+    pub fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
+        self.virtual_options = options;
         self
     }
 

@@ -6,6 +6,7 @@ mod decoded;
 pub(crate) mod image;
 mod open;
 mod page_cache;
+mod raw_file;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use hyperslab_vfd::{Driver, ReadRequest};
 
 pub use bytes::Bytes;
 pub use open::StoreOptions;
+pub use raw_file::RawFile;
 
 use crate::error::{Error, Result};
 use decoded::Decoded;

@@ -1,4 +1,12 @@
-//! Virtual datasets: which elements come from which other dataset.
+//! Virtual datasets: which elements come from which other dataset, how far they reach, and reading them.
+
+mod extent;
+mod mapping;
+mod source;
+
+pub use extent::{VirtualOptions, VirtualView, extent};
+pub use mapping::Mapping;
+pub use source::{SourceDatasets, VirtualSource};
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;

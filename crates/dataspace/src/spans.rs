@@ -1,0 +1,296 @@
+//! A set of elements as a tree of spans: along the slowest dimension, intervals of coordinates with the same
+//! set below them; below each, the same for the next dimension.
+//!
+//! Neighbours whose sets below are equal are one span, so that equal sets have equal trees.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, RegularHyperslab, SetOperation};
+
+/// Spans of one tree, or blocks that a tree is cut into, at most.
+const MOST: usize = 1 << 24;
+
+const TOO_MANY: DataspaceError =
+    DataspaceError::Invalid { what: "a combination of selections", problem: "has more than 2^24 blocks" };
+const OVERFLOW: DataspaceError = DataspaceError::Overflow { what: "number of elements" };
+
+/// The selected coordinates of one dimension, and what is selected below each.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Spans {
+    spans: Vec<Span>,
+    count: u64,
+}
+
+/// Coordinates with the same set below them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// Elements of the spans before this one.
+    pub(crate) before: u64,
+    /// [`None`] in the fastest dimension.
+    pub(crate) below: Option<Arc<Spans>>,
+}
+
+impl Span {
+    /// Elements below one coordinate.
+    pub(crate) fn weight(&self) -> u64 {
+        self.below.as_ref().map_or(1, |below| below.count)
+    }
+
+    fn length(&self) -> u64 {
+        (self.last - self.first).saturating_add(1)
+    }
+
+    fn has_below(&self, below: Option<&Arc<Spans>>) -> bool {
+        match (&self.below, below) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
+            (a, b) => a.is_none() && b.is_none(),
+        }
+    }
+}
+
+impl Spans {
+    fn empty() -> Self {
+        Self { spans: Vec::new(), count: 0 }
+    }
+
+    /// The number of elements.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The spans that hold coordinates from `from` on and before `to`.
+    pub(crate) fn within(&self, from: u64, to: u64) -> &[Span] {
+        let first = self.spans.partition_point(|span| span.last < from);
+        let rest = self.spans.get(first..).unwrap_or_default();
+        rest.get(..rest.partition_point(|span| span.first < to)).unwrap_or_default()
+    }
+
+    /// The span that holds the element after `position` others.
+    pub(crate) fn at(&self, position: u64) -> Option<&Span> {
+        let behind = self.spans.partition_point(|span| span.before <= position);
+        self.spans.get(behind.checked_sub(1)?)
+    }
+
+    fn push(&mut self, first: u64, last: u64, below: Option<Arc<Self>>) -> Result<()> {
+        let added = (last - first)
+            .checked_add(1)
+            .and_then(|length| length.checked_mul(below.as_ref().map_or(1, |below| below.count)))
+            .ok_or(OVERFLOW)?;
+        let before = self.count;
+        self.count = before.checked_add(added).ok_or(OVERFLOW)?;
+        if let Some(span) = self.spans.last_mut()
+            && span.last.checked_add(1) == Some(first)
+            && span.has_below(below.as_ref())
+        {
+            span.last = last;
+            return Ok(());
+        }
+        if self.spans.len() >= MOST {
+            return Err(TOO_MANY);
+        }
+        self.spans.push(Span { first, last, before, below });
+        Ok(())
+    }
+
+    /// The elements of a regular hyperslab.
+    pub(crate) fn of_axes(axes: &Axes) -> Result<Arc<Self>> {
+        if axes.iter().any(Axis::is_empty) {
+            return Ok(Arc::new(Self::empty()));
+        }
+        let mut below: Option<Arc<Self>> = None;
+        for axis in axes.iter().rev() {
+            if axis.block_count() > MOST as u64 {
+                return Err(TOO_MANY);
+            }
+            let mut spans = Self::empty();
+            for block in 0..axis.block_count() {
+                let first = axis.block_start(block);
+                let last = first.saturating_add(axis.block_length(block).saturating_sub(1));
+                spans.push(first, last, below.clone())?;
+            }
+            below = Some(Arc::new(spans));
+        }
+        below.ok_or(DataspaceError::Invalid { what: "a selection", problem: "has no dimensions" })
+    }
+
+    /// The elements of blocks, which may touch and overlap; `start` is not behind `end` in any of them.
+    pub(crate) fn of_blocks(rank: usize, blocks: &[Block]) -> Result<Arc<Self>> {
+        Self::sweep(rank, 0, blocks.iter().collect()).map(Arc::new)
+    }
+
+    /// Cuts one dimension into slabs in which the same blocks take part, and each of them in the next one.
+    fn sweep(rank: usize, dimension: usize, mut members: Vec<&Block>) -> Result<Self> {
+        let span = |block: &Block| {
+            let corner = |corner: &Dims| corner.get(dimension).copied().unwrap_or(0);
+            (corner(&block.start), corner(&block.end))
+        };
+        members.sort_by_cached_key(|block| span(block));
+        let mut spans = Self::empty();
+        if dimension.saturating_add(1) >= rank {
+            let mut pending: Option<(u64, u64)> = None;
+            for (first, last) in members.into_iter().map(span) {
+                match &mut pending {
+                    Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+                    _ => {
+                        if let Some((first, last)) = pending.replace((first, last)) {
+                            spans.push(first, last, None)?;
+                        }
+                    }
+                }
+            }
+            if let Some((first, last)) = pending {
+                spans.push(first, last, None)?;
+            }
+            return Ok(spans);
+        }
+        let mut upcoming = members.into_iter().peekable();
+        let mut active: Vec<&Block> = Vec::new();
+        let mut at = 0;
+        loop {
+            active.retain(|block| span(block).1 >= at);
+            if active.is_empty() {
+                let Some(next) = upcoming.peek() else { return Ok(spans) };
+                at = span(next).0;
+            }
+            while let Some(block) = upcoming.next_if(|block| span(block).0 <= at) {
+                active.push(block);
+            }
+            let mut last = upcoming.peek().map_or(u64::MAX, |block| span(block).0.saturating_sub(1));
+            last = active.iter().fold(last, |last, block| last.min(span(block).1));
+            let below = Self::sweep(rank, dimension.saturating_add(1), active.clone())?;
+            spans.push(at, last, Some(Arc::new(below)))?;
+            let Some(next) = last.checked_add(1) else { return Ok(spans) };
+            at = next;
+        }
+    }
+
+    /// The set as a hyperslab: a regular one if it is regular, else as blocks; [`None`] if it is empty.
+    pub(crate) fn hyperslab(self: &Arc<Self>, rank: usize) -> Result<Option<Hyperslab>> {
+        if self.count == 0 {
+            return Ok(None);
+        }
+        if let Some(regular) = self.regular() {
+            return Ok(Some(Hyperslab::Regular(regular)));
+        }
+        let mut blocks = Vec::new();
+        let (mut start, mut end) = (Dims::with_capacity(rank), Dims::with_capacity(rank));
+        self.cut(&mut start, &mut end, &mut blocks)?;
+        Ok(Some(Hyperslab::Irregular { rank, blocks }))
+    }
+
+    fn regular(&self) -> Option<RegularHyperslab> {
+        let none = Dims::new;
+        let mut slab = RegularHyperslab { start: none(), stride: none(), count: none(), block: none() };
+        let mut level = Some(self);
+        while let Some(spans) = level {
+            let (first, block) = spans.spans.first().map(|span| (span, span.length()))?;
+            let stride = match spans.spans.get(1) {
+                Some(second) => second.first.checked_sub(first.first)?,
+                None => 1,
+            };
+            let mut expected = first.first;
+            for span in &spans.spans {
+                if span.first != expected || span.length() != block || !span.has_below(first.below.as_ref()) {
+                    return None;
+                }
+                expected = expected.saturating_add(stride);
+            }
+            slab.start.push(first.first);
+            slab.stride.push(stride);
+            slab.count.push(spans.spans.len() as u64);
+            slab.block.push(block);
+            level = first.below.as_deref();
+        }
+        Some(slab)
+    }
+
+    fn cut(&self, start: &mut Dims, end: &mut Dims, blocks: &mut Vec<Block>) -> Result<()> {
+        for span in &self.spans {
+            start.push(span.first);
+            end.push(span.last);
+            match &span.below {
+                Some(below) => below.cut(start, end, blocks)?,
+                None if blocks.len() >= MOST => return Err(TOO_MANY),
+                None => blocks.push(Block { start: start.clone(), end: end.clone() }),
+            }
+            start.pop();
+            end.pop();
+        }
+        Ok(())
+    }
+}
+
+/// Combines trees of the same rank. Parts that both share are combined once.
+#[derive(Debug)]
+pub(crate) struct Combiner {
+    operation: SetOperation,
+    done: HashMap<(usize, usize), Option<Arc<Spans>>>,
+}
+
+impl Combiner {
+    /// The combination of two sets.
+    pub(crate) fn combine(operation: SetOperation, a: &Arc<Spans>, b: &Arc<Spans>) -> Result<Arc<Spans>> {
+        let mut combiner = Self { operation, done: HashMap::new() };
+        let set = combiner.both(Some(a), Some(b))?;
+        Ok(set.unwrap_or_else(|| Arc::new(Spans::empty())))
+    }
+
+    fn both(&mut self, a: Option<&Arc<Spans>>, b: Option<&Arc<Spans>>) -> Result<Option<Arc<Spans>>> {
+        let (a, b) = match (a, b) {
+            (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => (a, b),
+            _ => {
+                let kept = self.operation.keeps(a.is_some(), b.is_some());
+                return Ok(a.or(b).filter(|_| kept).cloned());
+            }
+        };
+        // The trees live as long as the combination, so that no address is used twice.
+        let key = (Arc::as_ptr(a).addr(), Arc::as_ptr(b).addr());
+        if let Some(done) = self.done.get(&key) {
+            return Ok(done.clone());
+        }
+        let merged = self.merge(&a.spans, &b.spans)?;
+        let merged = (merged.count > 0).then(|| Arc::new(merged));
+        self.done.insert(key, merged.clone());
+        Ok(merged)
+    }
+
+    fn merge<'a>(&mut self, mut a: &'a [Span], mut b: &'a [Span]) -> Result<Spans> {
+        let mut spans = Spans::empty();
+        let mut at = 0;
+        loop {
+            let starts = [a.first(), b.first()].into_iter().flatten().map(|span| span.first);
+            let Some(next) = starts.min() else { return Ok(spans) };
+            at = next.max(at);
+            let here = |spans: &[Span]| spans.first().filter(|span| span.first <= at).cloned();
+            let (in_a, in_b) = (here(a), here(b));
+            let end = |spans: &[Span]| match spans.first() {
+                Some(span) if span.first <= at => span.last,
+                Some(span) => span.first.saturating_sub(1),
+                None => u64::MAX,
+            };
+            let last = end(a).min(end(b));
+            let leaf = [&in_a, &in_b].into_iter().flatten().any(|span| span.below.is_none());
+            if leaf {
+                if self.operation.keeps(in_a.is_some(), in_b.is_some()) {
+                    spans.push(at, last, None)?;
+                }
+            } else {
+                let below = |span: &Option<Span>| span.as_ref().and_then(|span| span.below.clone());
+                if let Some(below) = self.both(below(&in_a).as_ref(), below(&in_b).as_ref())? {
+                    spans.push(at, last, Some(below))?;
+                }
+            }
+            for spans in [&mut a, &mut b] {
+                if spans.first().is_some_and(|span| span.last <= last) {
+                    *spans = spans.get(1..).unwrap_or_default();
+                }
+            }
+            let Some(next) = last.checked_add(1) else { return Ok(spans) };
+            at = next;
+        }
+    }
+}

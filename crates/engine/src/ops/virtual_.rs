@@ -1,0 +1,179 @@
+//! The source datasets of a virtual one: found by name when they are needed, and kept open for a while.
+
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hyperslab_dataspace::{Dims, Selection};
+use hyperslab_datatype::Datatype;
+use hyperslab_datatype::convert::Conversion;
+use hyperslab_format::message::Layout;
+
+use super::{OpenDataset, OpenFile};
+use crate::data::virtual_::{Mapping, SourceDatasets, mappings};
+use crate::error::{Error, ErrorKind, Result};
+use crate::object::dataset::DatasetDescription;
+use crate::object::kind::ObjectKind;
+use crate::object::path::{self, Resolved};
+
+/// Virtual datasets within virtual datasets, and external links on the way to one.
+const MAX_DEPTH: usize = 16;
+
+/// Mappings and blocks that all virtual datasets of one read may look at.
+const BUDGET: u64 = 1 << 24;
+
+/// Source datasets that are kept open.
+const KEPT: usize = 128;
+
+/// What a virtual dataset has besides its description.
+#[derive(Debug)]
+pub(super) struct Virtual {
+    pub(super) mappings: Vec<Mapping>,
+    open: Mutex<Vec<Arc<SourceDataset>>>,
+}
+
+#[derive(Debug)]
+struct SourceDataset {
+    file_name: Vec<u8>,
+    name: Vec<u8>,
+    file: Arc<OpenFile>,
+    dataset: OpenDataset,
+}
+
+/// How deep in virtual datasets a read is, and what work it may still do.
+#[derive(Debug)]
+pub(super) struct Nesting<'a> {
+    depth: usize,
+    pub(super) budget: &'a Cell<u64>,
+}
+
+impl Nesting<'_> {
+    /// Runs something outside of all virtual datasets.
+    pub(super) fn outermost<R>(run: impl FnOnce(&Nesting<'_>) -> R) -> R {
+        run(&Nesting { depth: 0, budget: &Cell::new(BUDGET) })
+    }
+}
+
+impl Virtual {
+    /// The mappings, if the dataset is virtual.
+    pub(super) fn load(file: &OpenFile, description: &DatasetDescription) -> Result<Option<Self>> {
+        let Layout::Virtual(layout) = &description.layout.layout else { return Ok(None) };
+        let container = &file.container;
+        let stored = mappings(&container.store, &container.heap, layout)?;
+        let rank = description.dataspace.rank();
+        let mappings: Result<Vec<Mapping>> = stored
+            .iter()
+            .flat_map(|stored| &stored.mappings)
+            .map(|mapping| Mapping::new(mapping, rank))
+            .collect();
+        Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()) }))
+    }
+}
+
+/// The source datasets of one virtual dataset, for one operation.
+#[derive(Debug)]
+pub(super) struct Sources<'a> {
+    pub(super) file: &'a Arc<OpenFile>,
+    pub(super) datatype: &'a Datatype,
+    pub(super) virtual_: &'a Virtual,
+    pub(super) nesting: &'a Nesting<'a>,
+}
+
+impl SourceDatasets for Sources<'_> {
+    fn shape(&self, file: &[u8], dataset: &[u8]) -> Result<Option<Dims>> {
+        let found = self.find(file, dataset)?;
+        Ok(found.map(|source| Dims::from_slice(source.dataset.description.dataspace.dims())))
+    }
+
+    fn read(&self, file: &[u8], dataset: &[u8], selection: &Selection, out: &mut [u8]) -> Result<()> {
+        let Some(source) = self.find(file, dataset)? else {
+            let name = path::lossy(dataset);
+            return Err(Error::NotFound { what: "source dataset", name });
+        };
+        let datatype = &source.dataset.description.datatype;
+        if datatype.points_into_file() && !Arc::ptr_eq(&source.file, self.file) {
+            return Err(Error::unsupported(format!("showing elements of type {datatype} of another file")));
+        }
+        let nesting = self.inside()?;
+        let conversion = Conversion::new(datatype, self.datatype)?;
+        if conversion.is_no_op() {
+            return source.dataset.read_nested(&source.file, selection, out, &nesting);
+        }
+        let count = out.len().checked_div(conversion.destination_size()).unwrap_or(0);
+        let mut stored = vec![0; count.saturating_mul(conversion.source_size())];
+        source.dataset.read_nested(&source.file, selection, &mut stored, &nesting)?;
+        Ok(conversion.convert(&stored, out, count)?)
+    }
+}
+
+impl Sources<'_> {
+    fn inside(&self) -> Result<Nesting<'_>> {
+        let depth = self.nesting.depth.saturating_add(1);
+        if depth > MAX_DEPTH {
+            let message = format!("more than {MAX_DEPTH} virtual datasets show each other");
+            return Err(Error::Misuse(message));
+        }
+        Ok(Nesting { depth, budget: self.nesting.budget })
+    }
+
+    fn find(&self, file_name: &[u8], name: &[u8]) -> Result<Option<Arc<SourceDataset>>> {
+        let open = || self.virtual_.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = open().iter().find(|one| one.file_name == file_name && one.name == name).cloned();
+        if known.is_some() {
+            return Ok(known);
+        }
+        let same_file = open().iter().find(|one| one.file_name == file_name).map(|one| Arc::clone(&one.file));
+        let file = match same_file {
+            _ if file_name == b"." => Some(Arc::clone(self.file)),
+            Some(file) => Some(file),
+            None => found(self.file.other(file_name))
+                .map_err(|error| error.context(format!("source file `{}`", path::lossy(file_name))))?,
+        };
+        let Some(file) = file else { return Ok(None) };
+        let opened = found(self.open(&file, name)).map_err(|error| {
+            let (name, file) = (path::lossy(name), path::lossy(file_name));
+            error.context(format!("source `{name}` in `{file}`"))
+        })?;
+        let Some((inner, dataset)) = opened else { return Ok(None) };
+        // A link to a third file must not stand for the file of that name.
+        let file_name = file_name.to_vec();
+        let source = Arc::new(SourceDataset { file_name, name: name.to_vec(), file: inner, dataset });
+        if Arc::ptr_eq(&source.file, &file) {
+            let mut open = open();
+            if open.len() >= KEPT {
+                open.remove(0);
+            }
+            open.push(Arc::clone(&source));
+        }
+        Ok(Some(source))
+    }
+
+    fn open(&self, file: &Arc<OpenFile>, name: &[u8]) -> Result<(Arc<OpenFile>, OpenDataset)> {
+        let mut file = Arc::clone(file);
+        let mut name = name.to_vec();
+        for _ in 0..MAX_DEPTH {
+            match path::resolve(&file.container, file.root(), &name)? {
+                Resolved::Object(header) => {
+                    if ObjectKind::of(&header) != Some(ObjectKind::Dataset) {
+                        return Err(Error::Misuse("the object is no dataset".into()));
+                    }
+                    let dataset = OpenDataset::open_nested(&file, &header, &self.inside()?)?;
+                    return Ok((file, dataset));
+                }
+                Resolved::External { file: other, path } => {
+                    file = file.other(&other)?;
+                    name = path;
+                }
+            }
+        }
+        Err(Error::Misuse(format!("more than {MAX_DEPTH} external links lead on to each other")))
+    }
+}
+
+/// What is not there gives the fill value.
+fn found<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
