@@ -1,5 +1,5 @@
 //! Selections of every kind against the same elements taken from the whole, and against h5py.
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
 use hyperslab::{
     Block, Dataset, ErrorKind, ExternalFiles, File, Group, Hyperslab, ObjectKind, OpenOptions, Points,
@@ -185,6 +185,9 @@ with h5py.File(name, "w", libver="latest") as f:
     one = (((2, 5, 6), (2, 5, 6)), ((0, 0, 0), (1, 1, 1), (1, 1, 1), (2, 5, 6)))
     virtual(b"numbered", (2, 5, 6), (unlimited, 5, 6),
             [(((1, 0, 0), (unlimited, 1, 1), (3, 1, 1), (2, 5, 6)), b"part-%b.h5", b"image", one)])
+    layout = h5py.VirtualLayout((10,), "i8")
+    layout[:5] = h5py.VirtualSource(".", "shifted", (10,))[5:]
+    f.create_virtual_dataset("shifted", layout, fillvalue=3)
     def external(name, data, pieces):
         d = f.create_dataset(name, data.shape, data.dtype, external=pieces)
         d[...] = data
@@ -208,6 +211,11 @@ with h5py.File(name) as f:
         points = [[int(rng.integers(0, n)) for n in d.shape] for _ in range(30)]
         values = d[()]
         truth["/" + name] = [list(d.shape), bits(values), slices, points, bits([values[tuple(p)] for p in points])]
+    with h5py.File("cycle.h5", "w", libver="latest") as g:
+        for name, other in [("a", "b"), ("b", "a")]:
+            layout = h5py.VirtualLayout((10,), "i8")
+            layout[:] = h5py.VirtualSource(".", other, (10,))
+            g.create_virtual_dataset(name, layout)
     first = {}
     for name in ["interleaved", "side_by_side", "numbered"]:
         access = h5py.h5p.create(h5py.h5p.DATASET_ACCESS)
@@ -279,6 +287,8 @@ fn data_in_other_files_reads_as_h5py_reads_it() {
         assert_eq!(refused.kind(), ErrorKind::Misuse);
         let refused = closed.dataset("/raw").unwrap().read_raw::<f64>().unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Misuse);
+        let cycle = File::open(folder.join("cycle.h5")).unwrap().dataset("a").unwrap();
+        assert_eq!(cycle.read_raw::<i64>().unwrap_err().kind(), ErrorKind::Misuse);
         let elsewhere = OpenOptions::new().raw_data_folder(folder.join("none")).open(&path).unwrap();
         let missing = elsewhere.dataset("/raw").unwrap().read_raw::<f64>().unwrap_err();
         assert_eq!(missing.kind(), ErrorKind::NotFound);

@@ -1,0 +1,68 @@
+//! Raw data in other files.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{Dims, Hyperslab, Points, RegularHyperslab, Selection};
+use hyperslab_engine::data::{ExternalSource, OpenRaw, Piece, Source};
+use hyperslab_engine::store::{RawFile, Store, StoreOptions};
+use hyperslab_engine::{Error, ErrorKind, Result};
+use hyperslab_vfd::Core;
+
+#[derive(Debug)]
+struct Letters;
+
+impl OpenRaw for Letters {
+    fn open_raw(&self, name: &[u8]) -> Result<RawFile> {
+        match name {
+            b"upper" => RawFile::new(Arc::new(Core::image("upper", b"ABCDEFGH".to_vec()))),
+            b"lower" => RawFile::new(Arc::new(Core::image("lower", b"abcd".to_vec()))),
+            _ => Err(Error::NotFound { what: "file", name: "digits".into() }),
+        }
+    }
+}
+
+/// Bytes 0–2 from `upper`, none, 3–9 from `lower` (which has 3 of them), the rest from a file that is missing.
+fn source(dims: &[u64]) -> ExternalSource {
+    let pieces: [(&[u8], u64, Option<u64>); 4] =
+        [(b"upper", 2, Some(3)), (b"digits", 0, Some(0)), (b"lower", 1, Some(7)), (b"digits", 0, None)];
+    ExternalSource {
+        dims: Dims::from_slice(dims),
+        element_size: 1,
+        pieces: Piece::row(pieces.into_iter()),
+        files: Box::new(Letters),
+    }
+}
+
+fn store() -> Store {
+    let image = std::fs::read(hyperslab_testkit::fixtures::path("weather_station.h5")).unwrap();
+    Store::open(Arc::new(Core::image("image", image)), StoreOptions::default()).unwrap()
+}
+
+#[test]
+fn pieces_follow_each_other_and_short_ones_end_in_zeros() {
+    let (store, mut out) = (store(), [0; 10]);
+    source(&[10]).read(&store, &Selection::All, &mut out).unwrap();
+    assert_eq!(&out, b"CDEbcd\0\0\0\0");
+    let strided = RegularHyperslab::strided(&[0, 1], &[1, 2], &[2, 2]);
+    let mut out = [0; 4];
+    let selection = Selection::Hyperslab(Hyperslab::Regular(strided));
+    source(&[2, 5]).read(&store, &selection, &mut out).unwrap();
+    assert_eq!(&out, b"Db\0\0");
+    let mut out = [0; 3];
+    let points = Selection::Points(Points { rank: 1, coordinates: vec![5, 0, 3] });
+    source(&[10]).read(&store, &points, &mut out).unwrap();
+    assert_eq!(&out, b"dCb");
+}
+
+#[test]
+fn a_missing_file_matters_where_it_is_needed() {
+    let (store, mut out) = (store(), [0; 11]);
+    let error = source(&[11]).read(&store, &Selection::All, &mut out).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.to_string(), "external file `digits`");
+    let mut short = source(&[11]);
+    short.pieces.pop();
+    let error = short.read(&store, &Selection::All, &mut out).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+}
