@@ -12,6 +12,14 @@ use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, RegularHyperslab
 /// Spans of one tree, or blocks that a tree is cut into, at most.
 const MOST: usize = 1 << 24;
 
+/// Blocks looked at while blocks become a tree, each as often as it is: bounds the work for blocks that lie
+/// across each other.
+const MOST_WORK: usize = 1 << 25;
+
+const TOO_MUCH: DataspaceError = DataspaceError::Invalid {
+    what: "a hyperslab",
+    problem: "has too many blocks that lie across each other",
+};
 const TOO_MANY: DataspaceError =
     DataspaceError::Invalid { what: "a combination of selections", problem: "has more than 2^24 blocks" };
 const OVERFLOW: DataspaceError = DataspaceError::Overflow { what: "number of elements" };
@@ -119,11 +127,13 @@ impl Spans {
 
     /// The elements of blocks, which may touch and overlap; `start` is not behind `end` in any of them.
     pub(crate) fn of_blocks(rank: usize, blocks: &[Block]) -> Result<Arc<Self>> {
-        Self::sweep(rank, 0, blocks.iter().collect()).map(Arc::new)
+        let mut work = MOST_WORK;
+        Self::sweep(rank, 0, blocks.iter().collect(), &mut work).map(Arc::new)
     }
 
     /// Cuts one dimension into slabs in which the same blocks take part, and each of them in the next one.
-    fn sweep(rank: usize, dimension: usize, mut members: Vec<&Block>) -> Result<Self> {
+    fn sweep(rank: usize, dimension: usize, mut members: Vec<&Block>, work: &mut usize) -> Result<Self> {
+        *work = work.checked_sub(members.len()).ok_or(TOO_MUCH)?;
         let span = |block: &Block| {
             let corner = |corner: &Dims| corner.get(dimension).copied().unwrap_or(0);
             (corner(&block.start), corner(&block.end))
@@ -161,7 +171,7 @@ impl Spans {
             }
             let mut last = upcoming.peek().map_or(u64::MAX, |block| span(block).0.saturating_sub(1));
             last = active.iter().fold(last, |last, block| last.min(span(block).1));
-            let below = Self::sweep(rank, dimension.saturating_add(1), active.clone())?;
+            let below = Self::sweep(rank, dimension.saturating_add(1), active.clone(), work)?;
             spans.push(at, last, Some(Arc::new(below)))?;
             let Some(next) = last.checked_add(1) else { return Ok(spans) };
             at = next;
@@ -292,5 +302,25 @@ impl Combiner {
             let Some(next) = last.checked_add(1) else { return Ok(spans) };
             at = next;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_across_each_other_take_bounded_work() {
+        let nested: Vec<Block> = (0..100_u64)
+            .map(|at| Block {
+                start: Dims::from_slice(&[at, at % 2]),
+                end: Dims::from_slice(&[300 - at, 7 + at % 3]),
+            })
+            .collect();
+        let sweep = |mut work: usize| Spans::sweep(2, 0, nested.iter().collect(), &mut work);
+        assert_eq!(sweep(1_000).unwrap_err(), TOO_MUCH);
+        let spans = sweep(20_000).unwrap();
+        assert_eq!(spans.within(0, 1).len(), 1);
+        assert_eq!(spans.count(), Spans::of_blocks(2, &nested).unwrap().count());
     }
 }
