@@ -34,7 +34,7 @@ impl Package {
 }
 
 /// The metadata that every member has; most of it comes from `[workspace.package]`.
-const METADATA: &[&str] = &["description", "license", "repository", "rust_version"];
+const METADATA: &[&str] = &["description", "license", "rust_version"];
 
 /// All members of the workspace, sorted by name.
 pub(crate) fn packages() -> Result<Vec<Package>> {
