@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::walk::{Found, Objects};
-use super::{encode, error_text, hex, path_of, selection, text, types};
+use super::{encode, hex, path_of, selection, text, types};
+use crate::output::chain;
 
 /// Elements of more bytes than this are not read.
 const MAX_DATA: u64 = 64 << 20;
@@ -26,7 +27,7 @@ fn put(entry: &mut Entry, key: &str, value: impl Into<Value>) {
 fn put_or(entry: &mut Entry, key: &str, error_key: &str, value: Result<Value>) {
     match value {
         Ok(value) => put(entry, key, value),
-        Err(error) => put(entry, error_key, error_text(&error)),
+        Err(error) => put(entry, error_key, chain(&error)),
     }
 }
 
@@ -63,7 +64,7 @@ pub(super) fn object(objects: &Objects, found: &Found) -> Value {
         Ok(object) => describe(objects, found, object, &mut entry),
         Err(error) => {
             put(&mut entry, "kind", "error");
-            put(&mut entry, "error", error_text(error));
+            put(&mut entry, "error", chain(error));
         }
     }
     Value::Object(entry)
@@ -80,7 +81,7 @@ fn describe(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry
     match object.comment() {
         Ok(Some(comment)) if !comment.is_empty() => put(entry, "comment", text(&comment)),
         Ok(_) => {}
-        Err(error) => put(entry, "error", error_text(&error)),
+        Err(error) => put(entry, "error", chain(&error)),
     }
     let header = object.header_info();
     put(
@@ -99,7 +100,7 @@ fn describe(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry
         _ => Ok(()),
     };
     if let Err(error) = described {
-        put(entry, "error", error_text(&error));
+        put(entry, "error", chain(&error));
     }
     let attributes = object
         .attributes()
@@ -113,7 +114,7 @@ fn group(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry) -
         Some(Ok(links)) => {
             put(entry, "links", links.iter().map(|found| link(objects, found)).collect::<Vec<_>>());
         }
-        Some(Err(error)) => put(entry, "links_error", error_text(error)),
+        Some(Err(error)) => put(entry, "links_error", chain(error)),
         None => {}
     }
     let bits = |(tracked, indexed): (bool, bool)| u8::from(tracked) | u8::from(indexed) << 1;
@@ -167,7 +168,7 @@ fn attribute(objects: &Objects, attribute: &Attribute) -> Value {
         put(&mut entry, "corder", order);
     }
     if let Err(error) = attribute_value(objects, attribute, &mut entry) {
-        put(&mut entry, "error", error_text(&error));
+        put(&mut entry, "error", chain(&error));
     }
     Value::Object(entry)
 }
@@ -218,7 +219,7 @@ fn elements(
             put(entry, "data_len", length);
             put(entry, "data_head", head);
         }
-        Err(error) => put(entry, "data_error", error_text(&error)),
+        Err(error) => put(entry, "data_error", chain(&error)),
     }
 }
 
@@ -304,7 +305,7 @@ fn fill(objects: &Objects, dataset: &Dataset) -> Value {
             match dataset.stored_fill_value().and_then(|stored| encode::bytes(objects, &stored)) {
                 Ok(bytes) if bytes.len() <= MAX_FILL => put(&mut entry, "value", hex(&bytes)),
                 Ok(bytes) => put(&mut entry, "value_sha256", hex(&Sha256::digest(&bytes))),
-                Err(error) => put(&mut entry, "error", error_text(&error)),
+                Err(error) => put(&mut entry, "error", chain(&error)),
             }
         }
     }

@@ -63,18 +63,6 @@ fn hex(bytes: &[u8]) -> String {
     digits
 }
 
-/// An error with its causes, on one line.
-fn error_text(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        line.push_str(": ");
-        line.push_str(&error.to_string());
-        cause = error.source();
-    }
-    line
-}
-
 /// The path that a token stands for, or that no path leads to it.
 fn path_of(objects: &walk::Objects, token: hyperslab::ObjectToken) -> &str {
     objects.path(token).unwrap_or("unlinked")

@@ -4,8 +4,6 @@
 /// proportion to the bytes it was given; these limits bound what cannot be bounded that way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Depth of a datatype within datatypes (compound members, array and sequence bases).
-    pub datatype_depth: usize,
     /// Bytes of one metadata block that is read as a whole.
     pub metadata_block: u64,
     /// Nodes visited in one walk of one index.
@@ -21,7 +19,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Depth of nested datatypes that decoders accept.
+    /// Depth of nested datatypes (compound members, array and sequence bases) that decoders accept.
     pub const MAX_DATATYPE_DEPTH: usize = 64;
     /// The largest rank of a dataspace (H5S_MAX_RANK).
     pub const MAX_RANK: usize = 32;
@@ -30,7 +28,6 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            datatype_depth: Self::MAX_DATATYPE_DEPTH,
             metadata_block: 64 << 20,
             index_nodes: 1 << 26,
             header_chunks: 1 << 16,
