@@ -210,7 +210,7 @@ impl Axis {
     }
 
     /// The coordinates of a block.
-    pub(crate) fn block_length(&self, block: u64) -> u64 {
+    pub fn block_length(&self, block: u64) -> u64 {
         if block.saturating_add(1) == self.count { self.last } else { self.block }
     }
 
