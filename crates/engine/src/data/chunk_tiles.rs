@@ -237,8 +237,8 @@ impl Regular<'_> {
             let length = usize::try_from(location.size).unwrap_or(usize::MAX);
             let mut fetched = std::mem::take(&mut room.fetched);
             let stored = room_of(&mut fetched, length);
-            let outcome = store
-                .read_raw(location.address, stored)
+            let outcome = self
+                .read_stored(location, stored)
                 .and_then(|()| self.decode(&mut tile, location, stored, transform, keep, room));
             room.fetched = fetched;
             return outcome;
@@ -263,6 +263,14 @@ impl Regular<'_> {
         let bytes = room_of(&mut room.fetched, usize::try_from(length).unwrap_or(usize::MAX));
         store.read_raw(address, bytes)?;
         transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles)
+    }
+
+    /// Reads all stored bytes of a chunk.
+    fn read_stored(&self, location: &ChunkLocation, stored: &mut [u8]) -> Result<()> {
+        match self.source.grid.chunk_count() {
+            Ok(1) => self.context.store.read_raw_whole(location.address, stored),
+            _ => self.context.store.read_raw(location.address, stored),
+        }
     }
 
     fn decode(

@@ -154,12 +154,18 @@ impl Store {
     /// Raw data, straight into the caller's buffer.
     pub fn read_raw(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
         let start = self.locate(address, buffer.len() as u64, "raw data")?;
-        if buffer.len() <= SMALL_READ {
-            let bytes = self.read(address, buffer.len() as u64, "raw data")?;
-            buffer.copy_from_slice(&bytes);
-            return Ok(());
-        }
         self.driver.read_at(start, buffer).map_err(|source| self.raw_error(address, source))
+    }
+
+    /// All raw data of one dataset. If it is little, its neighbours, likely to be asked for next, come with it
+    /// into the page cache.
+    pub fn read_raw_whole(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
+        if buffer.len() > SMALL_READ {
+            return self.read_raw(address, buffer);
+        }
+        let bytes = self.read(address, buffer.len() as u64, "raw data")?;
+        buffer.copy_from_slice(&bytes);
+        Ok(())
     }
 
     /// Raw data in a buffer of its own, which is made only if the file has that many bytes there.
