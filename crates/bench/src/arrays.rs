@@ -64,6 +64,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let target = folder.to_str().context("a path that is not UTF-8")?;
     library.script(include_str!("../make_arrays.py"), &[&[target], names.as_slice()].concat())?;
 
+    if args.get(2).is_some_and(|word| word == "alone") {
+        return wanted.into_iter().try_for_each(|(name, input, what, _)| {
+            let path = folder.join(format!("array_{input}.h5"));
+            compare(name, &path, what, f64::INFINITY, rounds, &mut [])
+        });
+    }
     let mut peers = vec![(format!("libhdf5 {}", library.version), library.serve("read_arrays")?)];
     for path in std::env::var("HYPERSLAB_BENCH_LIBHDF5").unwrap_or_default().split(':') {
         if !path.is_empty() {

@@ -23,7 +23,7 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
     (
         "arrays",
         arrays::run,
-        "reads raw data: layouts, filters, selections, conversions [ROUNDS, default 7] [ONLY names that contain this]",
+        "reads raw data: layouts, filters, selections, conversions [ROUNDS, default 7] [ONLY names that contain this] [alone: without libhdf5, for a profiler]",
     ),
 ];
 

@@ -1,12 +1,14 @@
 //! Chunks in an extensible array: a dataset with one unlimited dimension.
 
+use std::sync::Arc;
+
 use hyperslab_format::chunk_index::{
     ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
     ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
 };
 use hyperslab_format::codec::Address;
 
-use super::element::{Elements, Latest};
+use super::element::{Cursor, Elements, Latest};
 use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::Result;
@@ -23,7 +25,6 @@ pub(super) struct ExtensibleArrayIndex {
     index_block: Latest<ExtensibleArrayIndexBlock>,
     secondary_block: Latest<ExtensibleArraySecondaryBlock>,
     data_block: Latest<ExtensibleArrayDataBlock>,
-    page: Latest<ArrayPage>,
 }
 
 impl ExtensibleArrayIndex {
@@ -40,7 +41,6 @@ impl ExtensibleArrayIndex {
             index_block: Latest::new(),
             secondary_block: Latest::new(),
             data_block: Latest::new(),
-            page: Latest::new(),
         })
     }
 
@@ -79,7 +79,10 @@ impl ExtensibleArrayIndex {
     }
 
     /// What is in the element of that number.
-    fn look(&self, store: &Store, number: u64) -> Result<Found> {
+    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<Found> {
+        if let Some(found) = cursor.look(&self.elements, number) {
+            return found;
+        }
         let root = self.header.index_block;
         let place = self.geometry.locate(number).filter(|_| number < self.header.max_index_set);
         let Some(place) = place.filter(|_| root.is_defined()) else {
@@ -99,7 +102,7 @@ impl ExtensibleArrayIndex {
             }
             ElementPlace::SecondaryBlock { pointer, .. } => {
                 let address = address_at(&index.secondary_blocks, u64::from(pointer));
-                self.in_secondary_block(store, address, &place, number)
+                self.in_secondary_block(store, address, &place, number, cursor)
             }
         }
     }
@@ -110,6 +113,7 @@ impl ExtensibleArrayIndex {
         address: Address,
         place: &ElementPlace,
         number: u64,
+        cursor: &mut Cursor,
     ) -> Result<Found> {
         let ElementPlace::SecondaryBlock { secondary_block, data_block, element, block_offset, page, .. } =
             *place
@@ -143,8 +147,10 @@ impl ExtensibleArrayIndex {
         }
         let paged = self.data_block_context(store, elements);
         let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
-        let page = self.page.get(start, || store.get(start, &paged.page()))?;
-        Ok(Found::or_next(self.elements.location(&page.elements, in_page)?, number))
+        let page: Arc<ArrayPage> = store.shared(start, &paged.page())?;
+        let location = self.elements.location(&page.elements, in_page)?;
+        cursor.enter(page, geometry.page_elements(), [number, in_page]);
+        Ok(Found::or_next(location, number))
     }
 }
 
@@ -154,12 +160,14 @@ impl ChunkIndex for ExtensibleArrayIndex {
     }
 
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        self.look(store, self.order.number(scaled)).map(Found::chunk)
+        self.look(store, self.order.number(scaled), &mut Cursor::default()).map(Found::chunk)
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
         let elements = self.header.max_index_set;
-        self.order.for_each_in(store, chunks, elements, |number| self.look(store, number), visit)
+        let mut cursor = Cursor::default();
+        let look = |number| self.look(store, number, &mut cursor);
+        self.order.for_each_in(store, chunks, elements, look, visit)
     }
 }
 
