@@ -60,13 +60,13 @@ impl<T> Latest<T> {
     }
 
     /// The block at `address`, read by `load` unless it was the last one.
-    pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+    pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<Arc<T>>) -> Result<Arc<T>> {
         if let Some((kept, block)) = &*self.lock()
             && *kept == address
         {
             return Ok(Arc::clone(block));
         }
-        let block = Arc::new(load()?);
+        let block = load()?;
         *self.lock() = Some((address, Arc::clone(&block)));
         Ok(block)
     }

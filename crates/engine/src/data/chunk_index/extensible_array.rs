@@ -23,7 +23,6 @@ pub(super) struct ExtensibleArrayIndex {
     elements: Elements,
     order: ArrayOrder,
     index_block: Latest<ExtensibleArrayIndexBlock>,
-    secondary_block: Latest<ExtensibleArraySecondaryBlock>,
     data_block: Latest<ExtensibleArrayDataBlock>,
 }
 
@@ -39,7 +38,6 @@ impl ExtensibleArrayIndex {
             elements,
             order,
             index_block: Latest::new(),
-            secondary_block: Latest::new(),
             data_block: Latest::new(),
         })
     }
@@ -59,7 +57,7 @@ impl ExtensibleArrayIndex {
         }
         let context = self.data_block_context(store, elements);
         let block = self.data_block.get(address, || {
-            let block: ExtensibleArrayDataBlock = store.get(address, &context)?;
+            let block: Arc<ExtensibleArrayDataBlock> = store.shared(address, &context)?;
             // Block offsets count elements without those of the index block.
             let outside = number.saturating_sub(self.geometry.index_block_elements() as u64);
             at(block.check_offset(block_offset, outside.saturating_sub(element)), address)?;
@@ -90,7 +88,8 @@ impl ExtensibleArrayIndex {
         };
         let (params, header, geometry) = (store.params(), &self.header, &self.geometry);
         let index = self.index_block.get(root, || {
-            store.get(root, &ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params))
+            let context = ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params);
+            store.get(root, &context).map(Arc::new)
         })?;
         match place {
             ElementPlace::IndexBlock { element } => {
@@ -134,7 +133,7 @@ impl ExtensibleArrayIndex {
             self.address,
             store.params(),
         );
-        let secondary = self.secondary_block.get(address, || store.get(address, &context))?;
+        let secondary: Arc<ExtensibleArraySecondaryBlock> = store.shared(address, &context)?;
         let block = address_at(&secondary.data_blocks, data_block);
         let Some(page) = page.filter(|_| block.is_defined()) else {
             return self.in_data_block(store, block, elements, block_offset, [number, element]);

@@ -51,7 +51,7 @@ impl FixedArrayIndex {
             )
             .at(address));
         };
-        let block = self.block.get(address, || store.get(address, &self.layout))?;
+        let block = self.block.get(address, || store.get(address, &self.layout).map(Arc::new))?;
         let (page, element) = self.layout.locate(element);
         let Some(context) = self.layout.page(page) else {
             let location = self.elements.location(&block.elements, element as u64)?;
