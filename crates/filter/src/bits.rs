@@ -1,5 +1,7 @@
 //! Bits in a row, the most significant one of a byte first: what nbit, scaleoffset and szip pack their values into.
 
+pub(crate) mod bulk;
+
 /// Most bits that one call gives or takes.
 const MOST: u32 = 32;
 
