@@ -35,7 +35,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Appends the low `count` bits of `value`, 64 at most.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn put_wide(&mut self, value: u64, count: u32) {
         if count > 32 {
             self.put(low(value >> 32), count - 32);
@@ -90,7 +90,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// The next `count` bits, 64 at most, or [`None`] behind the end.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn get_wide(&mut self, count: u32) -> Option<u64> {
         if count <= 32 {
             return self.get(count).map(u64::from);

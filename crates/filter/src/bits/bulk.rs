@@ -26,6 +26,8 @@ pub(crate) trait Word: Copy + Default + Ord + std::fmt::Debug {
     fn left(self, bits: u32) -> Self;
     /// Moved to lower bits, by less than a word has.
     fn right(self, bits: u32) -> Self;
+    /// The bits that are set in one of both.
+    fn exclusive_or(self, other: Self) -> Self;
     /// Takes words from their bytes, as many as both have.
     fn read(bytes: &[u8], big_endian: bool, words: &mut [Self::Row]);
     /// Puts words as bytes, as many as both have.
@@ -60,6 +62,11 @@ macro_rules! word {
             #[inline]
             fn right(self, bits: u32) -> Self {
                 self.wrapping_shr(bits)
+            }
+
+            #[inline]
+            fn exclusive_or(self, other: Self) -> Self {
+                self ^ other
             }
 
             #[inline]
@@ -129,6 +136,11 @@ impl<const SIZE: usize> Word for Short<SIZE> {
     #[inline]
     fn right(self, bits: u32) -> Self {
         Self(self.0 >> bits)
+    }
+
+    #[inline]
+    fn exclusive_or(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
     }
 
     #[inline]
