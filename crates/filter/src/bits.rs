@@ -47,6 +47,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Appends `count` zeros and a one.
+    #[inline]
     pub(crate) fn put_unary(&mut self, count: u32) {
         let mut count = count;
         while count >= 31 {

@@ -10,6 +10,9 @@ type Decoded<T> = Result<T, &'static str>;
 
 const CUT: &str = "the scan lines are cut off";
 
+/// Samples that are looked at together, whether they are all the same.
+const FEW: usize = 32;
+
 /// The pairs of all codes of the second extension.
 const PAIRS: [(u32, u32); LARGEST_PAIR as usize + 1] = pairs_of_codes();
 
@@ -89,19 +92,25 @@ impl Coder {
         if line.iter().copied().max().is_some_and(|most| most > largest) {
             return Err("a difference between samples is too large");
         }
-        let mut samples = line.iter_mut();
-        let Some(mut last) = samples.next().map(|first| *first) else { return Ok(()) };
-        for sample in samples {
-            // The fewer steps there are from one sample to the next, the better: what does not depend on `last` is
-            // ready before it, and no branch is guessed.
-            let mapped = *sample;
-            let half = mapped.div_ceil(2);
-            let near = last.wrapping_add(mapped >> 1 ^ (mapped & 1).wrapping_neg());
-            let far = select_unpredictable(last <= largest / 2, mapped, largest - mapped);
-            // Whether there is as much room on both sides: half <= last and last + half <= largest.
-            let is_near = last.wrapping_sub(half) < (largest + 1).saturating_sub(2 * half);
-            last = select_unpredictable(is_near, near, far);
-            *sample = last;
+        let Some((first, samples)) = line.split_first_mut() else { return Ok(()) };
+        let mut last = *first;
+        for samples in samples.chunks_mut(FEW) {
+            if samples.iter().fold(0, |bits, sample| bits | *sample) == 0 {
+                samples.fill(last);
+                continue;
+            }
+            for sample in samples {
+                // The fewer steps there are from one sample to the next, the better: what does not depend on `last`
+                // is ready before it, and no branch is guessed.
+                let mapped = *sample;
+                let half = mapped.div_ceil(2);
+                let near = last.wrapping_add(mapped >> 1 ^ (mapped & 1).wrapping_neg());
+                let far = select_unpredictable(last <= largest / 2, mapped, largest - mapped);
+                // Whether there is as much room on both sides: half <= last and last + half <= largest.
+                let is_near = last.wrapping_sub(half) < (largest + 1).saturating_sub(2 * half);
+                last = select_unpredictable(is_near, near, far);
+                *sample = last;
+            }
         }
         Ok(())
     }

@@ -103,9 +103,9 @@ impl Coder {
         if split < plain && split <= paired {
             writer.put(low + 1, self.id_bits);
             self.put_first(writer, first);
-            coded.iter().for_each(|sample| writer.put_unary(sample >> low));
+            put_unaries(writer, coded, low);
             if low > 0 {
-                coded.iter().for_each(|sample| writer.put(*sample, low));
+                put_all(writer, coded, low);
             }
         } else if paired < plain {
             writer.put(1, self.id_bits + 1);
@@ -116,9 +116,42 @@ impl Coder {
         } else {
             writer.put(self.last_option(), self.id_bits);
             self.put_first(writer, first);
-            coded.iter().for_each(|sample| writer.put(*sample, self.bits));
+            put_all(writer, coded, self.bits);
         }
     }
+}
+
+/// Appends the bits above the `low` lowest of each sample in unary, two at once where they are short.
+fn put_unaries(writer: &mut BitWriter<'_>, coded: &[u32], low: u32) {
+    let (pairs, rest) = coded.as_chunks::<2>();
+    for [a, b] in pairs {
+        let (a, b) = (a >> low, b >> low);
+        if a < 15 && b < 15 {
+            writer.put(1 << (b + 1) | 1, a + b + 2);
+        } else {
+            writer.put_unary(a);
+            writer.put_unary(b);
+        }
+    }
+    rest.iter().for_each(|sample| writer.put_unary(sample >> low));
+}
+
+/// Appends the `count` low bits of each sample, four at once if they are few.
+fn put_all(writer: &mut BitWriter<'_>, coded: &[u32], count: u32) {
+    let (fours, rest) = coded.as_chunks::<4>();
+    let mask = (1 << count) - 1;
+    for [a, b, c, d] in fours {
+        let (a, b, c, d) = (a & mask, b & mask, c & mask, d & mask);
+        if count <= 8 {
+            writer.put(((a << count | b) << count | c) << count | d, 4 * count);
+        } else if count <= 16 {
+            writer.put(a << count | b, 2 * count);
+            writer.put(c << count | d, 2 * count);
+        } else {
+            [a, b, c, d].into_iter().for_each(|sample| writer.put(sample, count));
+        }
+    }
+    rest.iter().for_each(|sample| writer.put(*sample, count));
 }
 
 /// How many there are, 32 at most.
