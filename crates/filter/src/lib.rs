@@ -41,6 +41,8 @@ mod registry;
 pub mod scaleoffset;
 mod shuffle;
 pub mod szip;
+#[cfg(feature = "zfp")]
+pub mod zfp;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]
 mod zstd;
 
@@ -62,5 +64,7 @@ pub use registry::Registry;
 pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
 pub use szip::Szip;
+#[cfg(feature = "zfp")]
+pub use zfp::Zfp;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]
 pub use zstd::Zstd;

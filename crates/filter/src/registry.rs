@@ -58,6 +58,8 @@ impl Default for Registry {
             #[cfg(feature = "lz4")]
             Arc::new(crate::Lz4),
             Arc::new(Bitshuffle),
+            #[cfg(feature = "zfp")]
+            Arc::new(crate::Zfp),
             #[cfg(any(feature = "ruzstd", feature = "zstd"))]
             Arc::new(crate::Zstd),
         ];

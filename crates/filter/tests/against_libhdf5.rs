@@ -29,6 +29,8 @@ enum Stored {
     Equal,
     /// libhdf5 leaves a last byte without bits as memory was.
     EqualButTheLastByte,
+    /// Here are zeros more, up to a multiple of 8 bytes.
+    EqualButPadding,
     Differ,
 }
 
@@ -73,6 +75,12 @@ fn compare(cases: &str, stored: Stored) {
 
 fn check_stored(case: &Case, encoded: &[u8], chunk: &[u8], stored: Stored) {
     if stored == Stored::Differ {
+        return;
+    }
+    if stored == Stored::EqualButPadding {
+        let padding = encoded.get(chunk.len()..).unwrap_or_else(|| panic!("{}: too short", case.name));
+        assert!(padding.len() < 8 && padding.iter().all(|byte| *byte == 0), "{}", case.name);
+        assert!(encoded.starts_with(chunk), "{}: encoded\n{}\nnot\n{}", case.name, hex(encoded), hex(chunk));
         return;
     }
     let compared = chunk.len() - usize::from(stored == Stored::EqualButTheLastByte);
@@ -352,4 +360,78 @@ fn blosc_with_zlib() {
 #[test]
 fn blosc_with_zstd() {
     compare_blosc(5);
+}
+
+/// Chunks of 1 to 4 dimensions, some of one value, for each of `modes`: pairs of a name and options of the plug-in.
+#[cfg(feature = "zfp")]
+const ZFP: &str = "
+rng = np.random.default_rng(3)
+cases = []
+for dtype in ['<i4', '<i8', '<f4', '<f8']:
+    for shape in [(3,), (64,), (8, 12), (1, 7, 1, 9), (5, 6, 11), (3, 6, 5, 9)]:
+        walk = rng.integers(-900, 900, np.prod(shape)).cumsum()
+        smooth = np.sin(np.arange(np.prod(shape)) / 9) * 5e5
+        for chunk, values in [('walk', walk), ('smooth', smooth), ('zeros', walk * 0), ('part', np.where(walk % 900 > 5, 0, smooth))]:
+            values = (values / (7 if dtype[1] == 'f' else 1)).astype(dtype).reshape(shape)
+            for mode, options in modes:
+                if mode.startswith('accuracy') and dtype[1] == 'i':
+                    continue
+                setup = lambda p, options=options: p.set_filter(32013, h5z.FLAG_MANDATORY, options)
+                name = f'{dtype}.{shape}.{chunk}.{mode}'.replace(' ', '')
+                cases.append((name, h5t.py_create(values.dtype), shape, setup, values.tobytes(), None))
+";
+
+#[cfg(feature = "zfp")]
+#[test]
+fn zfp_of_fixed_rate() {
+    let modes = "
+modes = [(f'rate{rate}', hdf5plugin.Zfp(rate=rate).filter_options) for rate in [3, 8, 12.3, 16, 32]]
+";
+    compare(&format!("{modes}{ZFP}"), Stored::Equal);
+}
+
+#[cfg(feature = "zfp")]
+#[test]
+fn zfp_of_varying_rate() {
+    let modes = "
+modes = [('reversible', hdf5plugin.Zfp(reversible=True).filter_options), ('default', ())]
+modes += [(f'precision{n}', hdf5plugin.Zfp(precision=n).filter_options) for n in [1, 11, 30, 64]]
+modes += [(f'accuracy{n}', hdf5plugin.Zfp(accuracy=n).filter_options) for n in [1e-6, 0.1, 100]]
+modes += [(f'expert{a}_{b}', hdf5plugin.Zfp(minbits=a, maxbits=b, maxprec=40, minexp=-20).filter_options) for a, b in [(1, 200), (30, 4000)]]
+";
+    compare(&format!("{modes}{ZFP}"), Stored::EqualButPadding);
+}
+
+/// The client data that the plug-in makes are those that we make.
+#[cfg(feature = "zfp")]
+#[test]
+fn client_data_of_zfp() {
+    use hyperslab_filter::zfp::{Mode, Number, Parameters};
+
+    let Some(referee) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let code = "
+import sys
+import h5py, hdf5plugin
+modes = [dict(rate=7.5), dict(precision=13), dict(accuracy=1e-3), dict(reversible=True),
+         dict(minbits=20, maxbits=4000, maxprec=40, minexp=-20)]
+with h5py.File(sys.argv[1], 'w') as file:
+    for at, mode in enumerate(modes):
+        for dtype in ['f4', 'f8']:
+            for shape in [(9,), (3, 1, 5), (300, 2, 7), (2, 3, 4, 5)]:
+                dataset = file.create_dataset(None, shape, dtype, chunks=shape, **hdf5plugin.Zfp(**mode))
+                print(*dataset.id.get_create_plist().get_filter(0)[2])
+";
+    let printed = referee.run_script(code, [&folder.path().join("file.h5")]).unwrap();
+    let mut lines = printed.lines();
+    let expert = Mode::Expert { min_bits: 20, max_bits: 4000, max_precision: 40, min_exponent: -20 };
+    for mode in [Mode::Rate(7.5), Mode::Precision(13), Mode::Accuracy(1e-3), Mode::Reversible, expert] {
+        for number in [Number::F32, Number::F64] {
+            for chunk in [&[9][..], &[3, 1, 5], &[300, 2, 7], &[2, 3, 4, 5]] {
+                let data = Parameters::for_chunks(number, chunk, mode).unwrap().client_data();
+                let line: Vec<String> = data.iter().map(u32::to_string).collect();
+                assert_eq!(line.join(" "), lines.next().unwrap(), "{mode:?} {number:?} {chunk:?}");
+            }
+        }
+    }
 }
