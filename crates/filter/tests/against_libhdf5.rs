@@ -351,6 +351,12 @@ fn blosc_with_lz4() {
     compare_blosc(2);
 }
 
+#[cfg(feature = "snappy")]
+#[test]
+fn blosc_with_snappy() {
+    compare_blosc(3);
+}
+
 #[test]
 fn blosc_with_zlib() {
     compare_blosc(4);
