@@ -23,6 +23,7 @@
 mod bits;
 mod bitshuffle;
 mod blosc;
+mod blosc2;
 #[cfg(feature = "bzip2")]
 mod bzip2;
 mod codec;
@@ -48,6 +49,7 @@ mod zstd;
 
 pub use bitshuffle::Bitshuffle;
 pub use blosc::Blosc;
+pub use blosc2::Blosc2;
 #[cfg(feature = "bzip2")]
 pub use bzip2::Bzip2;
 pub use deflate::Deflate;

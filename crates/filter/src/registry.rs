@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Bitshuffle, Blosc, Deflate, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset, Shuffle, Szip,
+    Bitshuffle, Blosc, Blosc2, Deflate, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset, Shuffle, Szip,
 };
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
@@ -55,6 +55,7 @@ impl Default for Registry {
             Arc::new(crate::Bzip2),
             Arc::new(Lzf),
             Arc::new(Blosc),
+            Arc::new(Blosc2),
             #[cfg(feature = "lz4")]
             Arc::new(crate::Lz4),
             Arc::new(Bitshuffle),

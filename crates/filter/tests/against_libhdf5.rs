@@ -441,3 +441,53 @@ with h5py.File(sys.argv[1], 'w') as file:
         }
     }
 }
+
+/// Levels, block sizes and transforms of Blosc2 with one compressor.
+fn compare_blosc2(compressor: u32) {
+    let data = [[0, 5, 1], [0, 5, 0], [4160, 9, 2], [0, 1, 2], [0, 0, 1], [0, 5, 3], [1040, 3, 3]]
+        .map(|[block, level, transform]| [1, block, 0, 0, level, transform, compressor]);
+    compare_any(FilterId::BLOSC2, &data.each_ref().map(|data| &data[..]));
+    let cases = format!(
+        "
+rng = np.random.default_rng(3)
+cases = []
+for dtype in ['u1', '<i2', '>f4', '<f8', 'V13']:
+    for shape in [(7, 11), (1, 300), (300, 1), (100, 90), (9, 8, 30), (3, 4, 5, 6), (2, 3, 2, 3, 2, 3, 2, 3), (2,) * 9]:
+        count = np.prod(shape)
+        walk = rng.integers(-3, 4, count).cumsum()
+        if dtype == 'V13':
+            values = np.frombuffer((rng.integers(0, 3, 13 * count)).astype('u1').tobytes(), dtype).reshape(shape)
+        else:
+            values = walk.astype(dtype).reshape(shape)
+        for block, level, transform in [(0, 5, 1), (0, 1, 2), (256, 5, 1), (1000, 9, 0), (64, 5, 3), (0, 0, 1)]:
+            options = (1, block, 0, 0, level, transform, {compressor})
+            setup = lambda p, options=options: p.set_filter(32026, h5z.FLAG_OPTIONAL, options)
+            name = f'{{dtype}}.{{shape}}.{{block}}.{{level}}.{{transform}}'.replace(' ', '')
+            cases.append((name, h5t.py_create(values.dtype), shape, setup, values.tobytes(), None))
+"
+    );
+    compare(&cases, Stored::Differ);
+}
+
+#[test]
+fn blosc2_with_blosclz() {
+    compare_blosc2(0);
+}
+
+#[cfg(feature = "lz4")]
+#[test]
+fn blosc2_with_lz4() {
+    compare_blosc2(1);
+    compare_blosc2(2);
+}
+
+#[test]
+fn blosc2_with_zlib() {
+    compare_blosc2(4);
+}
+
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[test]
+fn blosc2_with_zstd() {
+    compare_blosc2(5);
+}
