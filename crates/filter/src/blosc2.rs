@@ -18,13 +18,17 @@
 mod array;
 mod chunk;
 mod frame;
+mod plan;
+mod transform;
 
 use crate::codec::choice::Codec;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use array::Array;
-use chunk::{Chunk, Plan, Transform};
+use chunk::Chunk;
 use frame::{Frame, Place};
+use plan::Plan;
+use transform::Transform;
 
 /// The Blosc2 filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -102,7 +106,7 @@ impl Filter for Blosc2 {
         let plan = Plan { codec, level, transform, size, block };
         let blocks = array.as_ref().map(|array| array.gather(size, input));
         let input = blocks.as_deref().unwrap_or(input);
-        let chunk = chunk::encode(plan, input)?;
+        let chunk = plan::encode(plan, input)?;
         frame::encode(&plan, array.as_ref(), input.len(), &chunk, output)?;
         Ok(Produced::Output)
     }

@@ -21,78 +21,35 @@
 //! ```
 //! A block is one stream, or as many as an element has bytes, unless bit 4 is set or it is a shorter last one.
 
-use crate::codec::bit_planes;
+use crate::Result;
 use crate::codec::choice::Codec;
-use crate::{Result, shuffle};
 
-use super::{ID, corrupt, failed, unsupported};
+use super::transform::{Elements, Transform};
+use super::{ID, corrupt, unsupported};
 
-const HEADER: usize = 16;
-const LONG_HEADER: usize = 32;
+pub(super) const HEADER: usize = 16;
+pub(super) const LONG_HEADER: usize = 32;
 
 /// What is written, and the latest that is read.
-const VERSION: u8 = 5;
+pub(super) const VERSION: u8 = 5;
 const LATEST: u8 = 6;
 
-/// Up to this version, bits are shuffled only in blocks of whole groups of elements.
-const WHOLE_GROUPS: u8 = 2;
-
 const SHUFFLED: u8 = 1;
-const AS_IT_IS: u8 = 1 << 1;
+pub(super) const AS_IT_IS: u8 = 1 << 1;
 const BITSHUFFLED: u8 = 1 << 2;
 const DIFFERENCES: u8 = 1 << 3;
-const NOT_SPLIT: u8 = 1 << 4;
-const IS_LONG: u8 = SHUFFLED | BITSHUFFLED;
+pub(super) const NOT_SPLIT: u8 = 1 << 4;
+pub(super) const IS_LONG: u8 = SHUFFLED | BITSHUFFLED;
 
 const DICTIONARY: u8 = 1;
 const ELSEWHERE: u8 = 1 << 3;
 const MEASURED: u8 = 1 << 7;
 const VARYING_BLOCKS: u8 = 1;
 
-const TRANSFORMS: usize = 6;
+pub(super) const TRANSFORMS: usize = 6;
 
 /// The byte behind the length of a stream that is one byte again and again.
-const RUN: u8 = 1;
-
-/// What is done to a block before it is encoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Transform {
-    Nothing,
-    /// All first bytes of the elements, all second ones and so on.
-    Shuffle,
-    /// The same with bits.
-    Bitshuffle,
-    /// What differs from the first block; there, from the element before.
-    Delta,
-    /// Each byte is what is to be added to the one before, in as many rows as an element has bytes.
-    ByteDelta {
-        rows: usize,
-    },
-}
-
-impl Transform {
-    fn of_number(number: u8, meta: u8, size: usize) -> Result<Self> {
-        match number {
-            // Numbers 4 and 36 drop bits and have nothing to be undone.
-            0 | 4 | 36 => Ok(Self::Nothing),
-            1 => Ok(Self::Shuffle),
-            2 => Ok(Self::Bitshuffle),
-            3 => Ok(Self::Delta),
-            35 => Ok(Self::ByteDelta { rows: if meta == 0 { size } else { usize::from(meta) } }),
-            _ => Err(unsupported(&format!("filter {number} of Blosc2"))),
-        }
-    }
-
-    pub(super) fn number(self) -> u8 {
-        match self {
-            Self::Nothing => 0,
-            Self::Shuffle => 1,
-            Self::Bitshuffle => 2,
-            Self::Delta => 3,
-            Self::ByteDelta { .. } => 35,
-        }
-    }
-}
+pub(super) const RUN: u8 = 1;
 
 /// What all of a chunk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,10 +194,10 @@ impl<'a> Chunk<'a> {
 
 /// Memory that is used for all blocks.
 #[derive(Debug, Default)]
-struct Memory {
-    planes: Vec<u8>,
-    bits: Vec<u8>,
-    stream: Vec<u8>,
+pub(super) struct Memory {
+    pub(super) planes: Vec<u8>,
+    pub(super) bits: Vec<u8>,
+    pub(super) stream: Vec<u8>,
 }
 
 /// Decodes the blocks of a chunk.
@@ -297,61 +254,10 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Undoes a transform of the planes.
     fn undo(&mut self, transform: Transform, index: usize, elements: &mut [u8]) {
-        let size = self.chunk.size;
-        let planes = &self.planes;
-        match transform {
-            Transform::Nothing => elements.copy_from_slice(planes),
-            Transform::Shuffle => shuffle::from_planes(size, planes, elements),
-            Transform::Bitshuffle => {
-                let whole = groups(self.chunk.version, size, planes.len());
-                let (from, from_tail) = planes.split_at_checked(whole).unwrap_or_default();
-                let (to, to_tail) = elements.split_at_mut_checked(whole).unwrap_or_default();
-                bit_planes::from_bit_planes(size, from, to, &mut self.memory.bits);
-                to_tail.copy_from_slice(from_tail);
-            }
-            Transform::Delta => {
-                elements.copy_from_slice(planes);
-                let width = difference_width(size);
-                let end = elements.len() / width * width;
-                if index == 0 {
-                    for at in width..end {
-                        let before = elements.get(at - width).copied().unwrap_or(0);
-                        elements.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= before);
-                    }
-                } else {
-                    elements.iter_mut().take(end).zip(&self.first).for_each(|(byte, first)| *byte ^= first);
-                }
-            }
-            Transform::ByteDelta { rows } => {
-                elements.copy_from_slice(planes);
-                let row = elements.len() / rows.max(1);
-                for row in elements.chunks_exact_mut(row.max(1)).take(rows) {
-                    let mut sum = 0_u8;
-                    for byte in row {
-                        sum = sum.wrapping_add(*byte);
-                        *byte = sum;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Bytes of the elements of which bits are shuffled.
-fn groups(version: u8, size: usize, length: usize) -> usize {
-    let count = length / size;
-    let whole = count - count % bit_planes::GROUP;
-    if version <= WHOLE_GROUPS && whole != count { 0 } else { whole * size }
-}
-
-/// Bytes of what differences are taken of.
-fn difference_width(size: usize) -> usize {
-    match size {
-        1 | 2 | 4 | 8 => size,
-        _ if size.is_multiple_of(8) => 8,
-        _ => 1,
+        let layout = Elements { size: self.chunk.size, version: self.chunk.version };
+        let first = (index > 0).then_some(&self.first[..]);
+        layout.undo(transform, first, &self.planes, elements, &mut self.memory.bits);
     }
 }
 
@@ -415,132 +321,5 @@ impl Chunk<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// How to encode.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
-    pub(super) codec: Codec,
-    pub(super) level: u32,
-    pub(super) transform: Transform,
-    /// Bytes of an element.
-    pub(super) size: usize,
-    /// Bytes of a block.
-    pub(super) block: usize,
-}
-
-impl Plan {
-    /// Bytes of an element as a chunk has it: one byte, where they are too many for its header.
-    fn element(&self) -> u8 {
-        u8::try_from(self.size).unwrap_or(1)
-    }
-
-    /// Whether its blocks are split.
-    fn is_split(&self) -> bool {
-        self.codec.is_split() && self.element() > 1 && self.block.is_multiple_of(usize::from(self.element()))
-    }
-
-    /// A header, but for the bytes of the chunk.
-    fn header(&self, length: u32) -> [u8; LONG_HEADER] {
-        let mut header = [0; LONG_HEADER];
-        let flags = IS_LONG | self.codec.format() << 5 | if self.is_split() { 0 } else { NOT_SPLIT };
-        let block = u32::try_from(self.block).unwrap_or(length);
-        let [l0, l1, l2, l3] = length.to_le_bytes();
-        let [b0, b1, b2, b3] = block.to_le_bytes();
-        let start = [VERSION, 1, flags, self.element(), l0, l1, l2, l3, b0, b1, b2, b3];
-        header.iter_mut().zip(start).for_each(|(to, from)| *to = from);
-        header.iter_mut().skip(HEADER + TRANSFORMS - 1).take(1).for_each(|to| *to = self.transform.number());
-        header
-    }
-}
-
-/// A chunk of these bytes; nothing for none.
-pub(super) fn encode(plan: Plan, input: &[u8]) -> Result<Vec<u8>> {
-    if input.is_empty() {
-        return Ok(Vec::new());
-    }
-    let length = i32::try_from(input.len()).ok().filter(|length| i32::MAX - length >= 32);
-    let length = length.ok_or_else(|| failed("the chunk has more than 2 GiB"))?.cast_unsigned();
-    let mut output = plan.header(length).to_vec();
-    if plan.level > 0 {
-        let places = output.len();
-        output.resize(places + 4 * input.len().div_ceil(plan.block), 0);
-        let mut memory = Memory::default();
-        let first = input.get(..plan.block).unwrap_or(input);
-        for (at, block) in input.chunks(plan.block).enumerate() {
-            let place = u32::try_from(output.len()).unwrap_or(u32::MAX).to_le_bytes();
-            if let Some(to) = output.get_mut(places + 4 * at..).and_then(<[u8]>::first_chunk_mut) {
-                *to = place;
-            }
-            plan.encode_block(if at > 0 { Some(first) } else { None }, block, &mut output, &mut memory)?;
-        }
-    }
-    if plan.level == 0 || output.len() >= LONG_HEADER + input.len() {
-        output.truncate(LONG_HEADER);
-        output.extend_from_slice(input);
-        output.iter_mut().skip(2).take(1).for_each(|flags| *flags |= AS_IT_IS);
-    }
-    let whole = u32::try_from(output.len()).unwrap_or(u32::MAX).to_le_bytes();
-    if let Some(to) = output.get_mut(12..).and_then(<[u8]>::first_chunk_mut) {
-        *to = whole;
-    }
-    Ok(output)
-}
-
-impl Plan {
-    fn encode_block(
-        &self,
-        first: Option<&[u8]>,
-        block: &[u8],
-        output: &mut Vec<u8>,
-        memory: &mut Memory,
-    ) -> Result<()> {
-        memory.planes.resize(block.len(), 0);
-        self.transform(first, block, memory);
-        let is_split = self.is_split() && block.len() == self.block;
-        let streams = if is_split { usize::from(self.element()) } else { 1 };
-        for plane in memory.planes.chunks_exact(block.len() / streams) {
-            if let Some((byte, others)) = plane.split_first()
-                && others.iter().all(|other| other == byte)
-            {
-                output.extend_from_slice(&(-i32::from(*byte)).to_le_bytes());
-                output.extend((*byte != 0).then_some(RUN));
-                continue;
-            }
-            memory.stream.clear();
-            self.codec.encode(ID, self.level, plane, &mut memory.stream)?;
-            let stream = if memory.stream.len() < plane.len() { &memory.stream } else { plane };
-            output.extend_from_slice(&u32::try_from(stream.len()).unwrap_or(u32::MAX).to_le_bytes());
-            output.extend_from_slice(stream);
-        }
-        Ok(())
-    }
-
-    /// Fills the planes; `first` is the first block, where this is another one.
-    fn transform(&self, first: Option<&[u8]>, block: &[u8], memory: &mut Memory) {
-        let size = usize::from(self.element());
-        let planes = &mut memory.planes;
-        match self.transform {
-            Transform::Shuffle => shuffle::to_planes(size, block, planes),
-            Transform::Bitshuffle => {
-                let whole = groups(VERSION, size, block.len());
-                let (from, from_tail) = block.split_at_checked(whole).unwrap_or_default();
-                let (to, to_tail) = planes.split_at_mut_checked(whole).unwrap_or_default();
-                bit_planes::to_bit_planes(size, from, to, &mut memory.bits);
-                to_tail.copy_from_slice(from_tail);
-            }
-            Transform::Delta => {
-                planes.copy_from_slice(block);
-                let width = difference_width(size);
-                let end = block.len() / width * width;
-                let reference = first.unwrap_or(block);
-                let skipped = if first.is_none() { width } else { 0 };
-                let elements = planes.iter_mut().take(end).skip(skipped);
-                elements.zip(reference).for_each(|(byte, reference)| *byte ^= reference);
-            }
-            // The other one is only read.
-            Transform::Nothing | Transform::ByteDelta { .. } => planes.copy_from_slice(block),
-        }
     }
 }

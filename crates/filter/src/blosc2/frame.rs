@@ -30,7 +30,8 @@ use crate::Result;
 use crate::codec::choice::Codec;
 
 use super::array::Array;
-use super::chunk::{Chunk, Plan, Special};
+use super::chunk::{Chunk, Special};
+use super::plan::Plan;
 use super::{corrupt, failed, unsupported};
 
 const MAGIC: &[u8] = b"b2frame\0";
