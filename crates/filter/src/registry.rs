@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Bitshuffle, Blosc, Blosc2, Deflate, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset, Shuffle, Szip,
+    Bitshuffle, Blosc, Blosc2, Deflate, Fcidecomp, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset,
+    Shuffle, Szip,
 };
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
@@ -59,6 +60,7 @@ impl Default for Registry {
             #[cfg(feature = "lz4")]
             Arc::new(crate::Lz4),
             Arc::new(Bitshuffle),
+            Arc::new(Fcidecomp),
             #[cfg(feature = "zfp")]
             Arc::new(crate::Zfp),
             #[cfg(any(feature = "ruzstd", feature = "zstd"))]
