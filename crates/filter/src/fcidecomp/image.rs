@@ -244,6 +244,9 @@ pub(super) fn encode(plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<
     let Plan { frame, near, turns, stored } = *plan;
     let preset =
         Preset::new(stored, frame.bits, i32::from(near)).ok_or_else(|| failed("impossible parameters"))?;
+    if !stored.is_of_all_bits(frame.bits) {
+        return Err(failed("a largest sample that is not all ones"));
+    }
     let size =
         |size: usize| u16::try_from(size).map(u16::to_be_bytes).map_err(|_| failed("too large an image"));
     let components = u8::try_from(frame.components).map_err(|_| failed("too many components"))?;
