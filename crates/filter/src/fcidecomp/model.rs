@@ -99,14 +99,20 @@ struct EndContext {
 /// The model of a scan.
 #[derive(Debug)]
 pub(super) struct Model {
+    rules: Rules,
+    contexts: Vec<Context>,
+    ends: [EndContext; 2],
+}
+
+/// What of a model does not change.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
     preset: Preset,
     near: i32,
     /// How many errors there are.
     range: i64,
     range_bits: u32,
     limit: u32,
-    contexts: Vec<Context>,
-    ends: [EndContext; 2],
 }
 
 /// The samples around one: to the left, above, above to the left.
@@ -121,13 +127,12 @@ fn bits_of(values: i64) -> u32 {
     64 - (values - 1).leading_zeros()
 }
 
-/// How many low bits are split off where errors have this sum of sizes.
+/// How many low bits are split off where errors have this sum of sizes: the least with which `count << bits` is no
+/// less than it.
 #[inline]
 fn low_bits(count: i64, sizes: i64) -> Option<u32> {
-    let mut bits = 0;
-    while count << bits < sizes {
-        bits += 1;
-    }
+    let bits = count.leading_zeros().saturating_sub(sizes.leading_zeros());
+    let bits = bits + u32::from(count << bits < sizes);
     (bits <= MOST_LOW_BITS).then_some(bits)
 }
 
@@ -137,33 +142,12 @@ impl Model {
         let range = (i64::from(preset.largest) + i64::from(2 * near)) / step + 1;
         let bits = bits_of(i64::from(preset.largest) + 1).max(2);
         let sizes = ((range + 32) / 64).max(2);
+        let limit = 2 * (bits + bits.max(8));
         Self {
-            preset,
-            near,
-            range,
-            range_bits: bits_of(range),
-            limit: 2 * (bits + bits.max(8)),
+            rules: Rules { preset, near, range, range_bits: bits_of(range), limit },
             contexts: vec![Context { sizes, errors: 0, count: 1, bias: 0 }; CONTEXTS],
             ends: [EndContext { sizes, count: 1, negatives: 0 }; 2],
         }
-    }
-
-    #[inline]
-    fn quantise(&self, difference: i32) -> i32 {
-        let [t1, t2, t3] = self.preset.thresholds;
-        let size = difference.abs();
-        let level = if size <= self.near {
-            return 0;
-        } else if size < t1 {
-            1
-        } else if size < t2 {
-            2
-        } else if size < t3 {
-            3
-        } else {
-            4
-        };
-        if difference < 0 { -level } else { level }
     }
 
     /// The context of a sample with `next` above to the right: 0 where all around is the same, and negative for the
@@ -171,13 +155,121 @@ impl Model {
     #[inline]
     pub(super) fn context(&self, around: Around, next: i32) -> i32 {
         let Around { left, above, corner } = around;
-        81 * self.quantise(next - above) + 9 * self.quantise(above - corner) + self.quantise(corner - left)
+        81 * self.rules.quantise(next - above)
+            + 9 * self.rules.quantise(above - corner)
+            + self.rules.quantise(corner - left)
     }
 
     /// Whether a run goes on with this sample.
     #[inline]
     pub(super) fn is_same(&self, sample: i32, run: i32) -> bool {
-        (sample - run).abs() <= self.near
+        (sample - run).abs() <= self.rules.near
+    }
+
+    /// Takes a sample in a context.
+    #[inline]
+    pub(super) fn decode(&mut self, source: &mut BitSource<'_>, context: i32, around: Around) -> Option<i32> {
+        let rules = self.rules;
+        let sign = if context < 0 { -1 } else { 1 };
+        let seen = self.contexts.get_mut(usize::try_from(context.unsigned_abs()).ok()?)?;
+        let predicted = rules.predict(around, sign * seen.bias);
+        let low = low_bits(seen.count, seen.sizes)?;
+        let value = rules.get(source, low, rules.limit)?;
+        let turned = i64::from(rules.is_turned(seen, low));
+        // Errors of opposite sign take turns.
+        let error = (value >> 1) ^ -((value & 1) ^ turned);
+        if error.abs() > LARGEST_ERROR {
+            return None;
+        }
+        seen.see(error, rules.step(), rules.preset.reset);
+        Some(rules.sample(predicted, sign * error))
+    }
+
+    /// Appends a sample in a context; gives back what a reader takes.
+    #[inline]
+    pub(super) fn encode(
+        &mut self,
+        sink: &mut BitSink<'_>,
+        context: i32,
+        around: Around,
+        sample: i32,
+    ) -> Option<i32> {
+        let rules = self.rules;
+        let sign = if context < 0 { -1 } else { 1 };
+        let seen = self.contexts.get_mut(usize::try_from(context.unsigned_abs()).ok()?)?;
+        let predicted = rules.predict(around, sign * seen.bias);
+        let low = low_bits(seen.count, seen.sizes)?;
+        let error = rules.error(sign * (i64::from(sample) - predicted));
+        let error_or_opposite = if rules.is_turned(seen, low) { !error } else { error };
+        let value = (error_or_opposite << 1) ^ (error_or_opposite >> 63);
+        rules.put(sink, value, low, rules.limit);
+        seen.see(error, rules.step(), rules.preset.reset);
+        Some(rules.sample(predicted, sign * error))
+    }
+
+    fn end_bits(seen: EndContext, kind: usize) -> Option<u32> {
+        let more = if kind == 1 { seen.count >> 1 } else { 0 };
+        low_bits(seen.count, seen.sizes + more)
+    }
+
+    /// Takes the sample that ends a run; `run_bits` are those of the length of the run. Samples that are coded with
+    /// those of other components are not alone.
+    pub(super) fn decode_end(
+        &mut self,
+        source: &mut BitSource<'_>,
+        (left, above): (i32, i32),
+        is_alone: bool,
+        run_bits: u32,
+    ) -> Option<i32> {
+        let (predicted, sign, kind) = self.rules.end(left, above, is_alone);
+        let seen = *self.ends.get(kind)?;
+        let low = Self::end_bits(seen, kind)?;
+        let value = self.rules.get(source, low, self.rules.limit - run_bits - 1)?;
+        let both = value + i64::try_from(kind).ok()?;
+        let is_odd = both & 1 != 0;
+        let size = (both + 1) >> 1;
+        if size > LARGEST_ERROR {
+            return None;
+        }
+        let is_negative = (low != 0 || 2 * seen.negatives >= seen.count) == is_odd;
+        let error = if is_negative { -size } else { size };
+        self.ends.get_mut(kind)?.see(error, value, kind, self.rules.preset.reset);
+        Some(self.rules.sample(predicted, sign * error))
+    }
+
+    /// Appends the sample that ends a run; gives back what a reader takes.
+    pub(super) fn encode_end(
+        &mut self,
+        sink: &mut BitSink<'_>,
+        (left, above): (i32, i32),
+        is_alone: bool,
+        run_bits: u32,
+        sample: i32,
+    ) -> Option<i32> {
+        let (predicted, sign, kind) = self.rules.end(left, above, is_alone);
+        let seen = *self.ends.get(kind)?;
+        let low = Self::end_bits(seen, kind)?;
+        let error = self.rules.error(sign * (i64::from(sample) - predicted));
+        let negatives = low != 0 || 2 * seen.negatives >= seen.count;
+        let is_odd = error != 0 && (error < 0) == negatives;
+        let value = 2 * error.abs() - i64::try_from(kind).ok()? - i64::from(is_odd);
+        self.rules.put(sink, value, low, self.rules.limit - run_bits - 1);
+        self.ends.get_mut(kind)?.see(error, value, kind, self.rules.preset.reset);
+        Some(self.rules.sample(predicted, sign * error))
+    }
+}
+
+impl Rules {
+    #[inline]
+    fn quantise(&self, difference: i32) -> i32 {
+        let [t1, t2, t3] = self.preset.thresholds;
+        let size = difference.abs();
+        // Without branches, as nobody foresees them.
+        let level = i32::from(size > self.near)
+            + i32::from(size >= t1)
+            + i32::from(size >= t2)
+            + i32::from(size >= t3);
+        level * difference.signum()
     }
 
     fn step(&self) -> i64 {
@@ -258,52 +350,8 @@ impl Model {
         (i64::from(predicted) + bias).clamp(0, i64::from(self.preset.largest))
     }
 
-    /// Takes a sample in a context.
-    #[inline]
-    pub(super) fn decode(&mut self, source: &mut BitSource<'_>, context: i32, around: Around) -> Option<i32> {
-        let sign = if context < 0 { -1 } else { 1 };
-        let at = usize::try_from(context.unsigned_abs()).ok()?;
-        let seen = *self.contexts.get(at)?;
-        let predicted = self.predict(around, sign * seen.bias);
-        let low = low_bits(seen.count, seen.sizes)?;
-        let value = self.get(source, low, self.limit)?;
-        let turned = i64::from(self.is_turned(seen, low));
-        // Errors of opposite sign take turns.
-        let error = (value >> 1) ^ -(value & 1 ^ turned);
-        if error.abs() > LARGEST_ERROR {
-            return None;
-        }
-        let steps = (self.step(), self.preset.reset);
-        self.contexts.get_mut(at)?.see(error, steps);
-        Some(self.sample(predicted, sign * error))
-    }
-
-    /// Appends a sample in a context; gives back what a reader takes.
-    #[inline]
-    pub(super) fn encode(
-        &mut self,
-        sink: &mut BitSink<'_>,
-        context: i32,
-        around: Around,
-        sample: i32,
-    ) -> Option<i32> {
-        let sign = if context < 0 { -1 } else { 1 };
-        let at = usize::try_from(context.unsigned_abs()).ok()?;
-        let seen = *self.contexts.get(at)?;
-        let predicted = self.predict(around, sign * seen.bias);
-        let low = low_bits(seen.count, seen.sizes)?;
-        let error = self.error(sign * (i64::from(sample) - predicted));
-        let is_turned = self.is_turned(seen, low);
-        let error_or_opposite = if is_turned { !error } else { error };
-        let value = error_or_opposite << 1 ^ error_or_opposite >> 63;
-        self.put(sink, value, low, self.limit);
-        let steps = (self.step(), self.preset.reset);
-        self.contexts.get_mut(at)?.see(error, steps);
-        Some(self.sample(predicted, sign * error))
-    }
-
     /// Whether negative errors are the likelier ones, and have the shorter codes.
-    fn is_turned(&self, seen: Context, low: u32) -> bool {
+    fn is_turned(&self, seen: &Context, low: u32) -> bool {
         self.near == 0 && low == 0 && 2 * seen.errors <= -seen.count
     }
 
@@ -311,67 +359,16 @@ impl Model {
     /// of the two contexts.
     #[inline]
     fn end(&self, left: i32, above: i32, is_alone: bool) -> (i64, i64, usize) {
-        if is_alone && self.is_same(left, above) {
+        if is_alone && (left - above).abs() <= self.near {
             return (i64::from(left), 1, 1);
         }
         (i64::from(above), if left > above { -1 } else { 1 }, 0)
-    }
-
-    fn end_bits(seen: EndContext, kind: usize) -> Option<u32> {
-        let more = if kind == 1 { seen.count >> 1 } else { 0 };
-        low_bits(seen.count, seen.sizes + more)
-    }
-
-    /// Takes the sample that ends a run; `run_bits` are those of the length of the run. Samples that are coded with
-    /// those of other components are not alone.
-    pub(super) fn decode_end(
-        &mut self,
-        source: &mut BitSource<'_>,
-        (left, above): (i32, i32),
-        is_alone: bool,
-        run_bits: u32,
-    ) -> Option<i32> {
-        let (predicted, sign, kind) = self.end(left, above, is_alone);
-        let seen = *self.ends.get(kind)?;
-        let low = Self::end_bits(seen, kind)?;
-        let value = self.get(source, low, self.limit - run_bits - 1)?;
-        let both = value + i64::try_from(kind).ok()?;
-        let is_odd = both & 1 != 0;
-        let size = (both + 1) >> 1;
-        if size > LARGEST_ERROR {
-            return None;
-        }
-        let is_negative = (low != 0 || 2 * seen.negatives >= seen.count) == is_odd;
-        let error = if is_negative { -size } else { size };
-        self.ends.get_mut(kind)?.see(error, value, kind, self.preset.reset);
-        Some(self.sample(predicted, sign * error))
-    }
-
-    /// Appends the sample that ends a run; gives back what a reader takes.
-    pub(super) fn encode_end(
-        &mut self,
-        sink: &mut BitSink<'_>,
-        (left, above): (i32, i32),
-        is_alone: bool,
-        run_bits: u32,
-        sample: i32,
-    ) -> Option<i32> {
-        let (predicted, sign, kind) = self.end(left, above, is_alone);
-        let seen = *self.ends.get(kind)?;
-        let low = Self::end_bits(seen, kind)?;
-        let error = self.error(sign * (i64::from(sample) - predicted));
-        let negatives = low != 0 || 2 * seen.negatives >= seen.count;
-        let is_odd = error != 0 && (error < 0) == negatives;
-        let value = 2 * error.abs() - i64::try_from(kind).ok()? - i64::from(is_odd);
-        self.put(sink, value, low, self.limit - run_bits - 1);
-        self.ends.get_mut(kind)?.see(error, value, kind, self.preset.reset);
-        Some(self.sample(predicted, sign * error))
     }
 }
 
 impl Context {
     #[inline]
-    fn see(&mut self, error: i64, (step, reset): (i64, i64)) {
+    fn see(&mut self, error: i64, step: i64, reset: i64) {
         self.errors += error * step;
         self.sizes += error.abs();
         if self.count == reset {
@@ -427,9 +424,9 @@ mod tests {
         for near in 0..4 {
             let model = Model::new(Preset::new(Stored::default(), 8, near).unwrap(), near);
             for (predicted, sample) in (0..256).flat_map(|a| (0..256).map(move |b| (i64::from(a), b))) {
-                let error = model.error(i64::from(sample) - predicted);
+                let error = model.rules.error(i64::from(sample) - predicted);
                 assert!(
-                    (model.sample(predicted, error) - sample).abs() <= near,
+                    (model.rules.sample(predicted, error) - sample).abs() <= near,
                     "{near} {predicted} {sample}"
                 );
             }

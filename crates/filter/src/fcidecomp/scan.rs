@@ -116,26 +116,48 @@ fn decode_line(source: &mut BitSource<'_>, model: &mut Model, lines: &mut Lines)
     let end = lines.line.len() - 1;
     let mut x = 1;
     while x < end {
-        let (around, next) = lines.around(x)?;
-        let context = model.context(around, next);
-        if context != 0 {
+        let (mut around, mut next) = lines.around(x)?;
+        let line = lines.line.get_mut(x..end)?.iter_mut();
+        // Above to the right of the samples behind this one.
+        let mut later = lines.above.get(x + 2..)?.iter();
+        for to in line {
+            let context = model.context(around, next);
+            if context == 0 {
+                break;
+            }
             let sample = model.decode(source, context, around)?;
-            lines.set(x, sample);
+            *to = sample;
             x += 1;
-            continue;
+            around = Around { left: sample, above: next, corner: around.above };
+            next = later.next().copied().unwrap_or(next);
         }
-        let run = decode_run(source, lines, end - x)?;
-        lines.line.get_mut(x..x + run)?.fill(around.left);
-        x += run;
         if x < end {
-            let above = *lines.above.get(x)?;
-            let sample = model.decode_end(source, (around.left, above), true, lines.run_bits())?;
-            lines.set(x, sample);
-            lines.is_shorter_run();
-            x += 1;
+            x = decode_run_and_end(source, model, lines, x)?;
         }
     }
     Some(())
+}
+
+/// Takes a run at `x` and the sample that ends it; gives back where the next one is.
+fn decode_run_and_end(
+    source: &mut BitSource<'_>,
+    model: &mut Model,
+    lines: &mut Lines,
+    x: usize,
+) -> Option<usize> {
+    let end = lines.line.len() - 1;
+    let left = *lines.line.get(x - 1)?;
+    let run = decode_run(source, lines, end - x)?;
+    lines.line.get_mut(x..x + run)?.fill(left);
+    let x = x + run;
+    if x == end {
+        return Some(x);
+    }
+    let above = *lines.above.get(x)?;
+    let sample = model.decode_end(source, (left, above), true, lines.run_bits())?;
+    lines.set(x, sample);
+    lines.is_shorter_run();
+    Some(x + 1)
 }
 
 /// Takes the length of a run of at most `most` samples.
