@@ -43,6 +43,7 @@ mod registry;
 pub mod scaleoffset;
 mod shuffle;
 pub mod szip;
+mod vbz;
 #[cfg(feature = "zfp")]
 pub mod zfp;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]
@@ -68,6 +69,7 @@ pub use registry::Registry;
 pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
 pub use szip::Szip;
+pub use vbz::Vbz;
 #[cfg(feature = "zfp")]
 pub use zfp::Zfp;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::{
     Bitshuffle, Blosc, Blosc2, Deflate, Fcidecomp, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset,
-    Shuffle, Szip,
+    Shuffle, Szip, Vbz,
 };
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
@@ -61,6 +61,7 @@ impl Default for Registry {
             Arc::new(crate::Lz4),
             Arc::new(Bitshuffle),
             Arc::new(Fcidecomp),
+            Arc::new(Vbz),
             #[cfg(feature = "zfp")]
             Arc::new(crate::Zfp),
             #[cfg(any(feature = "ruzstd", feature = "zstd"))]
