@@ -3,6 +3,7 @@
 
 mod digest;
 mod ls;
+mod open;
 mod output;
 
 use std::io::{self, Write as _};
