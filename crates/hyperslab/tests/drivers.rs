@@ -107,6 +107,41 @@ fn members_of_the_fixtures() {
     }
 }
 
+/// Each byte of what says how members lie, damaged in turn: errors at most, at once, and without much memory.
+#[test]
+fn damaged_members_do_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(fixtures::path("members")).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    for (first, damaged, bytes) in [
+        ("earliest-multi-s.h5", "earliest-multi-s.h5", 264),
+        ("earliest-split-m.h5", "earliest-split-m.h5", 200),
+        ("earliest-family00.h5", "earliest-family00.h5", 140),
+        // The superblock extension.
+        ("latest-multi-s.h5", "latest-multi-o.h5", 400),
+        ("latest-split-m.h5", "latest-split-m.h5", 300),
+    ] {
+        let path = folder.path().join(damaged);
+        let sound = std::fs::read(&path).unwrap();
+        for at in 0..bytes.min(sound.len()) {
+            for change in [0x01, 0x80, 0xff] {
+                let mut bytes = sound.clone();
+                bytes[at] ^= change;
+                std::fs::write(&path, bytes).unwrap();
+                let Ok(file) = File::open(folder.path().join(first)) else { continue };
+                for visited in file.walk().take(20) {
+                    let Ok(object) = visited.object else { continue };
+                    let _ = object.into_dataset().and_then(|dataset| dataset.read_stored());
+                }
+            }
+        }
+        std::fs::write(&path, &sound).unwrap();
+        assert!(File::open(folder.path().join(first)).is_ok());
+    }
+}
+
 #[test]
 fn a_family_without_a_member_names_it() {
     let folder = tempfile::tempdir().unwrap();
