@@ -3,11 +3,8 @@
 mod dataset;
 mod describe;
 mod json;
-mod numbers;
-mod paths;
 mod rows;
 mod tree;
-mod values;
 mod walk;
 
 use std::io::Write as _;
@@ -18,10 +15,10 @@ use anyhow::{Context as _, Result};
 use hyperslab::Object;
 
 use self::describe::Describer;
-use self::paths::Paths;
 use self::walk::Walk;
 use crate::open::OpenArguments;
 use crate::output;
+use crate::values::paths::Paths;
 
 /// Values of an array that the tree decodes; fewer are shown where they are long.
 const VALUES_IN_TREE: usize = 32;
