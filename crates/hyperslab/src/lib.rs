@@ -23,6 +23,7 @@
 
 mod attribute;
 mod dataset;
+mod driver;
 mod external;
 mod file;
 mod group;
@@ -36,6 +37,7 @@ mod walk;
 
 pub use attribute::Attribute;
 pub use dataset::Dataset;
+pub use driver::FileDriver;
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};
@@ -49,6 +51,7 @@ pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
 pub use hyperslab_engine::data::virtual_::VirtualView;
 pub use hyperslab_engine::{Error, ErrorKind, Limits, Result};
 pub use hyperslab_filter as filter;
+pub use hyperslab_vfd as vfd;
 pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo};
 pub use layout::{
     AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,

@@ -2,8 +2,10 @@
 //! joins objects and raw data.
 
 mod dataset;
+mod members;
 mod open;
 mod virtual_;
 
 pub use dataset::OpenDataset;
+pub use members::{MemberRange, Members};
 pub use open::{FileResolver, OpenFile};

@@ -15,7 +15,7 @@ use hyperslab_filter::Registry;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
 use hyperslab_format::metadata_cache_image::{MetadataCacheBlock, MetadataCacheContext};
 use hyperslab_format::superblock::Superblock;
-use hyperslab_vfd::{Driver, ReadRequest};
+use hyperslab_vfd::{Driver, DriverKind, ReadRequest};
 
 pub use bytes::Bytes;
 pub use open::StoreOptions;
@@ -34,7 +34,10 @@ pub struct Store {
     driver: Arc<dyn Driver>,
     superblock: Superblock,
     base: u64,
+    /// The offset behind the last byte.
     length: u64,
+    /// Bytes that are really there.
+    stored: u64,
     limits: Limits,
     filters: Registry,
     pages: PageCache,
@@ -59,9 +62,19 @@ impl Store {
         self.base
     }
 
-    /// Bytes of the whole file, user block included.
+    /// Bytes of the whole file, or of all its members, user block included.
     pub fn file_length(&self) -> u64 {
-        self.length
+        self.stored
+    }
+
+    /// Where the bytes lie.
+    pub fn driver_kind(&self) -> DriverKind {
+        self.driver.kind()
+    }
+
+    /// Whether there are as many bytes as the superblock says.
+    pub(crate) fn is_complete(&self) -> bool {
+        open::stated_end(&self.superblock, self.base).is_some_and(|end| end <= self.length)
     }
 
     /// Bounds on what the file may ask for.
@@ -91,7 +104,8 @@ impl Store {
         };
         let start = address.get().and_then(|offset| offset.checked_add(self.base)).ok_or_else(outside)?;
         let end = start.checked_add(length).ok_or_else(outside)?;
-        if end > self.length {
+        // The room between member files reads as zeros, but no block is larger than all that is stored.
+        if end > self.length || length > self.stored {
             return Err(outside());
         }
         Ok(start)
