@@ -45,6 +45,7 @@ pub use hyperslab_dataspace::{
 };
 pub use hyperslab_datatype as datatype;
 pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, H5Type};
+pub use hyperslab_derive::H5Type;
 pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
 pub use hyperslab_engine::data::virtual_::VirtualView;
 pub use hyperslab_engine::{Error, ErrorKind, Limits, Result};
