@@ -187,6 +187,16 @@ impl Axis {
         Some(AxisPart { start, stride: self.stride, count, block: self.block })
     }
 
+    /// The largest range of positions within, from its start on, that is made of whole blocks of the same length;
+    /// empty if the start is within a block.
+    pub(crate) fn whole_blocks(&self, positions: Range<u64>) -> Range<u64> {
+        if positions.start.checked_rem(self.block) != Some(0) {
+            return positions.start..positions.start;
+        }
+        let end = positions.end.saturating_sub(positions.end.checked_rem(self.block).unwrap_or(0));
+        positions.start..end.max(positions.start)
+    }
+
     /// How many selected coordinates follow each other from that position on, itself included.
     pub(crate) fn run_from(&self, position: u64) -> u64 {
         let block = position.checked_div(self.block).unwrap_or(0);
@@ -200,7 +210,7 @@ impl Axis {
     }
 
     /// The coordinates of a block.
-    pub(crate) fn block_length(&self, block: u64) -> u64 {
+    pub fn block_length(&self, block: u64) -> u64 {
         if block.saturating_add(1) == self.count { self.last } else { self.block }
     }
 

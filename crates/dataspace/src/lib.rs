@@ -1,6 +1,6 @@
 //! HDF5 dataspaces: extents, selections, chunk grids, gather and scatter by runs. No stability promise:
 //! use the crate `hyperslab`. Pure: nothing here knows files or element types.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod algebra;
 mod axis;
@@ -15,8 +15,10 @@ mod linear;
 mod order;
 mod region;
 mod runs;
+mod scatter;
 mod selection;
 mod spans;
+mod tiling;
 
 pub use algebra::SetOperation;
 pub use axis::{Axes, Axis, AxisPart, AxisRun};
@@ -30,4 +32,6 @@ pub use linear::{LinearRun, LinearRuns};
 pub use order::Ordered;
 pub use region::{Coordinates, Region};
 pub use runs::{Run, Runs};
+pub use scatter::{Canvas, Tile, TileScratch, Tiles};
 pub use selection::{Block, Hyperslab, Points, RegularHyperslab, Selection, UNLIMITED};
+pub use tiling::Tiling;

@@ -48,13 +48,7 @@ impl<'a> LinearRuns<'a> {
             }
             Selection::Points(points) => Source::Points(PointRuns::new(points)),
         };
-        let mut strides = Dims::from_elem(1, dims.len());
-        let mut stride = 1_u64;
-        for (to, size) in strides.iter_mut().zip(&dims).rev() {
-            *to = stride;
-            stride = stride.saturating_mul(*size);
-        }
-        Ok(Self { source, strides, pending: None })
+        Ok(Self { source, strides: strides(&dims), pending: None })
     }
 }
 
@@ -78,6 +72,17 @@ impl Iterator for LinearRuns<'_> {
             }
         }
     }
+}
+
+/// Elements between neighbours in each dimension of a C-order array.
+pub(crate) fn strides(dims: &[u64]) -> Dims {
+    let mut strides = Dims::from_elem(1, dims.len());
+    let mut stride = 1_u64;
+    for (to, size) in strides.iter_mut().zip(dims).rev() {
+        *to = stride;
+        stride = stride.saturating_mul(*size);
+    }
+    strides
 }
 
 const OVERFLOW: DataspaceError = DataspaceError::Overflow { what: "number of elements" };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Hyperslab, Points, RegularHyperslab, Selection};
-use hyperslab_engine::data::{ExternalSource, OpenRaw, Piece, Source};
+use hyperslab_engine::data::{Destination, ExternalSource, OpenRaw, Piece, ReadContext, Resources, Source};
 use hyperslab_engine::store::{RawFile, Store, StoreOptions};
 use hyperslab_engine::{Error, ErrorKind, Result};
 use hyperslab_vfd::Core;
@@ -28,10 +28,17 @@ fn source(dims: &[u64]) -> ExternalSource {
         [(b"upper", 2, Some(3)), (b"digits", 0, Some(0)), (b"lower", 1, Some(7)), (b"digits", 0, None)];
     ExternalSource {
         dims: Dims::from_slice(dims),
-        element_size: 1,
         pieces: Piece::row(pieces.into_iter()),
         files: Box::new(Letters),
     }
+}
+
+/// Reads into a buffer that holds something.
+fn read(source: &ExternalSource, selection: &Selection, out: &mut [u8]) -> Result<()> {
+    let (store, resources) = (store(), Resources::default());
+    out.fill(b'?');
+    let context = ReadContext { store: &store, resources: &resources };
+    source.read(context, selection, &mut Destination::stored(out, 1))
 }
 
 fn store() -> Store {
@@ -41,28 +48,28 @@ fn store() -> Store {
 
 #[test]
 fn pieces_follow_each_other_and_short_ones_end_in_zeros() {
-    let (store, mut out) = (store(), [0; 10]);
-    source(&[10]).read(&store, &Selection::All, &mut out).unwrap();
+    let mut out = [0; 10];
+    read(&source(&[10]), &Selection::All, &mut out).unwrap();
     assert_eq!(&out, b"CDEbcd\0\0\0\0");
     let strided = RegularHyperslab::strided(&[0, 1], &[1, 2], &[2, 2]);
     let mut out = [0; 4];
     let selection = Selection::Hyperslab(Hyperslab::Regular(strided));
-    source(&[2, 5]).read(&store, &selection, &mut out).unwrap();
+    read(&source(&[2, 5]), &selection, &mut out).unwrap();
     assert_eq!(&out, b"Db\0\0");
     let mut out = [0; 3];
     let points = Selection::Points(Points { rank: 1, coordinates: vec![5, 0, 3] });
-    source(&[10]).read(&store, &points, &mut out).unwrap();
+    read(&source(&[10]), &points, &mut out).unwrap();
     assert_eq!(&out, b"dCb");
 }
 
 #[test]
 fn a_missing_file_matters_where_it_is_needed() {
-    let (store, mut out) = (store(), [0; 11]);
-    let error = source(&[11]).read(&store, &Selection::All, &mut out).unwrap_err();
+    let mut out = [0; 11];
+    let error = read(&source(&[11]), &Selection::All, &mut out).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert_eq!(error.to_string(), "external file `digits`");
     let mut short = source(&[11]);
     short.pieces.pop();
-    let error = short.read(&store, &Selection::All, &mut out).unwrap_err();
+    let error = read(&short, &Selection::All, &mut out).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
 }

@@ -1,7 +1,7 @@
 //! What every filter must do, as tests to be run by each: `conformance::run(&MyFilter, &client_data)`.
 #![expect(clippy::unwrap_used, reason = "this is a test suite: a failure is meant to panic")]
 
-use crate::{Filter, FilterContext, FilterError, Produced, Result};
+use crate::{Filter, FilterContext, FilterError, Produced, Result, Workspace};
 
 /// Checks the contract of a lossless filter that takes chunks of any length.
 ///
@@ -65,6 +65,30 @@ pub fn decode(
     Ok(taken(produced, bytes, output))
 }
 
+/// Decoded into slices that are long enough, too long and too short, chunks and errors are the same; and so
+/// they are with a workspace that has been used.
+fn into_slices(filter: &dyn Filter, context: &FilterContext<'_>, bytes: &[u8]) {
+    let mut output = Vec::new();
+    let decoded = filter.decode(context, bytes, &mut output).map(|produced| taken(produced, bytes, output));
+    let mut workspace = Workspace::default();
+    let length = decoded.as_ref().map_or(context.expected_output.unwrap_or(40).min(1 << 20), Vec::len);
+    for room in [length, length + 9, length / 2] {
+        let mut output = vec![0xee; room];
+        match (filter.decode_into(context, bytes, &mut output, &mut workspace), &decoded) {
+            (Ok(count), Ok(decoded)) => {
+                assert_eq!(count, decoded.len(), "into {room} bytes");
+                let fits = room.min(count);
+                assert_eq!(output.get(..fits), decoded.get(..fits), "into {room} bytes");
+            }
+            (Err(error), Err(expected)) => assert_eq!(error, *expected, "into {room} bytes"),
+            (got, _) => assert_eq!(got.as_ref().err(), decoded.as_ref().err(), "into {room} bytes"),
+        }
+    }
+    let mut output = vec![0xee; 5];
+    let again = filter.decode_with(context, bytes, &mut output, &mut workspace);
+    assert_eq!(again.map(|produced| taken(produced, bytes, output)), decoded, "with a workspace");
+}
+
 fn taken(produced: Produced, input: &[u8], output: Vec<u8>) -> Vec<u8> {
     match produced {
         Produced::Output => output,
@@ -94,6 +118,10 @@ fn round_trip(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &
         let decoded = decode(filter, client_data, encoded, expected, usize::MAX).unwrap();
         assert_eq!(decoded, chunk, "expecting {expected:?}");
     }
+    for (expected, limit) in [(Some(chunk.len()), chunk.len()), (None, chunk.len() / 2)] {
+        let context = FilterContext { expected_output: expected, ..FilterContext::new(client_data, limit) };
+        into_slices(filter, &context, encoded);
+    }
 }
 
 /// The limit is kept, and is no less than the chunk.
@@ -114,6 +142,9 @@ fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
         let limit = encoded.len() * 3 + 100;
         if let Ok(decoded) = decode(filter, client_data, bytes, None, limit) {
             assert!(decoded.len() <= limit);
+        }
+        if bytes.len() < 1000 {
+            into_slices(filter, &FilterContext::new(client_data, limit), bytes);
         }
     };
     let places = (100_000 / (encoded.len() + 1)).clamp(3, 40);

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use crate::{FilterId, Result};
+use crate::{FilterId, Result, Workspace};
 
 /// What a filter may know about the chunk in hand.
 #[derive(Debug, Clone, Copy)]
@@ -60,15 +60,90 @@ pub trait Filter: Send + Sync + Debug {
     /// [`Limit`](crate::FilterError::Limit) for more than `max_output`. No input makes it panic.
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced>;
 
+    /// [`decode`](Self::decode) with a workspace, for filters that have something to keep in it.
+    ///
+    /// # Errors
+    /// As `decode`.
+    fn decode_with(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<Produced> {
+        let _ = workspace;
+        self.decode(context, input, output)
+    }
+
+    /// Undoes `encode`, into the memory of the caller: gives the number of bytes decoded, as many of which as
+    /// fit are the first of `output`; what `output` holds behind them, or after an error, means nothing.
+    /// Filters that can do without a buffer in between override it; the answer is always that of
+    /// [`decode`](Self::decode), its limits included.
+    ///
+    /// # Errors
+    /// As `decode`.
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        decode_and_copy(self, context, input, output, workspace)
+    }
+
     /// Encodes the bytes of a chunk.
     ///
     /// # Errors
     /// [`Failed`](crate::FilterError::Failed) if these bytes, or any with these parameters, cannot be encoded.
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced>;
 
+    /// [`encode`](Self::encode) with a workspace, for filters that have something to keep in it.
+    ///
+    /// # Errors
+    /// As `encode`.
+    fn encode_with(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<Produced> {
+        let _ = workspace;
+        self.encode(context, input, output)
+    }
+
     /// Bytes that `encode` makes of `input` bytes, if that depends on nothing else.
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize>;
 
     /// Whether the filter is there to make chunks smaller, so that it is pointless where it does not.
     fn compresses(&self) -> bool;
+}
+
+/// [`Filter::decode_into`] by way of a buffer.
+pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
+    filter: &F,
+    context: &FilterContext<'_>,
+    input: &[u8],
+    output: &mut [u8],
+    workspace: &mut Workspace,
+) -> Result<usize> {
+    let mut buffer: Box<Vec<u8>> = workspace.take();
+    let produced = filter.decode_with(context, input, &mut buffer, workspace);
+    let decoded = match produced? {
+        Produced::Output => buffer.as_slice(),
+        Produced::Input(range) => input.get(range).unwrap_or_default(),
+    };
+    let length = decoded.len();
+    copy_start(decoded, output);
+    workspace.keep(buffer);
+    Ok(length)
+}
+
+/// Copies as many bytes as both have.
+pub(crate) fn copy_start(from: &[u8], to: &mut [u8]) {
+    let count = from.len().min(to.len());
+    if let (Some(from), Some(to)) = (from.get(..count), to.get_mut(..count)) {
+        to.copy_from_slice(from);
+    }
 }

@@ -41,6 +41,7 @@ mod registry;
 pub mod scaleoffset;
 mod shuffle;
 pub mod szip;
+mod workspace;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]
 mod zstd;
 
@@ -62,5 +63,6 @@ pub use registry::Registry;
 pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
 pub use szip::Szip;
+pub use workspace::Workspace;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]
 pub use zstd::Zstd;

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Registry, Result};
+use crate::filter::copy_start;
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Registry, Result, Workspace};
 
 /// One filter of a pipeline, as the file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,10 +81,14 @@ impl Default for ChunkTarget {
 /// Bytes beyond the expected ones that are decoded before a chunk is refused.
 const SLACK: usize = 64 << 10;
 
-/// Memory that is kept from one chunk to the next.
+/// Memory and codec states that are kept from one chunk to the next; one per thread will do for all datasets.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    spare: Vec<u8>,
+    /// Buffers between the stages.
+    spares: [Vec<u8>; 2],
+    /// Bytes that each stage should decode to.
+    lengths: Vec<Option<usize>>,
+    workspace: Workspace,
 }
 
 /// The filters of a dataset, in the order in which they encode.
@@ -144,33 +149,101 @@ impl Pipeline {
         target: &ChunkTarget,
         scratch: &mut Scratch,
     ) -> Result<Vec<u8>> {
-        let mut steps = Vec::with_capacity(self.stages.len());
-        let mut length = target.length;
-        for (_, stage) in self.stages.iter().enumerate().filter(|(at, _)| !is_masked(filter_mask, *at)) {
-            let filter = stage.find(registry)?;
-            let context = FilterContext { expected_output: length, ..context(stage, target) };
-            length = length.and_then(|length| filter.encoded_length(&context, length));
-            steps.push((filter, context));
-        }
+        self.expect_lengths(registry, filter_mask, target, &mut scratch.lengths)?;
         let mut hand = Hand::new(bytes.into(), scratch);
-        for (filter, mut context) in steps.into_iter().rev() {
+        for (at, stage) in self.stages_left(filter_mask).rev() {
+            let filter = stage.find(registry)?;
             hand.pass(|input, output| {
-                let most = context.expected_output.map_or_else(
-                    || input.len().saturating_mul(target.expansion),
-                    |expected| expected.saturating_mul(2),
-                );
-                context.max_output = most.saturating_add(SLACK).min(target.max_bytes);
-                filter.decode(&context, input, output)
+                let context = decode_context(stage, target, scratch.lengths.get(at), input);
+                filter.decode_with(&context, input, output, &mut scratch.workspace)
             })?;
         }
         if let Some(expected) = target.length {
-            let got = hand.bytes().len();
-            if got < expected {
-                return Err(FilterError::Length { expected, got });
-            }
+            check_length(expected, hand.bytes().len())?;
             hand.range.end = hand.range.start.saturating_add(expected);
         }
         Ok(hand.finish(scratch))
+    }
+
+    /// Decodes a chunk as [`Pipeline::decode_chunk`] does, into memory of the caller: `out` is the whole chunk,
+    /// whatever length `target` tells. The last stage writes there without a buffer in between, and with a
+    /// `scratch` that has seen such chunks before, none of the built-in filters asks for memory but those that
+    /// leave no choice by their codec. After an error the bytes of `out` mean nothing.
+    ///
+    /// ```
+    /// use hyperslab_filter::{ChunkTarget, FilterId, Pipeline, Registry, Scratch, Stage};
+    ///
+    /// let registry = Registry::default();
+    /// let stages = vec![Stage::new(FilterId::SHUFFLE, &[4]), Stage::new(FilterId::DEFLATE, &[6])];
+    /// let (pipeline, target) = (Pipeline::new(stages), ChunkTarget::default());
+    /// let chunk = [7; 4000];
+    /// let (stored, mask) = pipeline.encode_chunk(&registry, &chunk[..], &target)?;
+    ///
+    /// let mut scratch = Scratch::default(); // one per thread
+    /// let mut out = [0; 4000];
+    /// pipeline.decode_into(&registry, mask, &stored, &mut out, &target, &mut scratch)?;
+    /// assert_eq!(out, chunk);
+    /// # Ok::<(), hyperslab_filter::FilterError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Pipeline::decode_chunk`].
+    pub fn decode_into(
+        &self,
+        registry: &Registry,
+        filter_mask: u32,
+        stored: &[u8],
+        out: &mut [u8],
+        target: &ChunkTarget,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let target = &ChunkTarget { length: Some(out.len()), ..*target };
+        self.expect_lengths(registry, filter_mask, target, &mut scratch.lengths)?;
+        let Some((last, _)) = self.stages_left(filter_mask).next() else {
+            check_length(out.len(), stored.len())?;
+            copy_start(stored, out);
+            return Ok(());
+        };
+        let mut hand = Hand::new(stored.into(), scratch);
+        for (at, stage) in self.stages_left(filter_mask).rev() {
+            let filter = stage.find(registry)?;
+            let context = decode_context(stage, target, scratch.lengths.get(at), hand.bytes());
+            if at > last {
+                hand.pass(|input, output| {
+                    filter.decode_with(&context, input, output, &mut scratch.workspace)
+                })?;
+            } else {
+                let got = filter.decode_into(&context, hand.bytes(), out, &mut scratch.workspace)?;
+                check_length(out.len(), got)?;
+            }
+        }
+        hand.release(scratch);
+        Ok(())
+    }
+
+    /// The stages that a chunk has passed.
+    fn stages_left(&self, filter_mask: u32) -> impl DoubleEndedIterator<Item = (usize, &Stage)> {
+        self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))
+    }
+
+    /// Makes `lengths` those that each stage should decode to, as far as they can be told.
+    fn expect_lengths(
+        &self,
+        registry: &Registry,
+        filter_mask: u32,
+        target: &ChunkTarget,
+        lengths: &mut Vec<Option<usize>>,
+    ) -> Result<()> {
+        lengths.clear();
+        let mut length = target.length;
+        for (at, stage) in self.stages.iter().enumerate() {
+            lengths.push(length);
+            if !is_masked(filter_mask, at) {
+                let filter = stage.find(registry)?;
+                length = length.and_then(|length| filter.encoded_length(&context(stage, target), length));
+            }
+        }
+        Ok(())
     }
 
     /// Encodes a chunk; gives what to store and its filter mask, in which the bits of the optional filters
@@ -199,13 +272,14 @@ impl Pipeline {
         scratch: &mut Scratch,
     ) -> Result<(Vec<u8>, u32)> {
         let mut hand = Hand::new(bytes.into(), scratch);
+        let workspace = &mut scratch.workspace;
         let mut mask = 0;
         for (at, stage) in self.stages.iter().enumerate() {
             let bit = mask_bit(at);
             let optional = stage.is_optional() && bit != 0;
             let result = stage.find(registry).and_then(|filter| {
                 hand.pass(|input, output| {
-                    let produced = filter.encode(&context(stage, target), input, output)?;
+                    let produced = filter.encode_with(&context(stage, target), input, output, workspace)?;
                     let grew = produced == Produced::Output && output.len() >= input.len();
                     if optional && filter.compresses() && grew {
                         return Err(FilterError::failed(stage.id, "the chunk does not become smaller"));
@@ -233,6 +307,25 @@ fn context<'a>(stage: &'a Stage, target: &ChunkTarget) -> FilterContext<'a> {
     }
 }
 
+/// What a stage may know and take that decodes `input`, given what [`Pipeline::expect_lengths`] says.
+fn decode_context<'a>(
+    stage: &'a Stage,
+    target: &ChunkTarget,
+    expected: Option<&Option<usize>>,
+    input: &[u8],
+) -> FilterContext<'a> {
+    let expected_output = expected.copied().flatten();
+    let most = expected_output
+        .map_or_else(|| input.len().saturating_mul(target.expansion), |expected| expected.saturating_mul(2));
+    let max_output = most.saturating_add(SLACK).min(target.max_bytes);
+    FilterContext { expected_output, max_output, ..context(stage, target) }
+}
+
+/// More bytes than expected are none too few.
+fn check_length(expected: usize, got: usize) -> Result<()> {
+    if got < expected { Err(FilterError::Length { expected, got }) } else { Ok(()) }
+}
+
 /// The bit of the stage in a filter mask; 0 for stages that have none.
 fn mask_bit(stage: usize) -> u32 {
     u32::try_from(stage).ok().and_then(|at| 1_u32.checked_shl(at)).unwrap_or(0)
@@ -242,16 +335,19 @@ fn is_masked(filter_mask: u32, stage: usize) -> bool {
     filter_mask & mask_bit(stage) != 0
 }
 
-/// The chunk on its way: some bytes of one buffer, and a second buffer to write the next ones into.
+/// The chunk on its way: some bytes of one buffer, and others to write the next ones into.
 struct Hand<'a> {
     current: Cow<'a, [u8]>,
     range: Range<usize>,
     spare: Vec<u8>,
+    /// Takes the place of `spare` while `current` is borrowed.
+    second: Vec<u8>,
 }
 
 impl<'a> Hand<'a> {
     fn new(bytes: Cow<'a, [u8]>, scratch: &mut Scratch) -> Self {
-        Self { range: 0..bytes.len(), current: bytes, spare: std::mem::take(&mut scratch.spare) }
+        let [spare, second] = std::mem::take(&mut scratch.spares);
+        Self { range: 0..bytes.len(), current: bytes, spare, second }
     }
 
     fn bytes(&self) -> &[u8] {
@@ -265,9 +361,10 @@ impl<'a> Hand<'a> {
             Produced::Output => {
                 let new = std::mem::take(&mut self.spare);
                 self.range = 0..new.len();
-                if let Cow::Owned(old) = std::mem::replace(&mut self.current, Cow::Owned(new)) {
-                    self.spare = old;
-                }
+                self.spare = match std::mem::replace(&mut self.current, Cow::Owned(new)) {
+                    Cow::Owned(old) => old,
+                    Cow::Borrowed(_) => std::mem::take(&mut self.second),
+                };
             }
             Produced::Input(part) => {
                 let end = part.end.min(input.len());
@@ -278,8 +375,18 @@ impl<'a> Hand<'a> {
         Ok(())
     }
 
+    /// Gives all memory back.
+    fn release(self, scratch: &mut Scratch) {
+        let second = match self.current {
+            Cow::Owned(bytes) => bytes,
+            Cow::Borrowed(_) => self.second,
+        };
+        scratch.spares = [self.spare, second];
+    }
+
+    /// Gives the bytes, and the other memory back.
     fn finish(self, scratch: &mut Scratch) -> Vec<u8> {
-        scratch.spare = self.spare;
+        scratch.spares = [self.spare, self.second];
         match self.current {
             Cow::Borrowed(bytes) => bytes.get(self.range).unwrap_or_default().to_vec(),
             Cow::Owned(mut bytes) => {
@@ -416,8 +523,11 @@ mod tests {
             let target = if known { ChunkTarget::of_length(chunk.len()) } else { ChunkTarget::default() };
             for _ in 0..2 {
                 let (stored, mask) = pipeline.encode_chunk_with(&registry, &chunk[..], &target, &mut scratch).unwrap();
-                let decoded = pipeline.decode_chunk_with(&registry, mask, stored, &target, &mut scratch).unwrap();
+                let decoded = pipeline.decode_chunk_with(&registry, mask, &stored[..], &target, &mut scratch).unwrap();
                 prop_assert_eq!(&decoded, &chunk);
+                let mut out = vec![0xee; chunk.len()];
+                pipeline.decode_into(&registry, mask, &stored, &mut out, &target, &mut scratch).unwrap();
+                prop_assert_eq!(&out, &chunk);
             }
         }
 
@@ -429,9 +539,12 @@ mod tests {
             length in proptest::option::of(0..500_usize),
         ) {
             let target = ChunkTarget { length, ..ChunkTarget::default() };
-            if let (Ok(chunk), Some(length)) = (Pipeline::new(stages).decode_chunk(&Registry::default(), mask, bytes, &target), length) {
-                prop_assert_eq!(chunk.len(), length);
-            }
+            let (registry, pipeline) = (Registry::default(), Pipeline::new(stages));
+            let decoded = pipeline.decode_chunk(&registry, mask, &bytes[..], &target);
+            let Some(length) = length else { return Ok(()) };
+            let mut out = vec![0xee; length];
+            let into = pipeline.decode_into(&registry, mask, &bytes, &mut out, &target, &mut Scratch::default());
+            prop_assert_eq!(into.map(|()| out), decoded);
         }
     }
 }

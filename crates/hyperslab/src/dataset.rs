@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use hyperslab_engine::data::Destination;
 use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};
@@ -254,7 +255,7 @@ impl Dataset {
         let (selection, count) =
             self.prepare(selection, size_of::<T>()).map_err(|error| self.context(error))?;
         let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
-        T::read_vec(count, |out| self.fill_buffer(&conversion, &selection, count, out))
+        T::read_vec(count, |out| self.fill_buffer(&conversion, &selection, count, out, true))
             .map_err(|error| self.context(error))
     }
 
@@ -280,11 +281,8 @@ impl Dataset {
             return Err(self.context(Error::Misuse(message)));
         }
         let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
-        T::read_slice(values, |out| {
-            out.fill(0);
-            self.fill_buffer(&conversion, &selection, count, out)
-        })
-        .map_err(|error| self.context(error))
+        T::read_slice(values, |out| self.fill_buffer(&conversion, &selection, count, out, false))
+            .map_err(|error| self.context(error))
     }
 
     /// The elements of a slice, which [`s!`](crate::s) makes, as an array of the slice's shape: a dimension of
@@ -326,23 +324,21 @@ impl Dataset {
         Ok((selection, to_usize(count)?))
     }
 
-    /// Fills a buffer that holds zeros with converted elements.
+    /// Fills a buffer with converted elements.
     fn fill_buffer(
         &self,
         conversion: &Conversion,
         selection: &Selection,
         count: usize,
         out: &mut [u8],
+        zeroed: bool,
     ) -> Result<()> {
         let file = self.object.file();
-        if conversion.is_no_op() {
-            return self.open.read_into(file, selection, out);
+        let mut to = Destination::converted(out, conversion);
+        if zeroed {
+            to = to.zeroed();
         }
-        let bytes = match count {
-            0 => Vec::new(),
-            _ => self.open.read(file, selection)?,
-        };
-        Ok(conversion.convert(&bytes, out, count)?)
+        if count > 0 { self.open.read_to(file, selection, &mut to) } else { Ok(()) }
     }
 
     /// The only element.

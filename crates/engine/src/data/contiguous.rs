@@ -1,10 +1,10 @@
 //! Elements side by side in one block of the file.
 
-use hyperslab_dataspace::{Dims, Selection, gather};
+use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_format::codec::Address;
 
-use super::byte_runs::fetch_runs;
-use super::{Fill, Source};
+use super::linear::{self, LinearBytes, Request};
+use super::{Destination, Fill, ReadContext, Source};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -13,8 +13,6 @@ use crate::store::Store;
 pub struct ContiguousSource {
     /// The shape; empty for a scalar.
     pub dims: Dims,
-    /// Bytes of an element.
-    pub element_size: usize,
     /// The first element; undefined while none was written.
     pub address: Address,
     /// What the elements read as then.
@@ -22,33 +20,42 @@ pub struct ContiguousSource {
 }
 
 impl Source for ContiguousSource {
-    fn read(&self, store: &Store, selection: &Selection, out: &mut [u8]) -> Result<()> {
+    fn read(&self, context: ReadContext<'_>, selection: &Selection, to: &mut Destination<'_>) -> Result<()> {
         if !self.address.is_defined() {
-            self.fill.apply(out);
-            return Ok(());
+            return to.fill(&self.fill);
         }
-        if let Some(array) = self.in_memory(store) {
-            gather(array, &self.dims, selection, out, self.element_size)?;
-            return Ok(());
-        }
-        fetch_runs(&self.dims, selection, self.element_size, out, |mut batch| {
-            if let [(offset, buffer)] = batch.as_mut_slice() {
-                return store.read_raw(self.at(*offset)?, buffer);
-            }
-            let located: Result<Vec<_>> =
-                batch.into_iter().map(|(offset, buffer)| Ok((self.at(offset)?, buffer))).collect();
-            store.read_raw_many(&mut located?)
-        })
+        let elements = self.dims.iter().try_fold(1_u64, |elements, size| elements.checked_mul(*size));
+        let size = to.transform().source_size() as u64;
+        let view = elements
+            .and_then(|elements| elements.checked_mul(size))
+            .and_then(|bytes| context.store.view_raw(self.address, bytes));
+        let bytes = InFile { store: context.store, address: self.address, view };
+        linear::read(context, &bytes, &self.dims, selection, to)
     }
 }
 
-impl ContiguousSource {
-    /// All elements, where the driver holds them in memory.
-    fn in_memory<'a>(&self, store: &'a Store) -> Option<&'a [u8]> {
-        let elements = self.dims.iter().try_fold(1_u64, |elements, size| elements.checked_mul(*size))?;
-        store.view_raw(self.address, elements.checked_mul(self.element_size as u64)?)
+struct InFile<'a> {
+    store: &'a Store,
+    address: Address,
+    view: Option<&'a [u8]>,
+}
+
+impl LinearBytes for InFile<'_> {
+    fn view(&self) -> Option<&[u8]> {
+        self.view
     }
 
+    fn fetch(&self, mut requests: Vec<Request<'_>>) -> Result<()> {
+        if let [(offset, buffer)] = requests.as_mut_slice() {
+            return self.store.read_raw(self.at(*offset)?, buffer);
+        }
+        let located: Result<Vec<_>> =
+            requests.into_iter().map(|(offset, buffer)| Ok((self.at(offset)?, buffer))).collect();
+        self.store.read_raw_many(&mut located?)
+    }
+}
+
+impl InFile<'_> {
     fn at(&self, offset: u64) -> Result<Address> {
         self.address.checked_add(offset).ok_or_else(|| {
             Error::corrupt("data layout message", "address", "an end inside the file", self.address)

@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use hyperslab_dataspace::{Dims, Selection};
 
-use super::Source;
-use super::byte_runs::{Request, fetch_runs};
+use super::linear::{self, LinearBytes, Request};
+use super::{Destination, ReadContext, Source};
 use crate::error::{Error, Result};
-use crate::store::{RawFile, Store};
+use crate::store::RawFile;
 
 /// Opens the files of raw data that a dataset names.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
@@ -24,8 +24,6 @@ pub trait OpenRaw: Send + Sync + std::fmt::Debug {
 pub struct ExternalSource {
     /// The shape; empty for a scalar.
     pub dims: Dims,
-    /// Bytes of an element.
-    pub element_size: usize,
     /// The pieces, in order.
     pub pieces: Vec<Piece>,
     /// Opens their files.
@@ -69,12 +67,12 @@ impl Piece {
 }
 
 impl Source for ExternalSource {
-    fn read(&self, _store: &Store, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        fetch_runs(&self.dims, selection, self.element_size, out, |batch| self.fetch(batch))
+    fn read(&self, context: ReadContext<'_>, selection: &Selection, to: &mut Destination<'_>) -> Result<()> {
+        linear::read(context, self, &self.dims, selection, to)
     }
 }
 
-impl ExternalSource {
+impl LinearBytes for ExternalSource {
     fn fetch(&self, batch: Vec<Request<'_>>) -> Result<()> {
         let mut per_piece: Vec<(usize, Vec<Request<'_>>)> = Vec::new();
         for (mut at, mut buffer) in batch {
@@ -104,7 +102,9 @@ impl ExternalSource {
         }
         Ok(())
     }
+}
 
+impl ExternalSource {
     /// The piece that holds a byte of the dataset.
     fn piece(&self, at: u64) -> Result<(usize, &Piece)> {
         let number = self.pieces.partition_point(|piece| piece.end <= at);

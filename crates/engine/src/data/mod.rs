@@ -1,55 +1,42 @@
 //! The raw data path: from a dataset's description and a selection of elements to the elements' bytes.
 
-mod byte_runs;
+mod chunk_cache;
 pub mod chunk_index;
+mod chunk_points;
+mod chunk_tiles;
 mod chunked;
 mod compact;
+mod context;
 mod contiguous;
+mod destination;
 mod external;
+mod fill;
+mod linear;
+mod parallel;
 mod reference;
 mod variable;
 pub mod virtual_;
 
+pub use chunk_cache::{ChunkCache, DEFAULT_BYTES};
 pub use chunked::ChunkedSource;
 pub use compact::CompactSource;
+pub use context::{ReadContext, Resources};
 pub use contiguous::ContiguousSource;
+pub use destination::{Destination, Transform};
 pub use external::{ExternalSource, OpenRaw, Piece};
+pub use fill::Fill;
 pub use reference::ReferenceTarget;
 pub use variable::VariableLengthValue;
 
 use hyperslab_dataspace::{DataspaceError, Selection};
 
 use crate::error::{Error, Result};
-use crate::store::Store;
 
 /// Elements of a dataset, as the file stores them.
 pub trait Source: Send + Sync + std::fmt::Debug {
-    /// Reads the selected elements, one after the other in the order of the selection, into `out`, which holds
-    /// zeros. Elements that were never written get the fill value.
-    fn read(&self, store: &Store, selection: &Selection, out: &mut [u8]) -> Result<()>;
-}
-
-/// What elements without storage read as.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fill {
-    element: Option<Vec<u8>>,
-}
-
-impl Fill {
-    /// Zeros.
-    pub const ZERO: Self = Self { element: None };
-
-    /// Copies of this element.
-    pub fn element(element: &[u8]) -> Self {
-        Self { element: element.iter().any(|byte| *byte != 0).then(|| element.to_vec()) }
-    }
-
-    /// Fills a buffer that holds zeros.
-    pub(crate) fn apply(&self, out: &mut [u8]) {
-        if let Some(element) = &self.element {
-            hyperslab_dataspace::fill(out, element);
-        }
-    }
+    /// Reads the selected elements to their destination, in the order of the selection. Elements that were never
+    /// written get the fill value.
+    fn read(&self, context: ReadContext<'_>, selection: &Selection, to: &mut Destination<'_>) -> Result<()>;
 }
 
 /// Bytes of `elements` elements, if they can be in memory.

@@ -10,7 +10,7 @@ use super::{FileResolver, OpenFile};
 use crate::data::chunk_index::{self, ChunkShape};
 use crate::data::virtual_::{Mapping, VirtualSource, extent};
 use crate::data::{
-    ChunkedSource, CompactSource, ContiguousSource, ExternalSource, Fill, OpenRaw, Piece, Source,
+    ChunkedSource, CompactSource, ContiguousSource, Destination, ExternalSource, Fill, OpenRaw, Piece, Source,
 };
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Filters};
@@ -84,58 +84,67 @@ impl OpenDataset {
 
     /// The selected elements, as stored, in the order of the selection. Blocks must be disjoint.
     pub fn read(&self, file: &Arc<OpenFile>, selection: &Selection) -> Result<Vec<u8>> {
+        let mut out = self.buffer(file, selection, self.description.datatype.size as usize)?;
+        let size = self.description.datatype.size as usize;
+        self.read_to(file, selection, &mut Destination::stored(&mut out, size).zeroed())?;
+        Ok(out)
+    }
+
+    /// Zeros for the selected elements, `size` bytes each, if so many may be read.
+    fn buffer(&self, file: &OpenFile, selection: &Selection, size: usize) -> Result<Vec<u8>> {
         let elements = self.selected(selection)?;
         let limit = file.container.store.limits().result_bytes;
-        let bytes =
-            elements.checked_mul(u64::from(self.description.datatype.size)).filter(|bytes| *bytes <= limit);
+        let bytes = elements.checked_mul(size as u64).filter(|bytes| *bytes <= limit);
         let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) else {
             return Err(Error::Limit { what: "read: elements".into(), got: elements, limit });
         };
-        let mut out = Vec::new();
-        out.try_reserve_exact(bytes).map_err(|_| Error::Limit {
+        // Tried first: what memory cannot hold is an error; then zeros that the system gives without writing them.
+        let tried = Vec::<u8>::new().try_reserve_exact(bytes);
+        tried.map_err(|_| Error::Limit {
             what: "read: bytes that memory can hold".into(),
             got: bytes as u64,
             limit,
         })?;
-        out.resize(bytes, 0);
-        self.read_into(file, selection, &mut out)?;
-        Ok(out)
+        Ok(vec![0; bytes])
     }
 
-    /// As [`read`](Self::read), into a buffer that holds zeros.
-    pub fn read_into(&self, file: &Arc<OpenFile>, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        Nesting::outermost(|nesting| self.read_nested(file, selection, out, nesting))
+    /// As [`read`](Self::read), to any destination.
+    pub fn read_to(
+        &self,
+        file: &Arc<OpenFile>,
+        selection: &Selection,
+        to: &mut Destination<'_>,
+    ) -> Result<()> {
+        Nesting::outermost(|nesting| self.read_nested(file, selection, to, nesting))
     }
 
     pub(super) fn read_nested(
         &self,
         file: &Arc<OpenFile>,
         selection: &Selection,
-        out: &mut [u8],
+        to: &mut Destination<'_>,
         nesting: &Nesting<'_>,
     ) -> Result<()> {
-        if out.is_empty() {
+        if self.selected(selection)? == 0 {
             return Ok(());
         }
-        let store = &file.container.store;
+        let context = file.reading();
         let description = &self.description;
         if !description.external.is_empty() {
-            return self.external(file).read(store, selection, out);
+            return self.external(file).read(context, selection, to);
         }
         let dims = Dims::from_slice(description.dataspace.dims());
-        let element_size = description.datatype.size as usize;
         match &description.layout.layout {
             Layout::Compact(compact) => {
                 let data = compact.data.clone().into();
-                CompactSource { dims, element_size, data, fill: self.fill() }.read(store, selection, out)
+                CompactSource { dims, data, fill: self.fill() }.read(context, selection, to)
             }
             Layout::Contiguous(contiguous) => {
                 let address = contiguous.address;
-                ContiguousSource { dims, element_size, address, fill: self.fill() }
-                    .read(store, selection, out)
+                ContiguousSource { dims, address, fill: self.fill() }.read(context, selection, to)
             }
-            Layout::Chunked(layout) => self.chunked(file, layout)?.read(store, selection, out),
-            Layout::Virtual(_) => self.read_virtual(file, selection, out, nesting),
+            Layout::Chunked(layout) => self.chunked(file, layout)?.read(context, selection, to),
+            Layout::Virtual(_) => self.read_virtual(file, selection, to, nesting),
             Layout::Structured(_) => Err(Error::unsupported("reading structured chunks")),
         }
     }
@@ -144,7 +153,7 @@ impl OpenDataset {
         &self,
         file: &Arc<OpenFile>,
         selection: &Selection,
-        out: &mut [u8],
+        to: &mut Destination<'_>,
         nesting: &Nesting<'_>,
     ) -> Result<()> {
         let Some(virtual_) = &self.virtual_ else { return Ok(()) };
@@ -157,7 +166,20 @@ impl OpenDataset {
             sources: &Sources { file, datatype, virtual_, nesting },
             budget: nesting.budget,
         };
-        source.read(selection, out)
+        if let Some(out) = to.as_stored() {
+            return source.read(selection, out);
+        }
+        let mut stored = self.buffer(file, selection, datatype.size as usize)?;
+        source.read(selection, &mut stored)?;
+        to.put(0, &stored)
+    }
+
+    /// The chunks of a dataset in chunked layout; `None` for others.
+    pub fn chunks(&self, file: &OpenFile) -> Result<Option<Arc<ChunkedSource>>> {
+        match &self.description.layout.layout {
+            Layout::Chunked(layout) => self.chunked(file, layout).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// The number of selected elements.
@@ -173,20 +195,11 @@ impl OpenDataset {
             let pieces = self.description.external.iter();
             Arc::new(ExternalSource {
                 dims: Dims::from_slice(self.description.dataspace.dims()),
-                element_size: self.description.datatype.size as usize,
                 pieces: Piece::row(pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size))),
                 files: Box::new(RawFiles(file.resolver.clone())),
             })
         };
         Arc::clone(self.external.get_or_init(open))
-    }
-
-    /// The chunks of a dataset in chunked layout; `None` for others.
-    pub fn chunks(&self, file: &OpenFile) -> Result<Option<Arc<ChunkedSource>>> {
-        match &self.description.layout.layout {
-            Layout::Chunked(layout) => self.chunked(file, layout).map(Some),
-            _ => Ok(None),
-        }
     }
 
     fn fill(&self) -> Fill {

@@ -11,6 +11,7 @@ use hyperslab_format::superblock::{OldSuperblock, Superblock, SuperblockVersion}
 use hyperslab_vfd::Driver;
 
 use crate::data::virtual_::VirtualOptions;
+use crate::data::{ReadContext, Resources};
 use crate::error::{Error, Result};
 use crate::index::global_heap::GlobalHeap;
 use crate::index::shared_messages::SharedMessages;
@@ -43,6 +44,8 @@ pub struct OpenFile {
     pub resolver: Option<Arc<dyn FileResolver>>,
     /// How virtual datasets are seen.
     pub virtual_options: VirtualOptions,
+    /// What reads of raw data share.
+    pub resources: Resources,
 }
 
 impl OpenFile {
@@ -57,7 +60,12 @@ impl OpenFile {
             read_extension(&mut container, extension)
                 .map_err(|error| error.context("superblock extension"))?;
         }
-        Ok(Self { container, resolver: None, virtual_options: VirtualOptions::default() })
+        Ok(Self {
+            container,
+            resolver: None,
+            virtual_options: VirtualOptions::default(),
+            resources: Resources::default(),
+        })
     }
 
     /// The same file, with the way to others.
@@ -72,6 +80,18 @@ impl OpenFile {
     pub fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
         self.virtual_options = options;
         self
+    }
+
+    /// The same file, with a chunk cache of that many bytes.
+    #[must_use]
+    pub fn with_chunk_cache(mut self, bytes: u64) -> Self {
+        self.resources = Resources::new(bytes);
+        self
+    }
+
+    /// What reads of raw data need.
+    pub(crate) fn reading(&self) -> ReadContext<'_> {
+        ReadContext { store: &self.container.store, resources: &self.resources }
     }
 
     /// Opens another file that a link of this one names.

@@ -9,6 +9,7 @@ use hyperslab_datatype::convert::Conversion;
 use hyperslab_format::message::Layout;
 
 use super::{OpenDataset, OpenFile};
+use crate::data::Destination;
 use crate::data::virtual_::{Mapping, SourceDatasets, mappings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::object::dataset::DatasetDescription;
@@ -95,13 +96,8 @@ impl SourceDatasets for Sources<'_> {
         }
         let nesting = self.inside()?;
         let conversion = Conversion::new(datatype, self.datatype)?;
-        if conversion.is_no_op() {
-            return source.dataset.read_nested(&source.file, selection, out, &nesting);
-        }
-        let count = out.len().checked_div(conversion.destination_size()).unwrap_or(0);
-        let mut stored = vec![0; count.saturating_mul(conversion.source_size())];
-        source.dataset.read_nested(&source.file, selection, &mut stored, &nesting)?;
-        Ok(conversion.convert(&stored, out, count)?)
+        let mut to = Destination::converted(out, &conversion);
+        source.dataset.read_nested(&source.file, selection, &mut to, &nesting)
     }
 }
 

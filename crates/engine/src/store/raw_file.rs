@@ -25,7 +25,7 @@ impl RawFile {
         Ok(Self { driver, length })
     }
 
-    /// Fills buffers, which hold zeros, with the bytes from each offset on, as far as there are any.
+    /// Fills buffers with the bytes from each offset on, and with zeros where the file has ended.
     ///
     /// # Errors
     /// [`Error::Io`] if the driver fails.
@@ -34,6 +34,7 @@ impl RawFile {
         for (offset, buffer) in requests {
             let there = usize::try_from(self.length.saturating_sub(*offset)).unwrap_or(usize::MAX);
             let length = there.min(buffer.len());
+            buffer.get_mut(length..).unwrap_or_default().fill(0);
             if let Some(buf) = buffer.get_mut(..length).filter(|buf| !buf.is_empty()) {
                 inside.push(ReadRequest { offset: *offset, buf });
             }

@@ -76,7 +76,7 @@ impl VirtualSource<'_> {
     /// # Errors
     /// If a source that is there cannot be read, or does not have the elements that are mapped.
     pub fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        self.fill.apply(out);
+        self.fill.write(out);
         let Some(bounds) = selection.bounding_box(self.dims)? else { return Ok(()) };
         let region = selection.as_region(self.dims)?;
         let wanted = Wanted { ordered: Ordered::new(selection, self.dims)?, bounds, region };

@@ -1,0 +1,286 @@
+//! A selection cut by a grid of chunks: which elements of a chunk go where.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use crate::error::{Result, product, same_rank};
+use crate::{Axes, Axis, AxisPart, DataspaceError, Dims};
+
+/// A selection that is the same along each of its dimensions, whatever the others, and the chunks of equal shape
+/// that cut it. Selected elements are counted packed: by their positions along each dimension.
+///
+/// ```
+/// use hyperslab_dataspace::{Axis, Tiling};
+/// // Every third of ten elements, in chunks of four.
+/// let tiling = Tiling::new(&[Axis::new(1, 3, 3, 1, 10, 0)?], &[10], &[4])?;
+/// assert_eq!(tiling.shape(), [3]);
+/// assert_eq!(tiling.chunk_numbers(0).collect::<Vec<_>>(), [0, 1]);
+/// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Tiling {
+    axes: Axes,
+    extent: Dims,
+    chunk: Dims,
+    /// Elements between neighbours in each dimension of a chunk.
+    strides: Dims,
+    shape: Dims,
+}
+
+/// Equal steps through a chunk and through the place that elements go to, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) count: u64,
+    pub(crate) src: u64,
+    pub(crate) dst: u64,
+}
+
+/// Elements that loops visit: where the first one stands in both, and the loops from the innermost on.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) src: u64,
+    pub(crate) dst: u64,
+    pub(crate) steps: SmallVec<[Step; 4]>,
+}
+
+impl Tiling {
+    /// The selection of `axes` from an extent, in chunks of the shape `chunk`.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Rank`] if ranks differ, [`DataspaceError::Invalid`] if a chunk has no elements,
+    /// [`DataspaceError::Bounds`] if a coordinate lies beyond the extent, [`DataspaceError::Overflow`].
+    pub fn new(axes: &[Axis], extent: &[u64], chunk: &[u64]) -> Result<Self> {
+        same_rank("the extent", axes.len(), extent.len())?;
+        same_rank("the chunk's shape", axes.len(), chunk.len())?;
+        if chunk.contains(&0) {
+            return Err(DataspaceError::Invalid {
+                what: "the chunk's shape",
+                problem: "has a dimension of 0",
+            });
+        }
+        for (dimension, (axis, size)) in axes.iter().zip(extent).enumerate() {
+            if let Some((start, end)) = axis.bounds().filter(|(_, end)| end > size) {
+                let what = "a hyperslab";
+                return Err(DataspaceError::Bounds { what, dimension, start, last: end - 1, size: *size });
+            }
+        }
+        product("number of elements of a chunk", chunk.iter().copied())?;
+        let shape: Dims = axes.iter().map(Axis::len).collect();
+        product("number of elements", shape.iter().copied())?;
+        let strides = crate::linear::strides(chunk);
+        let (axes, extent, chunk) =
+            (Axes::from_slice(axes), Dims::from_slice(extent), Dims::from_slice(chunk));
+        Ok(Self { axes, extent, chunk, strides, shape })
+    }
+
+    /// The number of selected coordinates of each dimension.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The shape of a chunk.
+    pub fn chunk(&self) -> &[u64] {
+        &self.chunk
+    }
+
+    /// The numbers of the chunks that hold selected coordinates of a dimension, ascending.
+    pub fn chunk_numbers(&self, dimension: usize) -> impl Iterator<Item = u64> + '_ {
+        let axis = self.axes.get(dimension).copied().unwrap_or(Axis::whole(0));
+        let size = self.chunk.get(dimension).copied().unwrap_or(1);
+        let mut position = 0;
+        std::iter::from_fn(move || {
+            let number = axis.coordinate(position)? / size;
+            position = axis.positions_within(0, number.saturating_add(1).saturating_mul(size)).end;
+            Some(number)
+        })
+    }
+
+    /// Whether a chunk holds a selected element.
+    pub fn meets(&self, scaled: &[u64]) -> bool {
+        scaled.len() == self.axes.len()
+            && self.dimensions(scaled).all(|(axis, (from, to))| !axis.positions_within(from, to).is_empty())
+    }
+
+    /// Each dimension's selection and what the chunk covers of it.
+    fn dimensions<'a>(&'a self, scaled: &'a [u64]) -> impl Iterator<Item = (&'a Axis, (u64, u64))> + 'a {
+        let covered = scaled.iter().zip(&self.chunk).zip(&self.extent).map(|((at, chunk), size)| {
+            let start = at.saturating_mul(*chunk);
+            (start, start.saturating_add(*chunk).min(*size))
+        });
+        self.axes.iter().zip(covered)
+    }
+
+    /// The selected elements of a chunk, where position p goes to place `base` + p · `places`.
+    pub(crate) fn parts(&self, scaled: &[u64], places: &[u64], base: u64) -> Result<SmallVec<[Part; 1]>> {
+        same_rank("the chunk", self.axes.len(), scaled.len())?;
+        let mut parts: SmallVec<[Part; 1]> = SmallVec::new();
+        parts.push(Part { src: 0, dst: base, steps: SmallVec::new() });
+        let strides = self.strides.iter().zip(places);
+        let dimensions: SmallVec<[_; 4]> = self.dimensions(scaled).zip(strides).collect();
+        for ((axis, (from, to)), (stride, place)) in dimensions.into_iter().rev() {
+            let positions = axis.positions_within(from, to);
+            if positions.is_empty() {
+                return Ok(SmallVec::new());
+            }
+            let mut pieces = equal_pieces(axis, positions);
+            let first = pieces.next();
+            let more: SmallVec<[_; 2]> = pieces.collect();
+            let prolong = |part: &mut Part, (at, piece): (u64, AxisPart)| {
+                part.src = part.src.saturating_add(piece.start.saturating_sub(from).saturating_mul(*stride));
+                part.dst = part.dst.saturating_add(at.saturating_mul(*place));
+                part.push(Step { count: piece.block, src: *stride, dst: *place });
+                part.push(Step {
+                    count: piece.count,
+                    src: piece.stride.saturating_mul(*stride),
+                    dst: piece.block.saturating_mul(*place),
+                });
+            };
+            let known = parts.len();
+            for piece in more {
+                for number in 0..known {
+                    let Some(mut part) = parts.get(number).cloned() else { continue };
+                    prolong(&mut part, piece);
+                    parts.push(part);
+                }
+            }
+            if let Some(first) = first {
+                parts.iter_mut().take(known).for_each(|part| prolong(part, first));
+            }
+        }
+        Ok(parts)
+    }
+}
+
+impl Part {
+    /// Adds a loop around the others; where it only goes on where they end, it prolongs the last of them.
+    fn push(&mut self, step: Step) {
+        if step.count == 1 {
+            return;
+        }
+        match self.steps.last_mut() {
+            Some(last)
+                if last.count.checked_mul(last.src) == Some(step.src)
+                    && last.count.checked_mul(last.dst) == Some(step.dst) =>
+            {
+                last.count = last.count.saturating_mul(step.count);
+            }
+            _ => self.steps.push(step),
+        }
+    }
+
+    /// Elements that lie side by side in both, and the loops around them.
+    pub(crate) fn runs(&self) -> (u64, &[Step]) {
+        match self.steps.split_first() {
+            Some((first, rest)) if first.src == 1 && first.dst == 1 => (first.count, rest),
+            _ => (1, &self.steps),
+        }
+    }
+
+    /// The number of elements.
+    pub(crate) fn len(&self) -> u64 {
+        self.steps.iter().fold(1, |product: u64, step| product.saturating_mul(step.count))
+    }
+
+    /// The element behind the last one of the chunk.
+    pub(crate) fn src_end(&self) -> u64 {
+        self.steps.iter().fold(self.src.saturating_add(1), |end, step| {
+            end.saturating_add(step.count.saturating_sub(1).saturating_mul(step.src))
+        })
+    }
+}
+
+/// Positions as pieces whose blocks are equal, each with the position of its first: what is left of a block that
+/// is cut, whole blocks, and the beginning of a block.
+fn equal_pieces(axis: &Axis, positions: Range<u64>) -> impl Iterator<Item = (u64, AxisPart)> + use<> {
+    let axis = *axis;
+    let mut rest = positions;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        if let Some(part) = axis.part(rest.clone()) {
+            let at = rest.start;
+            rest.start = rest.end;
+            return Some((at, part));
+        }
+        let run = rest.start.saturating_add(axis.run_from(rest.start)).min(rest.end);
+        let at = rest.start;
+        let whole = axis.whole_blocks(rest.clone());
+        let end = if whole.start == at && whole.end > at { whole.end } else { run };
+        rest.start = end;
+        axis.part(at..end).map(|part| (at, part))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn axes() -> impl Strategy<Value = (Vec<Axis>, Vec<u64>, Vec<u64>)> {
+        let one = (0..4_u64, 1..6_u64, 1..5_u64, 1..5_u64, 1..6_u64, 0..3_u64).prop_map(
+            |(start, gap, count, block, chunk, behind)| {
+                let stride = block + gap - 1;
+                let size = start + (count - 1) * stride + block + behind;
+                (Axis::new(start, stride, count, block, size, 0).unwrap(), size, chunk)
+            },
+        );
+        proptest::collection::vec(one, 0..4).prop_map(|all| {
+            let sizes = all.iter().map(|(_, size, _)| *size).collect();
+            let chunks = all.iter().map(|(_, _, chunk)| *chunk).collect();
+            (all.into_iter().map(|(axis, ..)| axis).collect(), sizes, chunks)
+        })
+    }
+
+    /// Every (element of the chunk, place) that the loops visit.
+    fn visit(part: &Part) -> Vec<(u64, u64)> {
+        let mut visited = vec![(part.src, part.dst)];
+        for step in &part.steps {
+            let inner = std::mem::take(&mut visited);
+            for turn in 0..step.count {
+                visited.extend(inner.iter().map(|(src, dst)| (src + turn * step.src, dst + turn * step.dst)));
+            }
+        }
+        visited
+    }
+
+    proptest! {
+        #[test]
+        fn every_selected_element_goes_to_its_position_once((axes, extent, chunk) in axes()) {
+            let tiling = Tiling::new(&axes, &extent, &chunk).unwrap();
+            let places = crate::linear::strides(tiling.shape());
+            let count: u64 = tiling.shape().iter().product();
+            let mut seen = vec![false; usize::try_from(count).unwrap()];
+            let numbers: Vec<Vec<u64>> = (0..axes.len()).map(|dim| tiling.chunk_numbers(dim).collect()).collect();
+            let mut chunks: Vec<Vec<u64>> = vec![vec![]];
+            for numbers in &numbers {
+                chunks = chunks.iter().flat_map(|start| numbers.iter().map(move |at| [start.as_slice(), &[*at]].concat())).collect();
+            }
+            for scaled in &chunks {
+                prop_assert!(tiling.meets(scaled));
+                let parts = tiling.parts(scaled, &places, 0).unwrap();
+                prop_assert!(!parts.is_empty());
+                for part in &parts {
+                    let visited = visit(part);
+                    prop_assert_eq!(visited.len() as u64, part.len());
+                    prop_assert_eq!(visited.iter().map(|(src, _)| src + 1).max(), Some(part.src_end()));
+                    for (src, dst) in visited {
+                        let (mut src, mut dst, mut weight_src, mut weight_dst) = (src, dst, chunk.iter().product::<u64>(), count);
+                        for dim in 0..axes.len() {
+                            weight_src /= chunk[dim];
+                            weight_dst /= tiling.shape()[dim];
+                            let coordinate = scaled[dim] * chunk[dim] + src / weight_src;
+                            prop_assert_eq!(axes[dim].coordinate(dst / weight_dst), Some(coordinate));
+                            (src, dst) = (src % weight_src, dst % weight_dst);
+                        }
+                    }
+                    for (_, dst) in visit(part) {
+                        prop_assert!(!std::mem::replace(&mut seen[usize::try_from(dst).unwrap()], true));
+                    }
+                }
+            }
+            prop_assert!(seen.iter().all(|seen| *seen));
+        }
+    }
+}

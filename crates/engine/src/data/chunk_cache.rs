@@ -1,0 +1,117 @@
+//! Decoded chunks that are likely to be asked for again: one cache for all datasets of a file.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hyperslab_format::codec::Address;
+use quick_cache::sync::Cache;
+
+/// Bytes of decoded chunks that a file keeps unless told otherwise.
+pub const DEFAULT_BYTES: u64 = 64 << 20;
+
+/// Bytes that an entry takes besides its chunk.
+const OVERHEAD: u64 = 128;
+
+/// Chunks by their addresses, at most so many bytes of them, in shards that do not wait for each other. A chunk
+/// that was asked for once gives way before one that was asked for again, so that a walk over a whole dataset does
+/// not drive out what others work with.
+pub struct ChunkCache {
+    chunks: Option<Cache<Address, Arc<[u8]>, ByBytes>>,
+    capacity: u64,
+}
+
+#[derive(Debug, Clone)]
+struct ByBytes;
+
+impl quick_cache::Weighter<Address, Arc<[u8]>> for ByBytes {
+    fn weight(&self, _: &Address, chunk: &Arc<[u8]>) -> u64 {
+        (chunk.len() as u64).saturating_add(OVERHEAD)
+    }
+}
+
+impl ChunkCache {
+    /// A cache of at most `bytes` bytes; of none if that is 0.
+    pub fn new(bytes: u64) -> Self {
+        // What the cache itself takes grows with the number of entries it is made for: chunks of 64 KiB.
+        let entries = usize::try_from(bytes / (64 << 10)).unwrap_or(usize::MAX).clamp(16, 1 << 20);
+        Self { chunks: (bytes > 0).then(|| Cache::with_weighter(entries, bytes, ByBytes)), capacity: bytes }
+    }
+
+    /// The bytes that are kept at most.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The bytes that are kept now.
+    pub fn bytes(&self) -> u64 {
+        self.chunks.as_ref().map_or(0, Cache::weight)
+    }
+
+    /// The chunk stored at an address, if it is kept.
+    pub(super) fn get(&self, address: Address) -> Option<Arc<[u8]>> {
+        self.chunks.as_ref()?.get(&address)
+    }
+
+    /// Whether chunks of `bytes` bytes in all are worth keeping: if they leave room for others.
+    pub(super) fn takes(&self, bytes: u64) -> bool {
+        bytes <= self.capacity / 2
+    }
+
+    /// Keeps a decoded chunk.
+    pub(super) fn insert(&self, address: Address, chunk: Arc<[u8]>) {
+        if let Some(chunks) = &self.chunks {
+            chunks.insert(address, chunk);
+        }
+    }
+}
+
+impl Default for ChunkCache {
+    fn default() -> Self {
+        Self::new(DEFAULT_BYTES)
+    }
+}
+
+impl fmt::Debug for ChunkCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChunkCache").field("bytes", &self.bytes()).field("capacity", &self.capacity).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(byte: u8) -> Arc<[u8]> {
+        vec![byte; 1000].into()
+    }
+
+    #[test]
+    fn no_more_than_its_bytes_are_kept() {
+        let cache = ChunkCache::new(64 << 10);
+        for at in 0..1000 {
+            cache.insert(Address::new(at), chunk(1));
+            assert!(cache.bytes() <= 64 << 10);
+        }
+        assert!(cache.bytes() > 32 << 10);
+        assert!(cache.takes(32 << 10) && !cache.takes(64 << 10));
+        let none = ChunkCache::new(0);
+        none.insert(Address::new(1), chunk(1));
+        assert_eq!((none.bytes(), none.get(Address::new(1))), (0, None));
+    }
+
+    #[test]
+    fn a_walk_does_not_drive_out_what_is_used() {
+        let cache = ChunkCache::new(1 << 20);
+        for at in 0..100 {
+            cache.insert(Address::new(at), chunk(7));
+        }
+        for _ in 0..3 {
+            (0..100).for_each(|at| assert!(cache.get(Address::new(at)).is_some()));
+        }
+        for at in 1000..20_000 {
+            cache.insert(Address::new(at), chunk(1));
+        }
+        let left = (0..100).filter(|at| cache.get(Address::new(*at)).is_some()).count();
+        assert!(left > 90, "{left} of 100 are left");
+    }
+}

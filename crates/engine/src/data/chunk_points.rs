@@ -1,0 +1,179 @@
+//! Reading points and irregular blocks: their elements stand anywhere in the result.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{Dims, Ordered, Region, Selection};
+use rayon::prelude::*;
+
+use super::Destination;
+use super::chunk_index::{ChunkIndex, ChunkLocation};
+use super::chunked::{ChunkedSource, Found, chunk_box};
+use super::context::ReadContext;
+use crate::error::{Error, Result};
+
+/// Decoded bytes held at once while a read goes on.
+const BATCH_BYTES: usize = 32 << 20;
+
+/// Chunks looked at together.
+const BATCH: usize = 4096;
+
+/// One read.
+pub(super) struct Scattered<'a> {
+    pub(super) context: ReadContext<'a>,
+    pub(super) source: &'a ChunkedSource,
+    pub(super) index: &'a dyn ChunkIndex,
+    pub(super) wanted: &'a Ordered,
+    pub(super) chunks: &'a Region,
+}
+
+/// Elements that follow each other in the file and in the result.
+struct Run {
+    /// First byte in the chunk.
+    at: usize,
+    /// Elements before in the result.
+    position: u64,
+    bytes: usize,
+}
+
+impl Scattered<'_> {
+    /// Reads what is stored; the destination holds fill values.
+    pub(super) fn read(&self, selection: &Selection, to: &mut Destination<'_>) -> Result<()> {
+        let store = self.context.store;
+        let per_batch = BATCH_BYTES.checked_div(self.source.chunk_bytes).unwrap_or(1).clamp(2, BATCH);
+        let mut batch: Vec<Found> = Vec::new();
+        if let Some(listed) = self.listed(selection) {
+            for scaled in listed {
+                let Some(location) = self.index.get(store, &scaled)? else { continue };
+                batch.push((scaled, location));
+                if batch.len() >= per_batch {
+                    self.read_batch(to, &std::mem::take(&mut batch))?;
+                }
+            }
+            return self.read_batch(to, &batch);
+        }
+        self.index.for_each_in(store, &chunk_box(self.chunks), &mut |scaled, location| {
+            if !self.wanted.may_meet(&self.source.grid.region(scaled)?) {
+                return Ok(());
+            }
+            batch.push((Dims::from_slice(scaled), location));
+            if batch.len() < per_batch {
+                return Ok(());
+            }
+            let full = std::mem::take(&mut batch);
+            self.read_batch(to, &full)
+        })?;
+        self.read_batch(to, &batch)
+    }
+
+    /// The chunks to look up one by one, in C order, where that is less work than to walk over all in the box.
+    fn listed(&self, selection: &Selection) -> Option<Vec<Dims>> {
+        let count = self.chunks.element_count().unwrap_or(u64::MAX);
+        if count == 1 {
+            return Some(vec![self.chunks.start.clone()]);
+        }
+        let Selection::Points(points) = selection else { return None };
+        let chunk = self.source.grid.chunk();
+        let of_point = |point: &[u64]| point.iter().zip(chunk).map(|(at, size)| at / size.max(&1)).collect();
+        let mut listed: Vec<Dims> = points.points().map(of_point).collect();
+        listed.sort_unstable();
+        listed.dedup();
+        Some(listed).filter(|listed| (listed.len() as u64).saturating_mul(4) < count)
+    }
+
+    /// Decodes the chunks of one batch side by side, then copies from each.
+    fn read_batch(&self, to: &mut Destination<'_>, batch: &[Found]) -> Result<()> {
+        let mut filtered = Vec::with_capacity(batch.len());
+        let mut plain: Vec<(u64, Run)> = Vec::new();
+        for (scaled, location) in batch {
+            let runs = self.runs(scaled)?;
+            if runs.is_empty() {
+                continue;
+            }
+            if self.source.is_stored_plainly(scaled)? {
+                self.source.check_plain(location)?;
+                let start = location.address.get().unwrap_or(u64::MAX);
+                plain.extend(runs.into_iter().map(|run| (start.saturating_add(run.at as u64), run)));
+            } else {
+                filtered.push((scaled, location, runs));
+            }
+        }
+        self.read_plain(to, plain)?;
+        let keep = self.context.resources.chunks.takes((filtered.len() * self.source.chunk_bytes) as u64);
+        let decoded: Vec<Result<Arc<[u8]>>> =
+            filtered.par_iter().map(|(scaled, location, _)| self.chunk(scaled, location, keep)).collect();
+        for ((_, _, runs), chunk) in filtered.iter().zip(decoded) {
+            let chunk = chunk?;
+            for run in runs {
+                let bytes = chunk.get(run.at..run.at.saturating_add(run.bytes)).unwrap_or_default();
+                to.put(run.position, bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn chunk(&self, scaled: &[u64], location: &ChunkLocation, keep: bool) -> Result<Arc<[u8]>> {
+        let known = &self.context.resources.chunks;
+        if let Some(chunk) = known.get(location.address) {
+            return Ok(chunk);
+        }
+        let chunk: Arc<[u8]> = self.source.chunk(self.context.store, scaled, location)?.into();
+        if keep {
+            known.insert(location.address, Arc::clone(&chunk));
+        }
+        Ok(chunk)
+    }
+
+    /// Reads runs of chunks without filters, and nothing else of them.
+    fn read_plain(&self, to: &mut Destination<'_>, mut runs: Vec<(u64, Run)>) -> Result<()> {
+        runs.sort_unstable_by_key(|(at, _)| *at);
+        let mut rest = runs.as_slice();
+        let mut buffer = Vec::new();
+        while !rest.is_empty() {
+            let mut bytes = 0_usize;
+            let fits = |(_, run): &&(u64, Run)| {
+                bytes = bytes.saturating_add(run.bytes);
+                bytes <= BATCH_BYTES
+            };
+            let count = rest.iter().take_while(fits).count().max(1);
+            let (now, behind) = rest.split_at(count);
+            rest = behind;
+            let length = now.iter().fold(0_usize, |sum, (_, run)| sum.saturating_add(run.bytes));
+            buffer.resize(length, 0);
+            let mut free = buffer.as_mut_slice();
+            let mut requests = Vec::with_capacity(now.len());
+            for (at, run) in now {
+                let Some((part, behind)) = free.split_at_mut_checked(run.bytes) else { break };
+                requests.push((hyperslab_format::codec::Address::new(*at), part));
+                free = behind;
+            }
+            self.context.store.read_raw_many(&mut requests)?;
+            let mut at = 0_usize;
+            for (_, run) in now {
+                let end = at.saturating_add(run.bytes);
+                to.put(run.position, buffer.get(at..end).unwrap_or_default())?;
+                at = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wanted of a chunk.
+    fn runs(&self, scaled: &[u64]) -> Result<Vec<Run>> {
+        let inside = self.source.grid.region(scaled)?;
+        let mut runs = Vec::new();
+        // All lies in a chunk, which is in memory, so that nothing overflows.
+        let bytes = |elements: u64| {
+            usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(self.source.element_size)
+        };
+        self.wanted.within(&inside, |at, length, position| {
+            let first = at
+                .iter()
+                .zip(&inside.start)
+                .zip(self.source.grid.chunk())
+                .fold(0_u64, |sum, ((at, start), size)| sum.saturating_mul(*size).saturating_add(at - start));
+            runs.push(Run { at: bytes(first), position, bytes: bytes(length) });
+            Ok::<(), Error>(())
+        })?;
+        Ok(runs)
+    }
+}

@@ -1,0 +1,305 @@
+//! Reading a selection that is the same along each dimension: every chunk of it is a tile of the result, put into
+//! place by whichever thread has it in hand.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{Canvas, Dims, Region, Tile, Tiles, Tiling};
+use hyperslab_format::codec::Address;
+
+use super::chunk_index::{ChunkIndex, ChunkLocation};
+use super::chunked::{ChunkedSource, Found, chunk_box};
+use super::context::{ReadContext, Room, room_of};
+use super::{Destination, Transform, parallel};
+use crate::error::{Error, Result};
+
+/// Chunks that are listed at once.
+const LISTED: usize = 64 << 10;
+
+/// Stored bytes that one thread fetches at once, if they lie side by side.
+const FETCHED: u64 = 256 << 10;
+
+/// Bytes between two chunks that are read along.
+const GAP: u64 = 4 << 10;
+
+/// One read.
+pub(super) struct Regular<'a> {
+    pub(super) context: ReadContext<'a>,
+    pub(super) source: &'a ChunkedSource,
+    pub(super) index: &'a dyn ChunkIndex,
+    pub(super) tiling: &'a Tiling,
+    pub(super) chunks: &'a Region,
+}
+
+/// Chunks that one thread reads, one after the other.
+struct Group<'f> {
+    found: &'f [Found],
+    /// A decoded chunk that is known already; the group is that one chunk then.
+    known: Option<Arc<[u8]>>,
+}
+
+impl Regular<'_> {
+    pub(super) fn read(&self, to: &mut Destination<'_>) -> Result<()> {
+        let count = self.wanted_chunks();
+        // Few enough to be listed: then those that are missing are known, and nothing else is filled.
+        let mut fill_first = count.is_none() && !to.holds(&self.source.fill);
+        if fill_first {
+            to.fill(&self.source.fill)?;
+        }
+        fill_first |= to.holds(&self.source.fill);
+        let transform = to.transform();
+        let mut canvas = to.canvas(self.tiling)?;
+        let mut found: Vec<Found> = Vec::new();
+        self.for_each_found(count, &mut |scaled, location| {
+            found.push((Dims::from_slice(scaled), location));
+            if found.len() >= LISTED && count.is_none() {
+                self.read_found(&mut canvas, transform, std::mem::take(&mut found))?;
+            }
+            Ok(())
+        })?;
+        if !fill_first && count != Some(found.len() as u64) {
+            self.fill_missing(&mut canvas, transform, &found)?;
+        }
+        self.read_found(&mut canvas, transform, found)
+    }
+
+    /// The number of chunks with selected elements, if they are not too many to list.
+    fn wanted_chunks(&self) -> Option<u64> {
+        let mut count = 1_u64;
+        for dimension in 0..self.tiling.shape().len() {
+            let numbers = self.tiling.chunk_numbers(dimension).take(LISTED + 1).count() as u64;
+            count = count.checked_mul(numbers).filter(|count| *count <= LISTED as u64)?;
+        }
+        Some(count)
+    }
+
+    /// Visits the stored chunks that hold selected elements.
+    fn for_each_found(
+        &self,
+        wanted: Option<u64>,
+        visit: &mut dyn FnMut(&[u64], ChunkLocation) -> Result<()>,
+    ) -> Result<()> {
+        let store = self.context.store;
+        let all = self.chunks.element_count().unwrap_or(u64::MAX);
+        // One by one, where that is less work than to walk over all chunks in the box.
+        if wanted.is_some_and(|wanted| wanted == 1 || wanted.saturating_mul(4) < all) {
+            for scaled in self.wanted_list() {
+                if let Some(location) = self.index.get(store, &scaled)? {
+                    visit(&scaled, location)?;
+                }
+            }
+            return Ok(());
+        }
+        self.index.for_each_in(store, &chunk_box(self.chunks), &mut |scaled, location| {
+            if self.tiling.meets(scaled) { visit(scaled, location) } else { Ok(()) }
+        })
+    }
+
+    /// The chunks that hold selected elements, in C order.
+    fn wanted_list(&self) -> Vec<Dims> {
+        (0..self.tiling.shape().len()).fold(vec![Dims::new()], |starts, dimension| {
+            let numbers: Vec<u64> = self.tiling.chunk_numbers(dimension).collect();
+            let with = |start: &Dims, at: u64| start.iter().copied().chain([at]).collect::<Dims>();
+            starts.iter().flat_map(|start| numbers.iter().map(move |at| with(start, *at))).collect()
+        })
+    }
+
+    fn fill_missing(&self, canvas: &mut Canvas<'_>, transform: Transform<'_>, found: &[Found]) -> Result<()> {
+        let mut stored: Vec<&Dims> = found.iter().map(|(scaled, _)| scaled).collect();
+        stored.sort_unstable();
+        let mut missing = self.wanted_list();
+        missing.retain(|scaled| stored.binary_search(&scaled).is_err());
+        canvas
+            .tiles(self.tiling, &missing)?
+            .try_for_each(|tile| transform.fill_tile(&self.source.fill, &mut tile?))
+    }
+
+    /// Reads chunks and puts what is wanted of them into place.
+    fn read_found(
+        &self,
+        canvas: &mut Canvas<'_>,
+        transform: Transform<'_>,
+        mut found: Vec<Found>,
+    ) -> Result<()> {
+        if !found.is_sorted_by(|(one, _), (next, _)| one < next) {
+            found.sort_by(|(one, _), (next, _)| one.cmp(next));
+            if let Some([(scaled, location), _]) =
+                found.array_windows().find(|[(one, _), (next, _)]| one == next)
+            {
+                let got = format!("chunk {scaled:?} twice");
+                return Err(Error::corrupt("chunk index", "coordinates", "every chunk once", got)
+                    .at(location.address));
+            }
+        }
+        let keys: Vec<Dims> = found.iter().map(|(scaled, _)| scaled.clone()).collect();
+        let keep = self.keeps(found.len());
+        let tiles = canvas.tiles(self.tiling, &keys)?;
+        let groups = self.groups(&found)?;
+        let groups = groups.into_iter().map(|group| (group.found.len(), group));
+        parallel::each(tiles, groups, |tiles, group| {
+            self.context.in_room(|room| self.read_group(tiles, &group, transform, keep, room))
+        })
+    }
+
+    /// Whether decoded chunks go to the cache.
+    fn keeps(&self, count: usize) -> bool {
+        let bytes = (count as u64).saturating_mul(self.source.chunk_bytes as u64);
+        !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
+    }
+
+    /// Chunks that lie side by side in the file go together, but no more than keeps every thread at work.
+    fn groups<'f>(&self, found: &'f [Found]) -> Result<Vec<Group<'f>>> {
+        let mut groups = Vec::new();
+        let mut rest = found;
+        let most = found.len().div_ceil(rayon::current_num_threads().saturating_mul(4));
+        while let Some(((_, first), behind)) = rest.split_first() {
+            if let Some(known) = self.known(first.address) {
+                let (found, behind) = rest.split_at(1);
+                groups.push(Group { found, known: Some(known) });
+                rest = behind;
+                continue;
+            }
+            let mut end = end_of(first)?;
+            let mut count = 1;
+            for (_, next) in behind.iter().take(most.saturating_sub(1)) {
+                let next_end = end_of(next)?;
+                let near = next.address.raw() >= end && next.address.raw().saturating_sub(end) <= GAP;
+                let small = next_end.saturating_sub(first.address.raw()) <= FETCHED;
+                if !near || !small || self.known(next.address).is_some() {
+                    break;
+                }
+                end = next_end;
+                count += 1;
+            }
+            let (found, behind) = rest.split_at(count);
+            groups.push(Group { found, known: None });
+            rest = behind;
+        }
+        Ok(groups)
+    }
+
+    fn known(&self, address: Address) -> Option<Arc<[u8]>> {
+        if self.source.pipeline.is_empty() { None } else { self.context.resources.chunks.get(address) }
+    }
+
+    fn read_group(
+        &self,
+        mut tiles: Tiles<'_>,
+        group: &Group<'_>,
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let [(_, first), .., (_, last)] = group.found else {
+            let (Some((scaled, location)), Some(tile)) = (group.found.first(), tiles.next()) else {
+                return Ok(());
+            };
+            return match &group.known {
+                Some(chunk) => transform.tile(&mut tile?, chunk, 0, &mut room.tiles),
+                None => self.read_one(tile?, scaled, location, transform, keep, room),
+            };
+        };
+        let mut fetched = std::mem::take(&mut room.fetched);
+        let length = usize::try_from(end_of(last)?.saturating_sub(first.address.raw())).unwrap_or(usize::MAX);
+        let bytes = room_of(&mut fetched, length);
+        self.context.store.read_raw(first.address, bytes)?;
+        let outcome = group.found.iter().zip(tiles).try_for_each(|((scaled, location), tile)| {
+            let at = usize::try_from(location.address.raw().saturating_sub(first.address.raw())).ok();
+            let size = usize::try_from(location.size).ok();
+            let stored = at.zip(size).and_then(|(at, size)| bytes.get(at..at.checked_add(size)?));
+            let stored = stored.unwrap_or_default();
+            let mut tile = tile?;
+            if self.source.is_stored_plainly(scaled)? {
+                self.source.check_plain(location)?;
+                return transform.tile(&mut tile, stored, 0, &mut room.tiles);
+            }
+            self.decode(&mut tile, location, stored, transform, keep, room)
+        });
+        room.fetched = fetched;
+        outcome
+    }
+
+    /// Reads one chunk that lies alone.
+    fn read_one(
+        &self,
+        mut tile: Tile<'_>,
+        scaled: &[u64],
+        location: &ChunkLocation,
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let store = self.context.store;
+        if !self.source.is_stored_plainly(scaled)? {
+            if let Some(stored) = store.view_raw(location.address, location.size) {
+                return self.decode(&mut tile, location, stored, transform, keep, room);
+            }
+            store.check_inside(location.address, location.size, "raw data")?;
+            let length = usize::try_from(location.size).unwrap_or(usize::MAX);
+            let mut fetched = std::mem::take(&mut room.fetched);
+            let stored = room_of(&mut fetched, length);
+            let outcome = store
+                .read_raw(location.address, stored)
+                .and_then(|()| self.decode(&mut tile, location, stored, transform, keep, room));
+            room.fetched = fetched;
+            return outcome;
+        }
+        self.source.check_plain(location)?;
+        // Of bytes that are as they were written, only those that are wanted are read.
+        let wanted = tile.source();
+        let size = self.source.element_size as u64;
+        let length = wanted.end.saturating_sub(wanted.start).saturating_mul(size);
+        let address = location
+            .address
+            .checked_add(wanted.start.saturating_mul(size))
+            .ok_or_else(|| Error::corrupt("chunk", "address", "an end inside the file", location.address))?;
+        if let Some(bytes) = store.view_raw(address, length) {
+            return transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles);
+        }
+        if transform.is_copy()
+            && let Some(place) = tile.as_slice()
+        {
+            return store.read_raw(address, place);
+        }
+        let bytes = room_of(&mut room.fetched, usize::try_from(length).unwrap_or(usize::MAX));
+        store.read_raw(address, bytes)?;
+        transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles)
+    }
+
+    fn decode(
+        &self,
+        tile: &mut Tile<'_>,
+        location: &ChunkLocation,
+        stored: &[u8],
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let (store, source) = (self.context.store, self.source);
+        source.check_expansion(store, location)?;
+        let is_whole = tile.source() == (0..(source.chunk_bytes / source.element_size.max(1)) as u64);
+        if transform.is_copy()
+            && is_whole
+            && let Some(place) = tile.as_slice()
+        {
+            return source.decode(store, location, stored, place, &mut room.filters);
+        }
+        let mut decoded = std::mem::take(&mut room.decoded);
+        let chunk = room_of(&mut decoded, source.chunk_bytes);
+        let outcome = source.decode(store, location, stored, chunk, &mut room.filters).and_then(|()| {
+            if keep && !is_whole {
+                self.context.resources.chunks.insert(location.address, Arc::from(&*chunk));
+            }
+            transform.tile(tile, chunk, 0, &mut room.tiles)
+        });
+        room.decoded = decoded;
+        outcome
+    }
+}
+
+fn end_of(location: &ChunkLocation) -> Result<u64> {
+    location
+        .address
+        .get()
+        .and_then(|at| at.checked_add(location.size))
+        .ok_or_else(|| Error::corrupt("chunk index", "address", "an end inside the file", location.address))
+}

@@ -1,0 +1,78 @@
+//! What reads of one file share.
+
+use std::sync::{Mutex, PoisonError};
+
+use hyperslab_dataspace::TileScratch;
+use hyperslab_filter::Scratch;
+
+use super::ChunkCache;
+use crate::store::Store;
+
+/// Buffers that are kept for the next read, and bytes up to which one is.
+const KEPT_BUFFERS: usize = 64;
+const KEPT_BYTES: usize = 4 << 20;
+
+/// What the reads of one file share: decoded chunks, and room to work in.
+#[derive(Debug, Default)]
+pub struct Resources {
+    /// Decoded chunks.
+    pub chunks: ChunkCache,
+    rooms: Mutex<Vec<Box<Room>>>,
+}
+
+/// Room for one thread to fetch, decode and convert in.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// Bytes as they come from the file.
+    pub(super) fetched: Vec<u8>,
+    /// A decoded chunk.
+    pub(super) decoded: Vec<u8>,
+    /// Where filters work.
+    pub(super) filters: Scratch,
+    /// Where conversions work.
+    pub(super) tiles: TileScratch,
+}
+
+/// The file that is read.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadContext<'a> {
+    /// Its bytes.
+    pub store: &'a Store,
+    /// What its reads share.
+    pub resources: &'a Resources,
+}
+
+impl Resources {
+    /// A chunk cache of that many bytes.
+    pub fn new(chunk_cache_bytes: u64) -> Self {
+        Self { chunks: ChunkCache::new(chunk_cache_bytes), rooms: Mutex::default() }
+    }
+}
+
+impl ReadContext<'_> {
+    /// Does something in a room that no other thread uses meanwhile.
+    pub(super) fn in_room<T>(&self, work: impl FnOnce(&mut Room) -> T) -> T {
+        let rooms = || self.resources.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = rooms().pop();
+        let mut room = known.unwrap_or_default();
+        let outcome = work(&mut room);
+        for buffer in [&mut room.fetched, &mut room.decoded] {
+            if buffer.capacity() > KEPT_BYTES {
+                *buffer = Vec::new();
+            }
+        }
+        let mut rooms = rooms();
+        if rooms.len() < KEPT_BUFFERS {
+            rooms.push(room);
+        }
+        outcome
+    }
+}
+
+/// The first `length` bytes of a buffer that is made longer if need be. What they hold is not defined.
+pub(super) fn room_of(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
+    if buffer.len() < length {
+        buffer.resize(length, 0);
+    }
+    buffer.get_mut(..length).unwrap_or_default()
+}

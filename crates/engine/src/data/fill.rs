@@ -1,0 +1,32 @@
+//! What elements without storage read as.
+
+use hyperslab_dataspace::fill;
+
+/// What elements without storage read as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fill {
+    element: Option<Vec<u8>>,
+}
+
+impl Fill {
+    /// Zeros.
+    pub const ZERO: Self = Self { element: None };
+
+    /// Copies of this element.
+    pub fn element(element: &[u8]) -> Self {
+        Self { element: element.iter().any(|byte| *byte != 0).then(|| element.to_vec()) }
+    }
+
+    /// Whether all bytes are zeros.
+    pub fn is_zero(&self) -> bool {
+        self.element.is_none()
+    }
+
+    /// Fills a buffer, whatever it holds.
+    pub fn write(&self, out: &mut [u8]) {
+        match &self.element {
+            Some(element) => fill(out, element),
+            None => out.fill(0),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Tiles in groups, side by side on several threads.
+
+use hyperslab_dataspace::Tiles;
+use rayon::prelude::*;
+
+use crate::error::Result;
+
+/// Hands all tiles to `work`, `per_task` at a time; on this thread if they are one group.
+pub(super) fn each_group<'c>(
+    tiles: Tiles<'c>,
+    per_task: usize,
+    work: impl Fn(Tiles<'c>) -> Result<()> + Sync,
+) -> Result<()> {
+    let groups = std::iter::repeat_n(per_task.max(1), tiles.chunks().len().div_ceil(per_task.max(1)));
+    each(tiles, groups.map(|count| (count, ())), |tiles, ()| work(tiles))
+}
+
+/// Hands all tiles to `work` in groups of the given numbers of tiles, each with what else belongs to it.
+pub(super) fn each<'c, T: Send>(
+    tiles: Tiles<'c>,
+    groups: impl IntoIterator<Item = (usize, T)>,
+    work: impl Fn(Tiles<'c>, T) -> Result<()> + Sync,
+) -> Result<()> {
+    let mut rest = tiles;
+    let mut tasks = Vec::new();
+    for (count, with) in groups {
+        let (group, behind) = rest.split_at(count);
+        tasks.push((group, with));
+        rest = behind;
+    }
+    if tasks.len() == 1 {
+        return tasks.into_iter().try_for_each(|(tiles, with)| work(tiles, with));
+    }
+    tasks.into_par_iter().try_for_each(|(tiles, with)| work(tiles, with))
+}

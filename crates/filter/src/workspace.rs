@@ -1,0 +1,53 @@
+//! What filters keep from one chunk to the next.
+
+use std::any::Any;
+
+/// What filters keep from one chunk to the next: buffers, and codec states that are costly to make. One thread
+/// uses it at a time; what it holds never changes what a filter gives.
+///
+/// ```
+/// use hyperslab_filter::Workspace;
+///
+/// let mut workspace = Workspace::default();
+/// let mut buffer: Box<Vec<u8>> = workspace.take();
+/// buffer.resize(1000, 0);
+/// workspace.keep(buffer);
+/// assert!(workspace.take::<Vec<u8>>().capacity() >= 1000);
+/// ```
+#[derive(Debug, Default)]
+pub struct Workspace {
+    kept: Vec<Box<dyn Any + Send>>,
+}
+
+impl Workspace {
+    /// The most recently kept value of this type, or a new one. It holds what it held when it was kept.
+    pub fn take<T: Any + Send + Default>(&mut self) -> Box<T> {
+        let at = self.kept.iter().rposition(|state| state.is::<T>());
+        let state = at.map(|at| self.kept.remove(at));
+        state.and_then(|state| state.downcast().ok()).unwrap_or_default()
+    }
+
+    /// Keeps a value for the next [`take`](Self::take). States that an error has left in disorder are better
+    /// dropped.
+    pub fn keep<T: Any + Send>(&mut self, state: Box<T>) {
+        self.kept.push(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_type_has_its_own() {
+        let mut workspace = Workspace::default();
+        workspace.keep(Box::new(7_u32));
+        workspace.keep(Box::new(vec![1_u8]));
+        workspace.keep(Box::new(vec![2_u8]));
+        assert_eq!(*workspace.take::<u32>(), 7);
+        assert_eq!(*workspace.take::<u32>(), 0, "what is taken is gone");
+        assert_eq!(*workspace.take::<Vec<u8>>(), [2]);
+        assert_eq!(*workspace.take::<Vec<u8>>(), [1]);
+        assert!(workspace.take::<Vec<u8>>().is_empty());
+    }
+}
