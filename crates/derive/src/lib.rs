@@ -51,9 +51,23 @@ use attribute::Options;
 ///
 /// let days = [Day { temperatures: [1.5, 9.0], weather: Weather::Rain }];
 /// assert_eq!(Day::from_bytes(&Day::to_bytes(&days))?, days);
-/// let text = "compound { temp: array [2] of f32, weather: enum of u8 { SUN: 1, RAIN: 2 } }";
+/// let text = "compound { temp: array [2] of f32, weather: enum u8 { SUN, RAIN } }";
 /// assert_eq!(Day::datatype().to_string(), text);
 /// # Ok::<(), hyperslab::datatype::convert::ConvertError>(())
+/// ```
+///
+/// What is no type of elements does not compile:
+/// ```compile_fail,E0277
+/// #[derive(Clone, Copy, hyperslab::H5Type)]
+/// struct Row {
+///     name: &'static str,
+/// }
+/// ```
+/// ```compile_fail,E0277
+/// #[derive(hyperslab::H5Type)]
+/// struct NotCopy {
+///     id: u32,
+/// }
 /// ```
 #[proc_macro_derive(H5Type, attributes(hyperslab))]
 pub fn derive(input: proc_macro::TokenStream) -> proc_macro::TokenStream {

@@ -5,18 +5,23 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+mod dynamic;
+mod field;
+mod view;
+
 use hyperslab_engine::data::Destination;
 use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};
 
-use crate::datatype::convert::Conversion;
+use crate::datatype::convert::{Conversion, Conversions};
 use crate::layout::{
     ChunkInfo, Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping,
 };
 use crate::slice::{self, Slice};
 use crate::{
     Dataspace, Datatype, H5Type, Hyperslab, Object, ObjectKind, ObjectToken, Region, Selection, Stored,
+    conversion,
 };
 
 /// A dataset: an array of elements of one type.
@@ -35,6 +40,7 @@ use crate::{
 pub struct Dataset {
     object: Object,
     open: Arc<OpenDataset>,
+    conversions: Arc<Conversions>,
 }
 
 impl Dataset {
@@ -42,7 +48,8 @@ impl Dataset {
         object.expect(ObjectKind::Dataset)?;
         let open = OpenDataset::open(object.file(), object.header())
             .map_err(|error| error.context(format!("dataset `{}`", object.name())))?;
-        Ok(Self { open: Arc::new(open), object })
+        let conversions = Arc::new(conversion::of_file(object.file()));
+        Ok(Self { open: Arc::new(open), conversions, object })
     }
 
     /// The type of the elements.
@@ -252,10 +259,15 @@ impl Dataset {
     /// # Errors
     /// As [`read`](Self::read), and if the selection reaches out of the dataset.
     pub fn read_selection<T: H5Type>(&self, selection: &Selection) -> Result<Vec<T>> {
+        let plan = self.conversions.plan(self.datatype(), &T::datatype());
+        self.read_planned(selection, &plan.map_err(|error| self.context(error.into()))?)
+    }
+
+    /// The selected elements, converted as planned.
+    fn read_planned<T: H5Type>(&self, selection: &Selection, conversion: &Conversion) -> Result<Vec<T>> {
         let (selection, count) =
-            self.prepare(selection, size_of::<T>()).map_err(|error| self.context(error))?;
-        let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
-        T::read_vec(count, |out| self.fill_buffer(&conversion, &selection, count, out, true))
+            self.prepare(selection, size_of::<T>().max(T::SIZE)).map_err(|error| self.context(error))?;
+        T::read_vec(count, |out| self.fill_buffer(conversion, &selection, count, out, true))
             .map_err(|error| self.context(error))
     }
 
@@ -280,7 +292,8 @@ impl Dataset {
             let message = format!("{count} elements are selected for a slice of {}", values.len());
             return Err(self.context(Error::Misuse(message)));
         }
-        let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
+        let plan = self.conversions.plan(self.datatype(), &T::datatype());
+        let conversion = plan.map_err(|error| self.context(error.into()))?;
         T::read_slice(values, |out| self.fill_buffer(&conversion, &selection, count, out, false))
             .map_err(|error| self.context(error))
     }
@@ -386,7 +399,7 @@ impl fmt::Debug for Dataset {
     }
 }
 
-fn to_usize(size: u64) -> Result<usize> {
+pub(crate) fn to_usize(size: u64) -> Result<usize> {
     usize::try_from(size).map_err(|_| Error::Limit {
         what: "elements of one dimension".into(),
         got: size,

@@ -22,7 +22,9 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
+mod conversion;
 mod dataset;
+mod dynamic;
 mod external;
 mod file;
 mod group;
@@ -36,6 +38,7 @@ mod walk;
 
 pub use attribute::Attribute;
 pub use dataset::Dataset;
+pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};
@@ -44,7 +47,7 @@ pub use hyperslab_dataspace::{
     UNLIMITED,
 };
 pub use hyperslab_datatype as datatype;
-pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, H5Type};
+pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, FixedText, H5Type};
 pub use hyperslab_derive::H5Type;
 pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
 pub use hyperslab_engine::data::virtual_::VirtualView;
@@ -56,7 +59,7 @@ pub use layout::{
     VirtualMapping,
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
-pub use reference::ReferenceTarget;
+pub use reference::{Reference, ReferenceTarget};
 pub use slice::Slice;
 pub use stored::{Stored, VariableLength};
 pub use walk::{Visited, Walk};

@@ -6,7 +6,7 @@ use super::kernel::{Copy, Kernel};
 use super::variable::{VariableSink, VariableSource};
 use super::{Conversion, ConvertError, Exceptions, Result, size_of};
 use super::{bitfield, compound, enumeration, native, number, text, variable};
-use crate::{Datatype, DatatypeClass};
+use crate::{CharacterSet, Datatype, DatatypeClass};
 
 /// A kernel, or nothing if the rule is not about these types.
 pub(super) type Planned = Option<Arc<dyn Kernel>>;
@@ -77,6 +77,7 @@ pub struct Conversions {
     exceptions: Exceptions,
     source_heap: Option<Arc<dyn VariableSource>>,
     destination_heap: Option<Arc<dyn VariableSink>>,
+    across_charsets: bool,
 }
 
 /// A built-in rule.
@@ -128,6 +129,19 @@ impl Conversions {
     pub fn with_destination_heap(mut self, heap: Arc<dyn VariableSink>) -> Self {
         self.destination_heap = Some(heap);
         self
+    }
+
+    /// These conversions, and strings from one character set to the other too, whose bytes are copied as they are.
+    /// libhdf5 refuses that; but ASCII is UTF-8, and much that is called ASCII in files is UTF-8 too.
+    #[must_use]
+    pub fn across_charsets(mut self) -> Self {
+        self.across_charsets = true;
+        self
+    }
+
+    /// Whether text of one character set may become text of the other.
+    pub(super) fn may_convert_text(&self, from: CharacterSet, to: CharacterSet) -> bool {
+        from == to || self.across_charsets
     }
 
     /// What becomes of values that the destination cannot hold.

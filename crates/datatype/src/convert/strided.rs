@@ -1,5 +1,6 @@
 //! Elements at equal distances: one member of many records.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::kernel::Kernel;
@@ -75,6 +76,16 @@ impl<'a> Strided<'a> {
         if self.size == self.stride { self.bytes.get(..whole) } else { None }
     }
 
+    /// The elements one after the other, copied if they do not lie so.
+    pub fn to_packed(&self) -> Cow<'a, [u8]> {
+        if let Some(bytes) = self.packed() {
+            return Cow::Borrowed(bytes);
+        }
+        let mut bytes = vec![0; self.len().saturating_mul(self.size)];
+        self.pack(&mut bytes);
+        Cow::Owned(bytes)
+    }
+
     /// Each element's bytes.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let size = self.size;
@@ -87,8 +98,8 @@ impl<'a> Strided<'a> {
         Self { bytes, ..*self }
     }
 
-    /// A part of every element.
-    pub(super) fn part(&self, range: &Range<usize>) -> Self {
+    /// A part of every element, by its place in the element.
+    pub fn part(&self, range: &Range<usize>) -> Self {
         Self {
             bytes: self.bytes.get(range.start..).unwrap_or_default(),
             size: range.len(),

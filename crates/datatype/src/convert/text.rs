@@ -49,13 +49,13 @@ pub(super) fn text_length(padding: StringPadding, element: &[u8]) -> usize {
     end.map_or(0, |last| last + 1)
 }
 
-/// Strings of one character set; the library does not convert between sets. Text that is too long is cut, even
+/// Strings of one character set, or of both where that is allowed. Text that is too long is cut, even
 /// inside a character.
-pub(super) fn rule(source: &Datatype, destination: &Datatype, _: &Conversions) -> Result<Planned> {
+pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (DatatypeClass::String(from), DatatypeClass::String(to)) = (&source.class, &destination.class) else {
         return Ok(None);
     };
-    if from.charset != to.charset {
+    if !conversions.may_convert_text(from.charset, to.charset) {
         return Ok(None);
     }
     let plan = || {

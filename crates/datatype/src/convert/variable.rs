@@ -161,6 +161,15 @@ impl Kernel for FromFixed {
     }
 }
 
+/// Whether both are sequences, or strings whose character sets go together.
+fn go_together(from: &VariableLength, to: &VariableLength, conversions: &Conversions) -> bool {
+    match (charset(from), charset(to)) {
+        (None, None) => true,
+        (Some(from), Some(to)) => conversions.may_convert_text(from, to),
+        _ => false,
+    }
+}
+
 fn charset(variable: &VariableLength) -> Option<CharacterSet> {
     match variable.kind {
         VariableLengthKind::String { charset, .. } => Some(charset),
@@ -169,7 +178,7 @@ fn charset(variable: &VariableLength) -> Option<CharacterSet> {
 }
 
 /// Sequences and strings of variable length, where there are heaps for both sides; strings of variable length to
-/// and from fixed ones, where there is a heap. Character sets must be the same.
+/// and from fixed ones, where there is a heap.
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (Some(source_size), Some(destination_size)) = (size_of(source), size_of(destination)) else {
         return Ok(None);
@@ -181,7 +190,7 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
             DatatypeClass::VariableLength(from),
             DatatypeClass::VariableLength(to),
             (Some(source), Some(sink)),
-        ) if charset(from) == charset(to) => {
+        ) if go_together(from, to, conversions) => {
             let items = conversions.kernel(&from.base, &to.base)?;
             let (Some(from_size), Some(to_size)) = (size_of(&from.base), size_of(&to.base)) else {
                 return Ok(None);
@@ -191,12 +200,12 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
             Some(Arc::new(Sequences { source, sink, element_sizes, item_sizes, items }))
         }
         (DatatypeClass::VariableLength(from), DatatypeClass::String(to), (Some(source), _))
-            if charset(from) == Some(to.charset) =>
+            if charset(from).is_some_and(|from| conversions.may_convert_text(from, to.charset)) =>
         {
             Some(Arc::new(ToFixed { source: Arc::clone(source), element_sizes, padding: to.padding }))
         }
         (DatatypeClass::String(from), DatatypeClass::VariableLength(to), (_, Some(sink)))
-            if charset(to) == Some(from.charset) =>
+            if charset(to).is_some_and(|to| conversions.may_convert_text(from.charset, to)) =>
         {
             Some(Arc::new(FromFixed { sink: Arc::clone(sink), element_sizes, padding: from.padding }))
         }
