@@ -6,13 +6,14 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 use crate::convert::ConvertError;
-use crate::{ByteOrder, Datatype};
+use crate::{ByteOrder, Datatype, DatatypeClass};
 
 /// A Rust type whose values can be elements of datasets and attributes.
 ///
 /// [`datatype`](Self::datatype) is how a value lies in memory; reading and writing convert between it and the type
 /// in the file. Types of which every bit pattern is a value and that have no padding give their slices as bytes,
-/// so that files are read straight into them; the others are encoded and decoded one by one.
+/// so that files are read straight into them; the others are encoded and decoded one by one. Compounds and
+/// enumerations of one's own come with the derive macro of the crate `hyperslab`.
 ///
 /// ```
 /// use hyperslab_datatype::H5Type;
@@ -23,6 +24,9 @@ use crate::{ByteOrder, Datatype};
 /// assert_eq!(values, Ok(vec![-1, -1]));
 /// ```
 pub trait H5Type: Copy + Send + Sync + 'static {
+    /// Bytes of an element of [`datatype`](Self::datatype).
+    const SIZE: usize;
+
     /// The type of the elements in this machine's memory.
     fn datatype() -> Datatype;
 
@@ -56,8 +60,7 @@ pub trait H5Type: Copy + Send + Sync + 'static {
     /// [`ConvertError::Value`] names the first element whose bytes are no value; [`ConvertError::Buffer`] if the
     /// bytes are no whole number of elements.
     fn from_bytes(bytes: &[u8]) -> Result<Vec<Self>, ConvertError> {
-        let datatype = Self::datatype();
-        let size = usize::try_from(datatype.size).unwrap_or(usize::MAX).max(1);
+        let size = Self::SIZE.max(1);
         if !bytes.len().is_multiple_of(size) {
             let count = bytes.len().checked_div(size).unwrap_or(0);
             return Err(ConvertError::Buffer { which: "source", count, element: size, got: bytes.len() });
@@ -65,7 +68,7 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         let mut values = Vec::with_capacity(bytes.len().checked_div(size).unwrap_or(0));
         for (index, element) in bytes.chunks_exact(size).enumerate() {
             let Some(value) = Self::decode(element) else {
-                let (datatype, bytes) = (Box::new(datatype), element.to_vec());
+                let (datatype, bytes) = (Box::new(Self::datatype()), element.to_vec());
                 return Err(ConvertError::Value { index, datatype, bytes });
             };
             values.push(value);
@@ -78,9 +81,8 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         if let Some(bytes) = Self::as_bytes(values) {
             return Cow::Borrowed(bytes);
         }
-        let size = usize::try_from(Self::datatype().size).unwrap_or(0);
-        let mut bytes = vec![0; size.saturating_mul(values.len())];
-        for (value, element) in values.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
+        let mut bytes = vec![0; Self::SIZE.saturating_mul(values.len())];
+        for (value, element) in values.iter().zip(bytes.chunks_exact_mut(Self::SIZE.max(1))) {
             value.encode(element);
         }
         Cow::Owned(bytes)
@@ -102,7 +104,7 @@ pub trait H5Type: Copy + Send + Sync + 'static {
                 return Ok(values);
             }
         }
-        let mut bytes = vec![0; usize::try_from(Self::datatype().size).unwrap_or(0).saturating_mul(count)];
+        let mut bytes = vec![0; Self::SIZE.saturating_mul(count)];
         fill(&mut bytes)?;
         Ok(Self::from_bytes(&bytes)?)
     }
@@ -132,6 +134,8 @@ pub trait H5Type: Copy + Send + Sync + 'static {
 macro_rules! plain {
     ($($type:ty => $datatype:expr;)*) => {$(
         impl H5Type for $type {
+            const SIZE: usize = size_of::<$type>();
+
             fn datatype() -> Datatype {
                 $datatype
             }
@@ -181,6 +185,8 @@ plain! {
 }
 
 impl H5Type for bool {
+    const SIZE: usize = 1;
+
     fn datatype() -> Datatype {
         Datatype::bool()
     }
@@ -198,6 +204,54 @@ impl H5Type for bool {
     }
 }
 
+/// Arrays of fixed shape; arrays of arrays have one shape.
+///
+/// ```
+/// use hyperslab_datatype::H5Type;
+/// assert_eq!(<[[f32; 3]; 2]>::datatype().to_string(), "array [2, 3] of f32");
+/// ```
+impl<T: H5Type, const N: usize> H5Type for [T; N] {
+    const SIZE: usize = T::SIZE * N;
+
+    fn datatype() -> Datatype {
+        let length = u32::try_from(N).unwrap_or(u32::MAX);
+        match T::datatype() {
+            Datatype { class: DatatypeClass::Array(inner), .. } => {
+                let dims: Vec<u32> = std::iter::once(length).chain(inner.dims).collect();
+                Datatype::array(dims, *inner.base)
+            }
+            item => Datatype::array([length], item),
+        }
+    }
+
+    fn decode(element: &[u8]) -> Option<Self> {
+        let items = element.chunks_exact(T::SIZE.max(1));
+        let mut values = [T::decode(items.clone().next()?)?; N];
+        for (value, item) in values.iter_mut().zip(items) {
+            *value = T::decode(item)?;
+        }
+        Some(values)
+    }
+
+    fn encode(&self, element: &mut [u8]) {
+        for (value, item) in self.iter().zip(element.chunks_exact_mut(T::SIZE.max(1))) {
+            value.encode(item);
+        }
+    }
+
+    fn zero() -> Option<Self> {
+        T::zero().map(|zero| [zero; N])
+    }
+
+    fn as_bytes(values: &[Self]) -> Option<&[u8]> {
+        T::as_bytes(values.as_flattened())
+    }
+
+    fn as_bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
+        T::as_bytes_mut(values.as_flattened_mut())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,7 +259,8 @@ mod tests {
 
     fn round_trip<T: H5Type + PartialEq + std::fmt::Debug>(values: &[T]) {
         let bytes = T::to_bytes(values).into_owned();
-        assert_eq!(bytes.len(), values.len() * usize::try_from(T::datatype().size).unwrap());
+        assert_eq!(T::SIZE, usize::try_from(T::datatype().size).unwrap());
+        assert_eq!(bytes.len(), values.len() * T::SIZE);
         assert_eq!(T::from_bytes(&bytes).unwrap(), values);
         let filled = T::read_vec(values.len(), |buffer| {
             buffer.copy_from_slice(&bytes);
@@ -228,6 +283,8 @@ mod tests {
         round_trip(&[Complex::new(1.0_f32, -2.0)]);
         round_trip(&[Complex::new(1.0_f64, -2.0)]);
         round_trip(&[true, false]);
+        round_trip(&[[1_i16, -2], [3, 4]]);
+        round_trip(&[[[true, false, true], [false; 3]]]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod convert;
 mod datatype;
 mod display;
 mod element;
+mod fixed_text;
 mod native;
 mod numeric;
 mod predicates;
@@ -20,6 +21,7 @@ pub use datatype::{
     VariableLengthKind,
 };
 pub use element::H5Type;
+pub use fixed_text::FixedText;
 pub use numeric::{
     Bitfield, ByteOrder, FixedPoint, FloatOrder, FloatingPoint, InternalPadding, Normalization, Padding, Time,
 };

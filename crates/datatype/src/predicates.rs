@@ -87,6 +87,31 @@ impl Datatype {
         }
     }
 
+    /// A member of a compound, or of compounds inside it, by the names on the way joined with dots; with its place
+    /// in bytes from the start of the element. Names with dots in them are found too.
+    ///
+    /// ```
+    /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
+    /// let point = Datatype::packed([("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))]);
+    /// let body = Datatype::packed([("id", Datatype::u8()), ("at", point)]);
+    /// assert_eq!(body.member_at("at.y"), Some((5, &Datatype::f64(LittleEndian))));
+    /// assert_eq!(body.member_at("at.z"), None);
+    /// ```
+    pub fn member_at(&self, path: &str) -> Option<(u32, &Self)> {
+        let DatatypeClass::Compound(compound) = &self.class else { return None };
+        compound.members.iter().find_map(|member| {
+            let rest = path.as_bytes().strip_prefix(member.name.as_slice())?;
+            match rest.split_first() {
+                None => Some((member.offset, &member.datatype)),
+                Some((b'.', _)) => {
+                    let (offset, found) = member.datatype.member_at(path.get(member.name.len() + 1..)?)?;
+                    Some((member.offset.checked_add(offset)?, found))
+                }
+                Some(_) => None,
+            }
+        })
+    }
+
     /// Elements of the base type in an array, 1 for every other type; `None` if the count overflows.
     pub fn array_len(&self) -> Option<usize> {
         match &self.class {

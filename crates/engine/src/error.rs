@@ -1,5 +1,6 @@
 //! What can go wrong with an open file: whose fault, and where.
 
+use hyperslab_datatype::convert::ConvertError;
 use hyperslab_filter::FilterError;
 use hyperslab_format::codec::{Address, Corrupt, FormatError};
 use hyperslab_vfd::DriverError;
@@ -61,7 +62,7 @@ pub enum Error {
     },
     /// Elements could not be converted to the type asked for.
     #[error(transparent)]
-    Convert(hyperslab_datatype::convert::ConvertError),
+    Convert(ConvertError),
     /// Where in the file's objects an error arose.
     #[error("{context}")]
     Context {
@@ -99,6 +100,9 @@ impl Error {
             Self::Unsupported { .. } => ErrorKind::Unsupported,
             Self::Limit { .. } => ErrorKind::Limit,
             Self::NotFound { .. } => ErrorKind::NotFound,
+            Self::Convert(ConvertError::Heap(error)) => {
+                error.0.downcast_ref::<Self>().map_or(ErrorKind::Corrupt, Self::kind)
+            }
             Self::Misuse(_) | Self::Convert(_) => ErrorKind::Misuse,
             Self::Io { .. } => ErrorKind::Io,
             Self::Filter { source, .. } => match source {
@@ -154,8 +158,8 @@ impl From<FormatError> for Error {
     }
 }
 
-impl From<hyperslab_datatype::convert::ConvertError> for Error {
-    fn from(error: hyperslab_datatype::convert::ConvertError) -> Self {
+impl From<ConvertError> for Error {
+    fn from(error: ConvertError) -> Self {
         Self::Convert(error)
     }
 }

@@ -9,7 +9,7 @@ use hyperslab_engine::{Error, Result};
 use ndarray::ArrayD;
 
 use crate::dataset::{array, shape};
-use crate::{CharacterSet, Dataspace, Datatype, H5Type, ObjectToken, Stored};
+use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, ObjectToken, Reference, Stored};
 
 /// A named value beside an object. Its type, shape and elements are decoded when they are asked for.
 #[derive(Clone)]
@@ -124,6 +124,42 @@ impl Attribute {
                 values.len()
             ))),
         }
+    }
+
+    /// All elements, whatever their type.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/attributes_latest.h5");
+    /// # let file = hyperslab::File::open(path)?;
+    /// for attribute in file.attributes()? {
+    ///     println!("{} = {:?}", attribute.name(), attribute.read_dyn()?.column().get(0));
+    /// }
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the elements cannot be read, or what they point at.
+    pub fn read_dyn(&self) -> Result<DynArray> {
+        let shape = shape(&self.value()?.dataspace)?;
+        Ok(DynArray::new(shape, self.read_stored()?.column()?))
+    }
+
+    /// All elements as references, to be followed.
+    ///
+    /// # Errors
+    /// If they are no references, or lead out of their heap.
+    pub fn read_references(&self) -> Result<ArrayD<Reference>> {
+        let shape = shape(&self.value()?.dataspace)?;
+        array(shape, self.read_stored()?.references()?)
+    }
+
+    /// All elements as vectors, for sequences of variable length.
+    ///
+    /// # Errors
+    /// If they are no sequences, or their items cannot be converted to `T`.
+    pub fn read_sequences<T: H5Type>(&self) -> Result<ArrayD<Vec<T>>> {
+        let shape = shape(&self.value()?.dataspace)?;
+        array(shape, self.read_stored()?.sequences()?)
     }
 
     /// All elements as text.

@@ -5,18 +5,23 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+mod dynamic;
+mod field;
+mod view;
+
 use hyperslab_engine::data::Destination;
 use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};
 
-use crate::datatype::convert::Conversion;
+use crate::datatype::convert::{Conversion, Conversions};
 use crate::layout::{
     ChunkInfo, Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping,
 };
 use crate::slice::{self, Slice};
 use crate::{
     Dataspace, Datatype, H5Type, Hyperslab, Object, ObjectKind, ObjectToken, Region, Selection, Stored,
+    conversion,
 };
 
 /// A dataset: an array of elements of one type.
@@ -35,6 +40,7 @@ use crate::{
 pub struct Dataset {
     object: Object,
     open: Arc<OpenDataset>,
+    conversions: Arc<Conversions>,
 }
 
 impl Dataset {
@@ -42,7 +48,8 @@ impl Dataset {
         object.expect(ObjectKind::Dataset)?;
         let open = OpenDataset::open(object.file(), object.header())
             .map_err(|error| error.context(format!("dataset `{}`", object.name())))?;
-        Ok(Self { open: Arc::new(open), object })
+        let conversions = Arc::new(conversion::of_file(object.file()));
+        Ok(Self { open: Arc::new(open), conversions, object })
     }
 
     /// The type of the elements.
@@ -188,22 +195,6 @@ impl Dataset {
         Ok(Stored::new(Arc::clone(file), self.datatype().clone(), bytes))
     }
 
-    /// The selected elements as stored, in the order of the selection: points in their own, all others in C order.
-    /// Blocks that overlap count once.
-    ///
-    /// # Errors
-    /// As [`read_stored`](Self::read_stored), and if the selection reaches out of the dataset.
-    pub fn read_stored_selection(&self, selection: &Selection) -> Result<Stored> {
-        let file = self.object.file();
-        let size = self.datatype().size as usize;
-        let (selection, count) = self.prepare(selection, size).map_err(|error| self.context(error))?;
-        let bytes = match count {
-            0 => Vec::new(),
-            _ => self.open.read(file, &selection).map_err(|error| self.context(error))?,
-        };
-        Ok(Stored::new(Arc::clone(file), self.datatype().clone(), bytes))
-    }
-
     /// All elements as stored, without a copy: for a contiguous dataset of a file that is in memory, mapped or an
     /// image, and [`None`] for any other.
     ///
@@ -287,10 +278,15 @@ impl Dataset {
     /// # Errors
     /// As [`read`](Self::read), and if the selection reaches out of the dataset.
     pub fn read_selection<T: H5Type>(&self, selection: &Selection) -> Result<Vec<T>> {
+        let plan = self.conversions.plan(self.datatype(), &T::datatype());
+        self.read_planned(selection, &plan.map_err(|error| self.context(error.into()))?)
+    }
+
+    /// The selected elements, converted as planned.
+    fn read_planned<T: H5Type>(&self, selection: &Selection, conversion: &Conversion) -> Result<Vec<T>> {
         let (selection, count) =
-            self.prepare(selection, size_of::<T>()).map_err(|error| self.context(error))?;
-        let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
-        T::read_vec(count, |out| self.fill_buffer(&conversion, &selection, count, out, true))
+            self.prepare(selection, size_of::<T>().max(T::SIZE)).map_err(|error| self.context(error))?;
+        T::read_vec(count, |out| self.fill_buffer(conversion, &selection, count, out, true))
             .map_err(|error| self.context(error))
     }
 
@@ -310,13 +306,23 @@ impl Dataset {
     /// As [`read_selection`](Self::read_selection), and if the slice has another length. What the slice holds
     /// then is not defined.
     pub fn read_into<T: H5Type>(&self, selection: &Selection, values: &mut [T]) -> Result<()> {
+        let plan = self.conversions.plan(self.datatype(), &T::datatype());
+        self.read_planned_into(selection, values, &plan.map_err(|error| self.context(error.into()))?)
+    }
+
+    /// The selected elements, converted as planned, into a slice of as many.
+    fn read_planned_into<T: H5Type>(
+        &self,
+        selection: &Selection,
+        values: &mut [T],
+        conversion: &Conversion,
+    ) -> Result<()> {
         let (selection, count) = self.prepare(selection, 0).map_err(|error| self.context(error))?;
         if count != values.len() {
             let message = format!("{count} elements are selected for a slice of {}", values.len());
             return Err(self.context(Error::Misuse(message)));
         }
-        let conversion = Conversion::new(self.datatype(), &T::datatype()).map_err(Error::from)?;
-        T::read_slice(values, |out| self.fill_buffer(&conversion, &selection, count, out, false))
+        T::read_slice(values, |out| self.fill_buffer(conversion, &selection, count, out, false))
             .map_err(|error| self.context(error))
     }
 
@@ -421,7 +427,7 @@ impl fmt::Debug for Dataset {
     }
 }
 
-fn to_usize(size: u64) -> Result<usize> {
+pub(crate) fn to_usize(size: u64) -> Result<usize> {
     usize::try_from(size).map_err(|_| Error::Limit {
         what: "elements of one dimension".into(),
         got: size,

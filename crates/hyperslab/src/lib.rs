@@ -22,8 +22,10 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
+mod conversion;
 mod dataset;
 mod driver;
+mod dynamic;
 mod external;
 mod file;
 mod group;
@@ -38,6 +40,7 @@ mod walk;
 pub use attribute::Attribute;
 pub use dataset::Dataset;
 pub use driver::FileDriver;
+pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};
@@ -46,7 +49,8 @@ pub use hyperslab_dataspace::{
     UNLIMITED,
 };
 pub use hyperslab_datatype as datatype;
-pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, H5Type};
+pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, FixedText, H5Type};
+pub use hyperslab_derive::H5Type;
 pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
 pub use hyperslab_engine::data::virtual_::VirtualView;
 pub use hyperslab_engine::{Error, ErrorKind, Limits, Result};
@@ -58,7 +62,7 @@ pub use layout::{
     VirtualMapping,
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
-pub use reference::ReferenceTarget;
+pub use reference::{Reference, ReferenceTarget};
 pub use slice::Slice;
 pub use stored::{Stored, VariableLength};
 pub use walk::{Visited, Walk};

@@ -198,11 +198,15 @@ impl Object {
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind) if there is none.
     pub fn attr(&self, name: &str) -> Result<Attribute> {
-        let found = attribute::find(&self.file.container, &self.header, name.as_bytes())
+        self.attribute_of_bytes(name.as_bytes())
+    }
+
+    pub(crate) fn attribute_of_bytes(&self, name: &[u8]) -> Result<Attribute> {
+        let found = attribute::find(&self.file.container, &self.header, name)
             .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
         match found {
             Some(attribute) => Ok(Attribute::new(Arc::clone(&self.file), attribute)),
-            None => Err(Error::NotFound { what: "attribute", name: name.to_owned() }
+            None => Err(Error::NotFound { what: "attribute", name: path::lossy(name) }
                 .context(format!("attributes of `{}`", self.name))),
         }
     }

@@ -8,8 +8,7 @@ use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::{Error, Result};
 
 use crate::datatype::Reference;
-use crate::datatype::convert::Conversion;
-use crate::{Datatype, H5Type, ReferenceTarget};
+use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
 
 /// Elements as the file stores them: bytes after the filters, in the file's own byte order and layout.
 ///
@@ -93,12 +92,22 @@ impl Stored {
         Ok(ReferenceTarget::new(target))
     }
 
+    /// A reference that can be followed.
+    pub(crate) fn follow(&self, kind: Reference, descriptor: &[u8]) -> Result<Followable> {
+        Ok(Followable::new(Arc::clone(&self.file), self.reference(kind, descriptor)?))
+    }
+
+    /// Bytes that one result may have.
+    pub(crate) fn budget(&self) -> u64 {
+        self.file.container.store.limits().result_bytes
+    }
+
     /// The elements as values of a Rust type of the same class.
     ///
     /// # Errors
     /// If there is no conversion between the two.
     pub fn convert<T: H5Type>(&self) -> Result<Vec<T>> {
-        let conversion = Conversion::new(&self.datatype, &T::datatype())?;
+        let conversion = conversion::of_file(&self.file).plan(&self.datatype, &T::datatype())?;
         let count = self.len();
         T::read_vec(count, |out| Ok(conversion.convert(&self.bytes, out, count)?))
     }
@@ -119,9 +128,14 @@ impl Stored {
     }
 
     fn text(&self, element: &[u8]) -> Result<Vec<u8>> {
+        self.text_of(&self.datatype, element)
+    }
+
+    /// The text of an element (or part of one) of that type, without its padding.
+    pub(crate) fn text_of(&self, datatype: &Datatype, element: &[u8]) -> Result<Vec<u8>> {
         use crate::DatatypeClass;
         use crate::datatype::{StringPadding, VariableLengthKind};
-        let (bytes, padding) = match &self.datatype.class {
+        let (bytes, padding) = match &datatype.class {
             DatatypeClass::String(string) => (element.to_vec(), string.padding),
             DatatypeClass::VariableLength(variable) => match variable.kind {
                 VariableLengthKind::String { padding, .. } => {
@@ -157,7 +171,7 @@ impl Stored {
         let crate::DatatypeClass::VariableLength(variable) = &self.datatype.class else {
             return Err(Error::Misuse(format!("elements of type {} are no sequences", self.datatype)));
         };
-        let conversion = Conversion::new(&variable.base, &T::datatype())?;
+        let conversion = conversion::of_file(&self.file).plan(&variable.base, &T::datatype())?;
         let item_size = variable.base.size as usize;
         let one = |element: &[u8]| {
             let value = self.variable_length(element)?;

@@ -142,7 +142,7 @@ impl Encoder<'_> {
                 _ => "bad".into(),
             },
             Ok(ReferenceTarget::Attribute(token, name)) => format!("attr:{}:{}", known(token), text(&name)),
-            Ok(ReferenceTarget::External(file)) => format!("ext:{}", text(&file)),
+            Ok(ReferenceTarget::External { file, .. }) => format!("ext:{}", text(&file)),
             _ => "bad".into(),
         }
     }

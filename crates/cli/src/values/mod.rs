@@ -129,7 +129,9 @@ impl Decoder<'_> {
             ReferenceTarget::Attribute(token, name) => {
                 format!("{} @{}", path(token), String::from_utf8_lossy(&name))
             }
-            ReferenceTarget::External(file) => format!("something in {}", String::from_utf8_lossy(&file)),
+            ReferenceTarget::External { file, .. } => {
+                format!("something in {}", String::from_utf8_lossy(&file))
+            }
             _ => "something unknown".into(),
         }))
     }

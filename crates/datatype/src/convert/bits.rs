@@ -62,6 +62,14 @@ pub(super) fn bit_length(limbs: &[u64]) -> u32 {
     })
 }
 
+/// Zero bits below the lowest bit set; 0 if none is.
+pub(super) fn trailing_zeros(limbs: &[u64]) -> u32 {
+    let lowest = limbs.iter().enumerate().find(|(_, limb)| **limb != 0);
+    lowest.map_or(0, |(index, limb)| {
+        u32::try_from(index).unwrap_or(0).saturating_mul(64) + limb.trailing_zeros()
+    })
+}
+
 /// The two's complement.
 pub(super) fn negate(limbs: &mut [u64]) {
     let mut carry = true;

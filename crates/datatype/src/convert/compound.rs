@@ -6,15 +6,47 @@ use std::sync::Arc;
 
 use super::kernel::{Copy, Kernel};
 use super::rules::{Conversions, Planned};
+use super::strided::{Strided, StridedMut};
 use super::{Result, size_of};
 use crate::{Compound, Datatype, DatatypeClass};
 
+/// Bytes of source and destination that are worked on at a time, part by part.
+const BLOCK: usize = 16 << 10;
+
 /// A part of an element that is converted on its own.
-#[derive(Debug)]
-struct Part {
+#[derive(Debug, Clone)]
+pub struct Part {
     source: Range<usize>,
     destination: Range<usize>,
     kernel: Arc<dyn Kernel>,
+}
+
+impl Part {
+    /// This part as one of a larger element.
+    fn within(&self, outer: &Self) -> Option<Self> {
+        let moved =
+            |range: &Range<usize>, by: usize| Some(range.start.checked_add(by)?..range.end.checked_add(by)?);
+        Some(Self {
+            source: moved(&self.source, outer.source.start)?,
+            destination: moved(&self.destination, outer.destination.start)?,
+            kernel: Arc::clone(&self.kernel),
+        })
+    }
+
+    /// Whether the other part is copied right behind this one.
+    fn goes_on_in(&self, next: &Self) -> bool {
+        self.kernel.is_copy()
+            && next.kernel.is_copy()
+            && self.source.end == next.source.start
+            && self.destination.end == next.destination.start
+    }
+
+    fn run(&self, source: &Strided<'_>, destination: &mut StridedMut<'_>) -> Result<()> {
+        let (from, to) = (source.part(&self.source), destination.part(&self.destination));
+        self.kernel
+            .run_strided(from, to)
+            .map_err(|error| error.moved(|at| at.saturating_add(self.source.start)))
+    }
 }
 
 /// Converts elements part by part; what lies between the destination's parts stays as it is.
@@ -26,25 +58,60 @@ struct Record {
 }
 
 impl Record {
-    /// Joins parts that are copied and lie together in both elements.
-    fn new(source: &Datatype, destination: &Datatype, mut parts: Vec<Part>) -> Option<Self> {
-        parts.sort_by_key(|part| part.destination.start);
-        let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
+    /// Takes the parts of records inside as its own, and joins parts that are copied and lie together in both
+    /// elements.
+    fn new(source: &Datatype, destination: &Datatype, parts: Vec<Part>) -> Option<Self> {
+        let mut flat = Vec::with_capacity(parts.len());
         for part in parts {
+            // An array of records is a part of its own: its kernel is that of one record.
+            match part.kernel.parts(part.source.len(), part.destination.len()) {
+                Some(inner) => {
+                    for one in inner {
+                        flat.push(one.within(&part)?);
+                    }
+                }
+                None => flat.push(part),
+            }
+        }
+        flat.sort_by_key(|part| part.destination.start);
+        let mut joined: Vec<Part> = Vec::with_capacity(flat.len());
+        for part in flat {
             match joined.last_mut() {
-                Some(last)
-                    if last.kernel.is_copy()
-                        && part.kernel.is_copy()
-                        && last.source.end == part.source.start
-                        && last.destination.end == part.destination.start =>
-                {
+                Some(last) if last.goes_on_in(&part) => {
                     last.source.end = part.source.end;
                     last.destination.end = part.destination.end;
+                    last.kernel = Arc::new(Copy);
                 }
                 _ => joined.push(part),
             }
         }
         Some(Self { source_size: size_of(source)?, destination_size: size_of(destination)?, parts: joined })
+    }
+
+    /// Whether elements of these sizes are one record, and not an array of them.
+    fn is_one(&self, source_size: usize, destination_size: usize) -> bool {
+        source_size == self.source_size && destination_size == self.destination_size
+    }
+
+    /// Converts all records, a block at a time.
+    fn run_records(&self, source: Strided<'_>, mut destination: StridedMut<'_>) -> Result<()> {
+        if let [only] = self.parts.as_slice() {
+            return only.run(&source, &mut destination);
+        }
+        let all = source.len().min(destination.as_strided().len());
+        let per_block =
+            BLOCK.checked_div(source.stride().max(destination.as_strided().stride())).unwrap_or(0).max(1);
+        for start in (0..all).step_by(per_block) {
+            let elements = start..all.min(start.saturating_add(per_block));
+            let from = source.slice(&elements);
+            let mut to = destination.slice(&elements);
+            for part in &self.parts {
+                part.run(&from, &mut to).map_err(|error| {
+                    error.moved(|at| at.saturating_add(start.saturating_mul(source.stride())))
+                })?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -53,16 +120,8 @@ impl Kernel for Record {
         if self.is_copy() {
             return Copy.run(source, destination);
         }
-        let sources = source.chunks_exact(self.source_size);
-        for (from, to) in sources.zip(destination.chunks_exact_mut(self.destination_size)) {
-            for part in &self.parts {
-                let places = (from.get(part.source.clone()), to.get_mut(part.destination.clone()));
-                if let (Some(from), Some(to)) = places {
-                    part.kernel.run(from, to)?;
-                }
-            }
-        }
-        Ok(())
+        let (from, to) = (self.source_size, self.destination_size);
+        self.run_records(Strided::new(source, from, from), StridedMut::new(destination, to, to))
     }
 
     fn is_copy(&self) -> bool {
@@ -75,6 +134,25 @@ impl Kernel for Record {
             _ => false,
         }
     }
+
+    fn run_strided(&self, source: Strided<'_>, mut destination: StridedMut<'_>) -> Result<()> {
+        if self.is_copy() {
+            return Copy.run_strided(source, destination);
+        }
+        if self.is_one(source.size(), destination.as_strided().size()) {
+            return self.run_records(source, destination);
+        }
+        for (index, (from, to)) in source.iter().zip(destination.iter_mut()).enumerate() {
+            self.run(from, to).map_err(|error| {
+                error.moved(|at| at.saturating_add(index.saturating_mul(source.stride())))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[Part]> {
+        self.is_one(source_size, destination_size).then_some(&self.parts)
+    }
 }
 
 /// Writes zero bytes: the imaginary part of a real number.
@@ -84,6 +162,11 @@ struct Zero;
 impl Kernel for Zero {
     fn run(&self, _: &[u8], destination: &mut [u8]) -> Result<()> {
         destination.fill(0);
+        Ok(())
+    }
+
+    fn run_strided(&self, _: Strided<'_>, mut destination: StridedMut<'_>) -> Result<()> {
+        destination.iter_mut().for_each(|element| element.fill(0));
         Ok(())
     }
 }
@@ -121,6 +204,21 @@ pub(super) fn members(
         return Ok(None);
     }
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
+}
+
+/// One member of a compound, however deep, as elements of `destination`.
+pub(super) fn field(
+    source: &Datatype,
+    path: &str,
+    destination: &Datatype,
+    conversions: &Conversions,
+) -> Result<Planned> {
+    let whole = size_of(destination).map(|size| 0..size);
+    let (Some((offset, member)), Some(whole)) = (source.member_at(path), whole) else { return Ok(None) };
+    let Some(place) = place(source, offset, member) else { return Ok(None) };
+    let kernel = conversions.kernel(member, destination)?;
+    let part = Part { source: place, destination: whole, kernel };
+    Ok(Record::new(source, destination, vec![part]).map(|record| Arc::new(record) as _))
 }
 
 /// Where the parts of a complex number lie.

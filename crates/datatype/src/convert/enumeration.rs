@@ -3,31 +3,49 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::kernel::{Each, Element};
+use super::kernel::Kernel;
 use super::rules::{Conversions, Planned};
-use super::{Result, size_of};
+use super::{Exception, ExceptionKind, Exceptions, Result, size_of};
 use crate::{Datatype, DatatypeClass};
 
 /// Values of the source to values of the destination with the same name.
 #[derive(Debug)]
 struct ByName {
     values: HashMap<Vec<u8>, Vec<u8>>,
+    from: Datatype,
+    to: Datatype,
+    sizes: (usize, usize),
+    exceptions: Exceptions,
 }
 
-impl Element for ByName {
-    type Scratch = ();
-
-    fn convert(&self, source: &[u8], destination: &mut [u8], (): &mut ()) {
-        match self.values.get(source) {
-            Some(value) if value.len() == destination.len() => destination.copy_from_slice(value),
-            // As libhdf5 writes values that have no name on the other side.
-            _ => destination.fill(0xff),
+impl Kernel for ByName {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        let sources = source.chunks_exact(self.sizes.0);
+        for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(self.sizes.1)).enumerate() {
+            if let Some(value) = self.values.get(from)
+                && value.len() == to.len()
+            {
+                to.copy_from_slice(value);
+                continue;
+            }
+            let (kind, from_type, to_type) = (ExceptionKind::NoName, &self.from, &self.to);
+            let exception = Exception { kind, from: from_type, to: to_type, source: from };
+            let here = |_| at.saturating_mul(self.sizes.0);
+            if !self.exceptions.answer(&exception, to).map_err(|error| error.moved(here))? {
+                // As libhdf5 writes values that have no name on the other side.
+                to.fill(0xff);
+            }
         }
+        Ok(())
     }
 }
 
 /// Enumerations to enumerations, by the names of their values.
-pub(super) fn between(source: &Datatype, destination: &Datatype, _: &Conversions) -> Result<Planned> {
+pub(super) fn between(
+    source: &Datatype,
+    destination: &Datatype,
+    conversions: &Conversions,
+) -> Result<Planned> {
     let (DatatypeClass::Enumeration(from), DatatypeClass::Enumeration(to)) =
         (&source.class, &destination.class)
     else {
@@ -44,8 +62,9 @@ pub(super) fn between(source: &Datatype, destination: &Datatype, _: &Conversions
         }
     }
     let plan = || {
-        let (source_size, destination_size) = (size_of(source)?, size_of(destination)?);
-        Some(Each { source_size, destination_size, each: ByName { values } })
+        let sizes = (size_of(source)?, size_of(destination)?);
+        let (from, to, exceptions) = (source.clone(), destination.clone(), conversions.exceptions().clone());
+        Some(ByName { values, from, to, sizes, exceptions })
     };
     Ok(plan().map(|kernel| Arc::new(kernel) as _))
 }

@@ -1,5 +1,6 @@
 //! Fixed-point elements as sign and magnitude.
 
+use super::ExceptionKind;
 use super::bits::{self, Frame, Limbs};
 use super::number::Integer;
 use crate::{Datatype, FixedPoint};
@@ -76,6 +77,35 @@ impl FixedFrame {
                 bits::set(magnitude, room, 1, 1);
             }
             bits::negate(magnitude);
+        }
+    }
+
+    /// Whether the value is out of range, and on which side.
+    pub(super) fn range_exception(&self, value: &Integer) -> Option<ExceptionKind> {
+        let length = bits::bit_length(&value.magnitude);
+        let room = if self.signed { self.precision - 1 } else { self.precision };
+        if !value.negative {
+            return (length > room).then_some(ExceptionKind::RangeHigh);
+        }
+        let lowest = length == self.precision && bits::trailing_zeros(&value.magnitude) == room;
+        let fits = if self.signed { length <= room || lowest } else { length == 0 };
+        (!fits).then_some(ExceptionKind::RangeLow)
+    }
+
+    /// Whether a value in range is the last one in the direction of its sign.
+    pub(super) fn is_limit(&self, value: &Integer) -> bool {
+        let length = bits::bit_length(&value.magnitude);
+        match (value.negative, self.signed) {
+            (true, true) => length == self.precision,
+            (true, false) => true,
+            (false, signed) => {
+                let room = if signed { self.precision - 1 } else { self.precision };
+                length == room
+                    && (0..room).step_by(64).all(|at| {
+                        let count = (room - at).min(64);
+                        bits::get(&value.magnitude, at, count) == bits::mask(count)
+                    })
+            }
         }
     }
 

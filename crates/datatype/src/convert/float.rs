@@ -1,5 +1,6 @@
 //! Floating-point elements of any layout as sign, exponent and significand.
 
+use super::ExceptionKind;
 use super::bits::{self, Frame, Limbs};
 use super::number::{Magnitude, Number};
 use crate::{Datatype, FloatingPoint, Normalization};
@@ -120,6 +121,18 @@ impl FloatFrame {
         let limbs = split(fraction);
         bits::copy(&limbs, 0, scratch, self.mantissa_location + dropped, kept);
         self.frame.store(scratch, element);
+    }
+
+    /// Whether a finite value is too large, and on which side.
+    pub(super) fn range_exception(&self, number: &Number) -> Option<ExceptionKind> {
+        let Magnitude::Finite { significand, exponent, sticky } = number.magnitude else { return None };
+        let kind = if number.negative { ExceptionKind::RangeLow } else { ExceptionKind::RangeHigh };
+        (self.round(significand, exponent, sticky) == self.infinity()).then_some(kind)
+    }
+
+    /// Digits of a normal significand.
+    pub(super) fn digits(&self) -> u32 {
+        if self.implied { self.mantissa_size + 1 } else { self.mantissa_size }
     }
 
     /// The stored bit of weight 1 among the kept mantissa bits; zero if it is implied.

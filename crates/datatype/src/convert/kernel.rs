@@ -1,6 +1,8 @@
 //! What runs over elements, and the simplest kinds of it.
 
 use super::Result;
+use super::compound::Part;
+use super::strided::{Strided, StridedMut, run_packed};
 
 /// Converts elements that lie one after the other.
 ///
@@ -15,6 +17,22 @@ pub trait Kernel: std::fmt::Debug + Send + Sync {
     /// Whether this only copies bytes.
     fn is_copy(&self) -> bool {
         false
+    }
+
+    /// As [`run`](Self::run), for elements with other bytes between them, which are not touched. The sizes are
+    /// those of the types that the kernel was made for, or whole multiples of them (arrays).
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    fn run_strided(&self, source: Strided<'_>, destination: StridedMut<'_>) -> Result<()> {
+        run_packed(self, source, destination)
+    }
+
+    /// The parts that are converted, each on its own, if elements of these sizes are records of such: then a
+    /// record around them takes them as its own.
+    fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[Part]> {
+        let _ = (source_size, destination_size);
+        None
     }
 }
 
@@ -33,6 +51,11 @@ impl Kernel for Copy {
 
     fn is_copy(&self) -> bool {
         true
+    }
+
+    fn run_strided(&self, source: Strided<'_>, mut destination: StridedMut<'_>) -> Result<()> {
+        destination.copy_from(&source);
+        Ok(())
     }
 }
 

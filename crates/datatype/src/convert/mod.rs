@@ -7,7 +7,7 @@
 //!
 //! Numbers are clamped to the destination's range (NaN becomes 0), floating-point numbers are cut towards zero to
 //! integers, and whatever becomes a floating-point number is rounded to the nearest, ties to even; too large ones
-//! become infinite. Members that a compound does not find by name in its source, and padding marked
+//! become infinite. [`Exceptions`] ask for errors instead, or for a function to decide. Members that a compound does not find by name in its source, and padding marked
 //! [`Padding::Background`](crate::Padding::Background), keep what the destination buffer held before.
 
 use std::sync::Arc;
@@ -19,17 +19,24 @@ mod bits;
 mod compound;
 mod enumeration;
 mod error;
+mod exception;
 mod fixed;
 mod float;
 mod kernel;
 mod native;
 mod number;
 mod rules;
+mod strided;
 mod text;
+mod variable;
 
-pub use error::{ConvertError, Result};
+pub use compound::Part;
+pub use error::{ConvertError, HeapError, Result};
+pub use exception::{Exception, ExceptionKind, Exceptions, Response};
 pub use kernel::Kernel;
 pub use rules::{Conversions, Rule};
+pub use strided::{Strided, StridedMut};
+pub use variable::{VariableArena, VariableSink, VariableSource};
 
 /// A planned conversion from one datatype to another.
 ///
@@ -84,7 +91,8 @@ impl Conversion {
         if count == 0 {
             return Ok(());
         }
-        self.kernel.run(source, destination)
+        let index = |at: usize| at.checked_div(self.source_size).unwrap_or(0);
+        self.kernel.run(source, destination).map_err(|error| error.moved(index))
     }
 }
 

@@ -111,8 +111,11 @@ macro_rules! scalar {
 scalar!(u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64);
 
 /// The conversion of one number to another machine type.
-trait To<D> {
+trait To<D>: Copy {
     fn to(self) -> D;
+
+    /// Whether the value comes out as it was, but for the rounding of floating-point numbers.
+    fn is_exact(self) -> bool;
 }
 
 macro_rules! integers {
@@ -126,6 +129,11 @@ macro_rules! integers {
                 let negative: fn($from) -> bool = $negative;
                 <$to>::try_from(self).unwrap_or(if negative(self) { <$to>::MIN } else { <$to>::MAX })
             }
+
+            #[inline]
+            fn is_exact(self) -> bool {
+                <$to>::try_from(self).is_ok()
+            }
         }
     )*};
 }
@@ -134,29 +142,46 @@ integers!(u8: |_| false, u16: |_| false, u32: |_| false, u64: |_| false,
     i8: |n| n < 0, i16: |n| n < 0, i32: |n| n < 0, i64: |n| n < 0);
 
 macro_rules! integer_to_float {
-    ($($from:ty),*) => {$(
-        impl To<f32> for $from {
+    ($($from:ty: $magnitude:expr),*) => {$(
+        integer_to_float!(@to $from, $magnitude, f32, f64);
+    )*};
+    (@to $from:ty, $magnitude:expr, $($to:ty),*) => {$(
+        impl To<$to> for $from {
             #[inline]
-            fn to(self) -> f32 {
-                self as f32
+            fn to(self) -> $to {
+                self as $to
             }
-        }
 
-        impl To<f64> for $from {
             #[inline]
-            fn to(self) -> f64 {
-                self as f64
+            fn is_exact(self) -> bool {
+                let magnitude = $magnitude(self);
+                let digits = <$from>::BITS - magnitude.leading_zeros();
+                <$from>::BITS <= <$to>::MANTISSA_DIGITS
+                    || digits <= <$to>::MANTISSA_DIGITS.saturating_add(magnitude.trailing_zeros())
             }
         }
     )*};
 }
 
-integer_to_float!(u8, u16, u32, u64, i8, i16, i32, i64);
+integer_to_float!(u8: |n| n, u16: |n| n, u32: |n| n, u64: |n| n,
+    i8: i8::unsigned_abs, i16: i16::unsigned_abs, i32: i32::unsigned_abs, i64: i64::unsigned_abs);
 
 macro_rules! float_to_integer {
+    (@exact $from:ty, $to:ty) => {
+        #[inline]
+        fn is_exact(self) -> bool {
+            // The limits are powers of two, or zero, so they have exact values as floating-point numbers; the
+            // comparisons are false for NaN.
+            let beyond = ((<$to>::MAX / 2 + 1) as $from) * 2.0;
+            let back = To::<$to>::to(self) as $from;
+            self >= <$to>::MIN as $from && self < beyond && back == self
+        }
+    };
     ($from:ty, signed: $($signed:ty),*; unsigned: $($unsigned:ty),*) => {
         $(
             impl To<$signed> for $from {
+                float_to_integer!(@exact $from, $signed);
+
                 #[inline]
                 #[expect(clippy::cast_possible_truncation, reason = "`as` clamps, and NaN becomes 0, as it should")]
                 fn to(self) -> $signed {
@@ -166,6 +191,8 @@ macro_rules! float_to_integer {
         )*
         $(
             impl To<$unsigned> for $from {
+                float_to_integer!(@exact $from, $unsigned);
+
                 #[inline]
                 #[expect(
                     clippy::cast_possible_truncation,
@@ -190,6 +217,11 @@ macro_rules! float_to_float {
             fn to(self) -> $to {
                 let convert: fn($from) -> $to = $convert;
                 convert(self)
+            }
+
+            #[inline]
+            fn is_exact(self) -> bool {
+                !self.is_finite() || To::<$to>::to(self).is_finite()
             }
         }
     )*};
@@ -234,19 +266,51 @@ fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     }
 }
 
-/// The loop for a pair of types and byte orders.
-fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder) -> Loop {
+/// Whether every element comes out as it was, but for the rounding of floating-point numbers.
+fn all_exact<S: Scalar + To<D>, D: Scalar, const S_BIG: bool>(source: &[u8]) -> bool {
+    S::elements(source).iter().fold(true, |exact, from| exact & S::load::<S_BIG>(from).is_exact())
+}
+
+/// A loop over elements, and one that finds out whether all come out as they were.
+#[derive(Debug)]
+pub(super) struct Checked {
+    run: fn(&[u8], &mut [u8]),
+    all_exact: fn(&[u8]) -> bool,
+}
+
+impl Checked {
+    pub(super) fn new(source: &Datatype, destination: &Datatype) -> Option<Self> {
+        let ((from, from_order), (to, to_order)) = (kind_of(source)?, kind_of(destination)?);
+        Some(maker(from, to)?(from_order, to_order))
+    }
+
+    pub(super) fn is_exact(&self, source: &[u8]) -> bool {
+        (self.all_exact)(source)
+    }
+
+    pub(super) fn run(&self, source: &[u8], destination: &mut [u8]) {
+        (self.run)(source, destination);
+    }
+}
+
+/// The loops for a pair of types and byte orders.
+fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder) -> Checked {
     use ByteOrder::{BigEndian, LittleEndian};
-    Loop(match (source, destination) {
+    let run = match (source, destination) {
         (LittleEndian, LittleEndian) => run::<S, D, false, false>,
         (LittleEndian, BigEndian) => run::<S, D, false, true>,
         (BigEndian, LittleEndian) => run::<S, D, true, false>,
         (BigEndian, BigEndian) => run::<S, D, true, true>,
-    })
+    };
+    let all_exact = match source {
+        LittleEndian => all_exact::<S, D, false>,
+        BigEndian => all_exact::<S, D, true>,
+    };
+    Checked { run, all_exact }
 }
 
-/// A function that makes the loop for two byte orders.
-type Maker = fn(ByteOrder, ByteOrder) -> Loop;
+/// A function that makes the loops for two byte orders.
+type Maker = fn(ByteOrder, ByteOrder) -> Checked;
 
 macro_rules! makers {
     ($from:ty: $($kind:ident $to:ty),*) => {
@@ -288,15 +352,16 @@ fn maker(from: Kind, to: Kind) -> Option<Maker> {
 }
 
 /// Reverses the bytes of every element.
-fn swap<const N: usize>(source: &[u8], destination: &mut [u8]) {
-    let sources = source.as_chunks::<N>().0;
-    for (from, to) in sources.iter().zip(destination.as_chunks_mut::<N>().0) {
-        *to = *from;
-        to.reverse();
+fn swap<T, const N: usize>(source: &[u8], destination: &mut [u8])
+where
+    T: Scalar<Bytes = [u8; N]>,
+{
+    for (from, to) in T::elements(source).iter().zip(T::elements_mut(destination)) {
+        T::load::<false>(from).store::<true>(to);
     }
 }
 
-pub(super) fn rule(source: &Datatype, destination: &Datatype, _: &Conversions) -> Result<Planned> {
+pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (Some((from, from_order)), Some((to, to_order))) = (kind_of(source), kind_of(destination)) else {
         return Ok(None);
     };
@@ -304,11 +369,14 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, _: &Conversions) -
         return Ok(match source.size {
             _ if from_order == to_order => Some(Arc::new(super::kernel::Copy)),
             1 => Some(Arc::new(super::kernel::Copy)),
-            2 => Some(Arc::new(Loop(swap::<2>))),
-            4 => Some(Arc::new(Loop(swap::<4>))),
-            8 => Some(Arc::new(Loop(swap::<8>))),
+            2 => Some(Arc::new(Loop(swap::<u16, 2>))),
+            4 => Some(Arc::new(Loop(swap::<u32, 4>))),
+            8 => Some(Arc::new(Loop(swap::<u64, 8>))),
             _ => None,
         });
     }
-    Ok(maker(from, to).map(|maker| Arc::new(maker(from_order, to_order)) as _))
+    if conversions.exceptions().asks_about_numbers() {
+        return Ok(None);
+    }
+    Ok(maker(from, to).map(|maker| Arc::new(Loop(maker(from_order, to_order).run)) as _))
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::bits::{self, Limbs};
 use super::fixed::FixedFrame;
 use super::float::{FloatFrame, split};
-use super::kernel::{Each, Element};
+use super::kernel::{Each, Element, Kernel};
 use super::rules::{Conversions, Planned};
-use super::{Result, size_of};
+use super::{Exception, ExceptionKind, Exceptions, Result, native, size_of};
 use crate::{Datatype, DatatypeClass};
 
 /// An integer of any length.
@@ -65,8 +65,10 @@ struct AnyNumber {
     to: Layout,
 }
 
+type Scratch = (Integer, Limbs);
+
 impl Element for AnyNumber {
-    type Scratch = (Integer, Limbs);
+    type Scratch = Scratch;
 
     fn convert(&self, source: &[u8], destination: &mut [u8], (integer, limbs): &mut Self::Scratch) {
         match (&self.from, &self.to) {
@@ -110,6 +112,107 @@ fn from_integer(integer: &Integer) -> Number {
     Number { negative: integer.negative, magnitude }
 }
 
+impl AnyNumber {
+    /// Why an element cannot come out as it is, if it cannot.
+    fn exception(&self, source: &[u8], (integer, limbs): &mut Scratch) -> Option<ExceptionKind> {
+        match (&self.from, &self.to) {
+            (Layout::Fixed(from), Layout::Fixed(to)) => {
+                from.read(source, integer, limbs);
+                to.range_exception(integer)
+            }
+            (Layout::Fixed(from), Layout::Float(to)) => {
+                from.read(source, integer, limbs);
+                let length = bits::bit_length(&integer.magnitude);
+                let digits = length.saturating_sub(bits::trailing_zeros(&integer.magnitude));
+                to.range_exception(&from_integer(integer))
+                    .or((digits > to.digits()).then_some(ExceptionKind::Precision))
+            }
+            (Layout::Float(from), Layout::Float(to)) => to.range_exception(&from.read(source, limbs)),
+            (Layout::Float(from), Layout::Fixed(to)) => {
+                to_integer_exception(&from.read(source, limbs), to, integer)
+            }
+        }
+    }
+}
+
+fn to_integer_exception(number: &Number, to: &FixedFrame, integer: &mut Integer) -> Option<ExceptionKind> {
+    let (low, high) = (Some(ExceptionKind::RangeLow), Some(ExceptionKind::RangeHigh));
+    let (significand, exponent, sticky) = match (number.magnitude, number.negative) {
+        (Magnitude::Zero, _) => return None,
+        (Magnitude::Infinite, false) => return Some(ExceptionKind::PositiveInfinity),
+        (Magnitude::Infinite, true) => return Some(ExceptionKind::NegativeInfinity),
+        (Magnitude::NotANumber { .. }, _) => return Some(ExceptionKind::NotANumber),
+        (Magnitude::Finite { significand, exponent, sticky }, _) => (significand, exponent, sticky),
+    };
+    if !to_integer(number, to.precision(), integer) {
+        return if number.negative { low } else { high };
+    }
+    if let Some(kind) = to.range_exception(integer) {
+        return Some(kind);
+    }
+    let cut = exponent < 0 && i64::from(significand.trailing_zeros()) < exponent.saturating_neg();
+    if !cut && !sticky {
+        return None;
+    }
+    // A fraction beyond the last value is out of range already.
+    match to.is_limit(integer) {
+        true if number.negative => low,
+        true => high,
+        false => Some(ExceptionKind::Truncate),
+    }
+}
+
+/// Converts numbers and asks about those that cannot come out as they are.
+#[derive(Debug)]
+struct Asking {
+    numbers: Each<AnyNumber>,
+    from: Datatype,
+    to: Datatype,
+    exceptions: Exceptions,
+    /// A loop, and one that finds out whether it may run.
+    fast: Option<native::Checked>,
+}
+
+/// Elements that the fast loop is tried on at a time.
+const TRIED: usize = 512;
+
+impl Asking {
+    fn run_slowly(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        let mut scratch = Scratch::default();
+        let (from_size, to_size) = (self.numbers.source_size, self.numbers.destination_size);
+        let sources = source.chunks_exact(from_size);
+        for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(to_size)).enumerate() {
+            if let Some(kind) = self.numbers.each.exception(from, &mut scratch) {
+                let exception = Exception { kind, from: &self.from, to: &self.to, source: from };
+                let here = |_| at.saturating_mul(from_size);
+                if self.exceptions.answer(&exception, to).map_err(|error| error.moved(here))? {
+                    continue;
+                }
+            }
+            self.numbers.each.convert(from, to, &mut scratch);
+        }
+        Ok(())
+    }
+}
+
+impl Kernel for Asking {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        let Some(fast) = &self.fast else { return self.run_slowly(source, destination) };
+        let (from_size, to_size) = (self.numbers.source_size, self.numbers.destination_size);
+        let sources = source.chunks(from_size.saturating_mul(TRIED));
+        let destinations = destination.chunks_mut(to_size.saturating_mul(TRIED));
+        for (block, (from, to)) in sources.zip(destinations).enumerate() {
+            if fast.is_exact(from) {
+                fast.run(from, to);
+                continue;
+            }
+            let before = block.saturating_mul(TRIED).saturating_mul(from_size);
+            self.run_slowly(from, to).map_err(|error| error.moved(|at| at.saturating_add(before)))?;
+        }
+        Ok(())
+    }
+}
+
 /// Cuts a number towards zero. Gives `false` if its magnitude surely passes `precision` bits.
 fn to_integer(number: &Number, precision: u32, integer: &mut Integer) -> bool {
     integer.negative = number.negative;
@@ -130,11 +233,18 @@ fn to_integer(number: &Number, precision: u32, integer: &mut Integer) -> bool {
     true
 }
 
-pub(super) fn rule(source: &Datatype, destination: &Datatype, _: &Conversions) -> Result<Planned> {
+pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let plan = || {
         let each = AnyNumber { from: Layout::new(source)?, to: Layout::new(destination)? };
         let (source_size, destination_size) = (size_of(source)?, size_of(destination)?);
         Some(Each { source_size, destination_size, each })
     };
-    Ok(plan().map(|kernel| Arc::new(kernel) as _))
+    let Some(numbers) = plan() else { return Ok(None) };
+    let exceptions = conversions.exceptions();
+    if !exceptions.asks_about_numbers() {
+        return Ok(Some(Arc::new(numbers)));
+    }
+    let (from, to, exceptions) = (source.clone(), destination.clone(), exceptions.clone());
+    let fast = native::Checked::new(source, destination);
+    Ok(Some(Arc::new(Asking { numbers, from, to, exceptions, fast })))
 }

@@ -17,24 +17,29 @@ impl Element for Text {
     type Scratch = ();
 
     fn convert(&self, source: &[u8], destination: &mut [u8], (): &mut ()) {
-        let length = text_length(self.from, source).min(destination.len());
-        let fill = if self.to == StringPadding::SpacePadded { b' ' } else { 0 };
-        for (to, from) in destination.iter_mut().zip(source.iter().take(length)) {
-            *to = *from;
-        }
-        for to in destination.iter_mut().skip(length) {
-            *to = fill;
-        }
-        if self.to == StringPadding::NullTerminated
-            && let Some(last) = destination.last_mut()
-        {
-            *last = 0;
-        }
+        let length = text_length(self.from, source);
+        put_text(source.get(..length).unwrap_or(source), self.to, destination);
+    }
+}
+
+/// Writes text into an element, cut or padded to its length.
+pub(super) fn put_text(text: &[u8], padding: StringPadding, destination: &mut [u8]) {
+    let fill = if padding == StringPadding::SpacePadded { b' ' } else { 0 };
+    let length = text.len().min(destination.len());
+    let (start, rest) = destination.split_at_mut(length);
+    for (to, from) in start.iter_mut().zip(text) {
+        *to = *from;
+    }
+    rest.fill(fill);
+    if padding == StringPadding::NullTerminated
+        && let Some(last) = destination.last_mut()
+    {
+        *last = 0;
     }
 }
 
 /// Bytes of the text in an element.
-fn text_length(padding: StringPadding, element: &[u8]) -> usize {
+pub(super) fn text_length(padding: StringPadding, element: &[u8]) -> usize {
     let end = match padding {
         StringPadding::NullTerminated | StringPadding::NullPadded => {
             return element.iter().position(|byte| *byte == 0).unwrap_or(element.len());
@@ -44,13 +49,13 @@ fn text_length(padding: StringPadding, element: &[u8]) -> usize {
     end.map_or(0, |last| last + 1)
 }
 
-/// Strings of one character set; the library does not convert between sets. Text that is too long is cut, even
+/// Strings of one character set, or of both where that is allowed. Text that is too long is cut, even
 /// inside a character.
-pub(super) fn rule(source: &Datatype, destination: &Datatype, _: &Conversions) -> Result<Planned> {
+pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (DatatypeClass::String(from), DatatypeClass::String(to)) = (&source.class, &destination.class) else {
         return Ok(None);
     };
-    if from.charset != to.charset {
+    if !conversions.may_convert_text(from.charset, to.charset) {
         return Ok(None);
     }
     let plan = || {

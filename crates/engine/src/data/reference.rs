@@ -2,7 +2,7 @@
 
 use hyperslab_dataspace::Selection;
 use hyperslab_datatype::{Reference, ReferenceKind};
-use hyperslab_format::codec::{Address, Reader};
+use hyperslab_format::codec::{Address, FileParams, Reader};
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::reference::{
     ReferenceBlock, ReferenceTarget as BlockTarget, RegionBlock, StoredReference,
@@ -23,8 +23,13 @@ pub enum ReferenceTarget {
     Region(Address, Selection),
     /// An attribute, by the bytes of its name.
     Attribute(Address, Vec<u8>),
-    /// Something in another file, by the bytes of its name.
-    External(Vec<u8>),
+    /// Something in another file.
+    External {
+        /// The bytes of the file's name.
+        file: Vec<u8>,
+        /// What is meant of that file.
+        target: Box<Self>,
+    },
 }
 
 impl ReferenceTarget {
@@ -70,14 +75,21 @@ impl ReferenceTarget {
             Error::corrupt("reference", "size", format!("at most {} bytes", stored.len()), size)
         })?;
         let block = at(ReferenceBlock::decode(bytes, kind, external), id.collection)?;
-        if let Some(file) = block.file {
-            return Ok(Self::External(file));
-        }
+        // A token is as long as the addresses of its file, and another file has its own.
+        let size = u8::try_from(block.token.0.len()).unwrap_or(u8::MAX);
+        let params = match block.file {
+            Some(_) => FileParams { size_of_offsets: size, ..params },
+            None => params,
+        };
         let address = block.token.address(params)?;
-        Ok(match block.target {
+        let target = match block.target {
             BlockTarget::Object => Self::Object(address),
             BlockTarget::Region { selection, .. } => Self::Region(address, selection),
             BlockTarget::Attribute { name } => Self::Attribute(address, name),
+        };
+        Ok(match block.file {
+            Some(file) => Self::External { file, target: Box::new(target) },
+            None => target,
         })
     }
 }

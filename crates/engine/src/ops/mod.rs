@@ -2,6 +2,7 @@
 //! joins objects and raw data.
 
 mod dataset;
+mod heap;
 mod members;
 mod open;
 mod virtual_;

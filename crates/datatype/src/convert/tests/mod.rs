@@ -1,8 +1,10 @@
 //! Conversions against naive models, against the machine, and as libhdf5 was seen to do them.
 
 mod composite;
+mod exception;
 mod fixed;
 mod float;
+mod records;
 
 use super::*;
 use crate::convert::number;

@@ -1,0 +1,265 @@
+//! Elements at equal distances: one member of many records.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::kernel::Kernel;
+use super::{ConvertError, Result};
+
+/// Bytes of the packed blocks through which kernels without a loop of their own work.
+const BLOCK: usize = 2048;
+/// Elements of that many bytes are converted in place, one by one.
+const LARGE: usize = 256;
+
+/// Elements of `size` bytes that begin `stride` bytes apart, the first one at the first byte.
+#[derive(Debug, Clone, Copy)]
+pub struct Strided<'a> {
+    bytes: &'a [u8],
+    size: usize,
+    stride: usize,
+}
+
+/// [`Strided`] elements to write into.
+#[derive(Debug)]
+pub struct StridedMut<'a> {
+    bytes: &'a mut [u8],
+    size: usize,
+    stride: usize,
+}
+
+/// Number of whole elements in `length` bytes.
+fn count(length: usize, size: usize, stride: usize) -> usize {
+    length
+        .checked_sub(size)
+        .and_then(|rest| rest.checked_div(stride))
+        .map_or(0, |rest| rest.saturating_add(1))
+}
+
+/// The bytes from the first of these elements to the end of the last.
+fn extent(elements: &Range<usize>, size: usize, stride: usize) -> Range<usize> {
+    let start = elements.start.saturating_mul(stride);
+    match elements.end.checked_sub(1) {
+        Some(last) if last >= elements.start => start..last.saturating_mul(stride).saturating_add(size),
+        _ => start..start,
+    }
+}
+
+impl<'a> Strided<'a> {
+    /// Elements of `size` bytes every `stride` bytes; bytes behind the last whole one do not matter.
+    pub fn new(bytes: &'a [u8], size: usize, stride: usize) -> Self {
+        Self { bytes, size, stride: stride.max(1) }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        count(self.bytes.len(), self.size, self.stride)
+    }
+
+    /// Bytes of an element.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Bytes from the start of an element to that of the next.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.len() < self.size
+    }
+
+    /// All bytes, if the elements lie one after the other.
+    pub fn packed(&self) -> Option<&'a [u8]> {
+        let whole = self.len().checked_mul(self.size)?;
+        if self.size == self.stride { self.bytes.get(..whole) } else { None }
+    }
+
+    /// The elements one after the other, copied if they do not lie so.
+    pub fn to_packed(&self) -> Cow<'a, [u8]> {
+        if let Some(bytes) = self.packed() {
+            return Cow::Borrowed(bytes);
+        }
+        let mut bytes = vec![0; self.len().saturating_mul(self.size)];
+        self.pack(&mut bytes);
+        Cow::Owned(bytes)
+    }
+
+    /// Each element's bytes.
+    pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let size = self.size;
+        self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size))
+    }
+
+    /// Some of the elements.
+    pub(super) fn slice(&self, elements: &Range<usize>) -> Self {
+        let bytes = self.bytes.get(extent(elements, self.size, self.stride)).unwrap_or_default();
+        Self { bytes, ..*self }
+    }
+
+    /// A part of every element, by its place in the element.
+    pub fn part(&self, range: &Range<usize>) -> Self {
+        Self {
+            bytes: self.bytes.get(range.start..).unwrap_or_default(),
+            size: range.len(),
+            stride: self.stride,
+        }
+    }
+
+    /// Where the byte at `offset` of the packed elements lies, the first of which is element `first`.
+    fn unpacked(&self, first: usize, offset: usize) -> usize {
+        let element = offset.checked_div(self.size).unwrap_or(0).saturating_add(first);
+        let rest = offset.checked_rem(self.size).unwrap_or(0);
+        element.saturating_mul(self.stride).saturating_add(rest)
+    }
+
+    fn pack(&self, out: &mut [u8]) {
+        match self.size {
+            1 => pack::<1>(self, out),
+            2 => pack::<2>(self, out),
+            4 => pack::<4>(self, out),
+            8 => pack::<8>(self, out),
+            16 => pack::<16>(self, out),
+            size => {
+                for (from, to) in self.iter().zip(out.chunks_exact_mut(size.max(1))) {
+                    to.copy_from_slice(from);
+                }
+            }
+        }
+    }
+}
+
+fn pack<const N: usize>(from: &Strided<'_>, out: &mut [u8]) {
+    for (from, to) in from.bytes.chunks(from.stride).zip(out.as_chunks_mut::<N>().0) {
+        if let Some(from) = from.first_chunk::<N>() {
+            *to = *from;
+        }
+    }
+}
+
+fn unpack<const N: usize>(packed: &[u8], to: &mut StridedMut<'_>) {
+    for (to, from) in to.bytes.chunks_mut(to.stride).zip(packed.as_chunks::<N>().0) {
+        if let Some(to) = to.first_chunk_mut::<N>() {
+            *to = *from;
+        }
+    }
+}
+
+impl<'a> StridedMut<'a> {
+    /// Elements of `size` bytes every `stride` bytes; bytes behind the last whole one do not matter.
+    pub fn new(bytes: &'a mut [u8], size: usize, stride: usize) -> Self {
+        Self { bytes, size, stride: stride.max(1) }
+    }
+
+    /// The elements to read.
+    pub fn as_strided(&self) -> Strided<'_> {
+        Strided { bytes: self.bytes, size: self.size, stride: self.stride }
+    }
+
+    /// All bytes, if the elements lie one after the other.
+    pub fn packed(&mut self) -> Option<&mut [u8]> {
+        let whole = self.as_strided().len().checked_mul(self.size)?;
+        if self.size == self.stride { self.bytes.get_mut(..whole) } else { None }
+    }
+
+    /// Each element's bytes.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        let size = self.size;
+        self.bytes.chunks_mut(self.stride).filter_map(move |chunk| chunk.get_mut(..size))
+    }
+
+    /// Some of the elements.
+    pub(super) fn slice(&mut self, elements: &Range<usize>) -> StridedMut<'_> {
+        let bytes = self.bytes.get_mut(extent(elements, self.size, self.stride)).unwrap_or_default();
+        StridedMut { bytes, size: self.size, stride: self.stride }
+    }
+
+    /// A part of every element.
+    pub(super) fn part(&mut self, range: &Range<usize>) -> StridedMut<'_> {
+        let bytes = self.bytes.get_mut(range.start..).unwrap_or_default();
+        StridedMut { bytes, size: range.len(), stride: self.stride }
+    }
+
+    fn unpack(&mut self, packed: &[u8]) {
+        match self.size {
+            1 => unpack::<1>(packed, self),
+            2 => unpack::<2>(packed, self),
+            4 => unpack::<4>(packed, self),
+            8 => unpack::<8>(packed, self),
+            16 => unpack::<16>(packed, self),
+            size => {
+                for (to, from) in self.iter_mut().zip(packed.chunks_exact(size.max(1))) {
+                    to.copy_from_slice(from);
+                }
+            }
+        }
+    }
+
+    /// Copies elements of the same size.
+    pub(super) fn copy_from(&mut self, source: &Strided<'_>) {
+        if let Some(to) = self.packed() {
+            return source.pack(to);
+        }
+        if let Some(from) = source.packed() {
+            return self.unpack(from);
+        }
+        match self.size {
+            4 => copy::<4>(source, self),
+            8 => copy::<8>(source, self),
+            _ => {
+                for (to, from) in self.iter_mut().zip(source.iter()) {
+                    to.copy_from_slice(from);
+                }
+            }
+        }
+    }
+}
+
+fn copy<const N: usize>(from: &Strided<'_>, to: &mut StridedMut<'_>) {
+    for (to, from) in to.bytes.chunks_mut(to.stride).zip(from.bytes.chunks(from.stride)) {
+        if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk::<N>()) {
+            *to = *from;
+        }
+    }
+}
+
+/// Runs a kernel for packed elements over others, block by block.
+pub(super) fn run_packed<K: Kernel + ?Sized>(
+    kernel: &K,
+    source: Strided<'_>,
+    mut destination: StridedMut<'_>,
+) -> Result<()> {
+    let place = |first: usize| move |error: ConvertError| error.moved(|at| source.unpacked(first, at));
+    if source.size.max(destination.size) >= LARGE {
+        for (index, (from, to)) in source.iter().zip(destination.iter_mut()).enumerate() {
+            kernel.run(from, to).map_err(place(index))?;
+        }
+        return Ok(());
+    }
+    let (mut sources, mut destinations) = ([0; BLOCK], [0; BLOCK]);
+    let all = source.len().min(destination.as_strided().len());
+    let per_block = BLOCK / source.size.max(destination.size).max(1);
+    for start in (0..all).step_by(per_block) {
+        let elements = start..all.min(start.saturating_add(per_block));
+        let from = source.slice(&elements);
+        let mut to = destination.slice(&elements);
+        let from_bytes = if let Some(bytes) = from.packed() {
+            bytes
+        } else {
+            let bytes = sources.get_mut(..elements.len() * source.size).unwrap_or_default();
+            from.pack(bytes);
+            bytes
+        };
+        if let Some(bytes) = to.packed() {
+            kernel.run(from_bytes, bytes).map_err(place(start))?;
+            continue;
+        }
+        // What the kernel does not write must stay as it is.
+        let bytes = destinations.get_mut(..elements.len() * to.size).unwrap_or_default();
+        to.as_strided().pack(bytes);
+        kernel.run(from_bytes, bytes).map_err(place(start))?;
+        to.unpack(bytes);
+    }
+    Ok(())
+}

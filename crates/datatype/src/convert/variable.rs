@@ -1,0 +1,214 @@
+//! Elements of variable length: sequences and strings whose contents lie in a heap.
+//!
+//! What an element holds is a descriptor, which only its heap understands: a length and a heap ID in files, a
+//! length and a pointer in the memory of C programs. The contents are items of the base type, one after the other.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::error::HeapError;
+use super::kernel::Kernel;
+use super::rules::{Conversions, Planned};
+use super::text::{put_text, text_length};
+use super::{ConvertError, Result, size_of};
+use crate::{CharacterSet, Datatype, DatatypeClass, StringPadding, VariableLength, VariableLengthKind};
+
+/// The heap with the contents of the source's elements.
+pub trait VariableSource: std::fmt::Debug + Send + Sync {
+    /// Gives the contents of an element to `with`: whole items of `item_size` bytes.
+    ///
+    /// # Errors
+    /// [`ConvertError::Heap`] if the descriptor leads nowhere, and what `with` reports.
+    fn items(
+        &self,
+        descriptor: &[u8],
+        item_size: usize,
+        with: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// The heap for the contents of the destination's elements.
+pub trait VariableSink: std::fmt::Debug + Send + Sync {
+    /// Stores `count` items and writes the descriptor that leads to them.
+    ///
+    /// # Errors
+    /// [`ConvertError::Heap`] if there is no room.
+    fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<()>;
+}
+
+/// A heap in memory. Its descriptors have 16 bytes: number of items and position, little-endian.
+///
+/// ```
+/// use hyperslab_datatype::convert::{VariableArena, VariableSink, VariableSource};
+/// let arena = VariableArena::default();
+/// let mut descriptor = [0; 16];
+/// arena.store(b"Sommer", 6, &mut descriptor)?;
+/// arena.items(&descriptor, 1, &mut |items| {
+///     assert_eq!(items, b"Sommer");
+///     Ok(())
+/// })?;
+/// # Ok::<(), hyperslab_datatype::convert::ConvertError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct VariableArena {
+    bytes: Mutex<Vec<u8>>,
+}
+
+impl VariableSource for VariableArena {
+    fn items(
+        &self,
+        descriptor: &[u8],
+        item_size: usize,
+        with: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let items = {
+            let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+            let find = || {
+                let (count, position) = descriptor.split_first_chunk()?;
+                let count = usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(item_size)?;
+                let position = usize::try_from(u64::from_le_bytes(*position.first_chunk()?)).ok()?;
+                bytes.get(position..position.checked_add(count)?)
+            };
+            find().map(<[u8]>::to_vec)
+        };
+        let nowhere = || ConvertError::Heap(HeapError::new("a descriptor that leads out of its heap"));
+        with(&items.ok_or_else(nowhere)?)
+    }
+}
+
+impl VariableSink for VariableArena {
+    fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<()> {
+        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = bytes.len() as u64;
+        let (count_bytes, position_bytes) = ((count as u64).to_le_bytes(), position.to_le_bytes());
+        for (to, from) in descriptor.iter_mut().zip(count_bytes.into_iter().chain(position_bytes)) {
+            *to = from;
+        }
+        bytes.extend_from_slice(items);
+        Ok(())
+    }
+}
+
+/// Sequences to sequences: the items are converted.
+#[derive(Debug)]
+struct Sequences {
+    source: Arc<dyn VariableSource>,
+    sink: Arc<dyn VariableSink>,
+    element_sizes: (usize, usize),
+    item_sizes: (usize, usize),
+    items: Arc<dyn Kernel>,
+}
+
+impl Kernel for Sequences {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        let mut converted = Vec::new();
+        let (from_size, to_size) = self.item_sizes;
+        let sources = source.chunks_exact(self.element_sizes.0);
+        for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(self.element_sizes.1)).enumerate() {
+            let here = |_| at.saturating_mul(self.element_sizes.0);
+            self.source.items(from, from_size, &mut |items| {
+                let count = items.len().checked_div(from_size).unwrap_or(0);
+                if self.items.is_copy() {
+                    return self.sink.store(items, count, to);
+                }
+                converted.clear();
+                converted.resize(count.saturating_mul(to_size), 0);
+                self.items.run(items, &mut converted).map_err(|error| error.moved(here))?;
+                self.sink.store(&converted, count, to)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Strings out of a heap into elements of fixed length.
+#[derive(Debug)]
+struct ToFixed {
+    source: Arc<dyn VariableSource>,
+    element_sizes: (usize, usize),
+    padding: StringPadding,
+}
+
+impl Kernel for ToFixed {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        let sources = source.chunks_exact(self.element_sizes.0);
+        for (from, to) in sources.zip(destination.chunks_exact_mut(self.element_sizes.1)) {
+            self.source.items(from, 1, &mut |text| {
+                let length = text_length(StringPadding::NullTerminated, text);
+                put_text(text.get(..length).unwrap_or(text), self.padding, to);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Elements of fixed length into a heap.
+#[derive(Debug)]
+struct FromFixed {
+    sink: Arc<dyn VariableSink>,
+    element_sizes: (usize, usize),
+    padding: StringPadding,
+}
+
+impl Kernel for FromFixed {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        let sources = source.chunks_exact(self.element_sizes.0);
+        for (from, to) in sources.zip(destination.chunks_exact_mut(self.element_sizes.1)) {
+            let length = text_length(self.padding, from);
+            self.sink.store(from.get(..length).unwrap_or(from), length, to)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether both are sequences, or strings whose character sets go together.
+fn go_together(from: &VariableLength, to: &VariableLength, conversions: &Conversions) -> bool {
+    match (charset(from), charset(to)) {
+        (None, None) => true,
+        (Some(from), Some(to)) => conversions.may_convert_text(from, to),
+        _ => false,
+    }
+}
+
+fn charset(variable: &VariableLength) -> Option<CharacterSet> {
+    match variable.kind {
+        VariableLengthKind::String { charset, .. } => Some(charset),
+        VariableLengthKind::Sequence => None,
+    }
+}
+
+/// Sequences and strings of variable length, where there are heaps for both sides; strings of variable length to
+/// and from fixed ones, where there is a heap.
+pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
+    let (Some(source_size), Some(destination_size)) = (size_of(source), size_of(destination)) else {
+        return Ok(None);
+    };
+    let element_sizes = (source_size, destination_size);
+    let heaps = (conversions.source_heap(), conversions.destination_heap());
+    Ok(match (&source.class, &destination.class, heaps) {
+        (
+            DatatypeClass::VariableLength(from),
+            DatatypeClass::VariableLength(to),
+            (Some(source), Some(sink)),
+        ) if go_together(from, to, conversions) => {
+            let items = conversions.kernel(&from.base, &to.base)?;
+            let (Some(from_size), Some(to_size)) = (size_of(&from.base), size_of(&to.base)) else {
+                return Ok(None);
+            };
+            let (source, sink) = (Arc::clone(source), Arc::clone(sink));
+            let item_sizes = (from_size, to_size);
+            Some(Arc::new(Sequences { source, sink, element_sizes, item_sizes, items }))
+        }
+        (DatatypeClass::VariableLength(from), DatatypeClass::String(to), (Some(source), _))
+            if charset(from).is_some_and(|from| conversions.may_convert_text(from, to.charset)) =>
+        {
+            Some(Arc::new(ToFixed { source: Arc::clone(source), element_sizes, padding: to.padding }))
+        }
+        (DatatypeClass::String(from), DatatypeClass::VariableLength(to), (_, Some(sink)))
+            if charset(to).is_some_and(|to| conversions.may_convert_text(from.charset, to)) =>
+        {
+            Some(Arc::new(FromFixed { sink: Arc::clone(sink), element_sizes, padding: from.padding }))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,113 @@
+//! Text in place, for elements of Rust types.
+
+use std::fmt;
+
+use crate::{CharacterSet, Datatype, H5Type, StringPadding};
+
+/// Text of at most `N` bytes of UTF-8, as an element: a string of fixed length, filled with zero bytes.
+///
+/// Strings of other lengths and of variable length convert to it; what is longer than `N` bytes is cut, as libhdf5
+/// does it, and an error where that is inside a character.
+///
+/// ```
+/// use hyperslab_datatype::FixedText;
+/// let name = FixedText::<8>::new("Wärme").unwrap();
+/// assert_eq!((name.as_str(), name.len()), ("Wärme", 6));
+/// assert_eq!(FixedText::<3>::new("long"), None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FixedText<const N: usize> {
+    /// UTF-8, up to the first zero byte.
+    bytes: [u8; N],
+}
+
+impl<const N: usize> FixedText<N> {
+    /// The text, if it has at most `N` bytes and no zero byte among them.
+    pub fn new(text: &str) -> Option<Self> {
+        if text.contains('\0') {
+            return None;
+        }
+        let mut bytes = [0; N];
+        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some(Self { bytes })
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        let end = self.bytes.iter().position(|byte| *byte == 0).unwrap_or(N);
+        self.bytes.get(..end).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+}
+
+impl<const N: usize> std::ops::Deref for FixedText<N> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl<const N: usize> Default for FixedText<N> {
+    fn default() -> Self {
+        Self { bytes: [0; N] }
+    }
+}
+
+impl<const N: usize> fmt::Debug for FixedText<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl<const N: usize> fmt::Display for FixedText<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.as_str(), f)
+    }
+}
+
+impl<const N: usize> H5Type for FixedText<N> {
+    const SIZE: usize = N;
+
+    fn datatype() -> Datatype {
+        let size = u32::try_from(N).unwrap_or(u32::MAX);
+        Datatype::fixed_string(size, StringPadding::NullPadded, CharacterSet::Utf8)
+    }
+
+    fn decode(element: &[u8]) -> Option<Self> {
+        let end = element.iter().position(|byte| *byte == 0).unwrap_or(element.len());
+        Self::new(std::str::from_utf8(element.get(..end)?).ok()?)
+    }
+
+    fn encode(&self, element: &mut [u8]) {
+        for (to, from) in element.iter_mut().zip(self.bytes) {
+            *to = from;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::ConvertError;
+
+    #[test]
+    fn text_comes_back() {
+        let words =
+            [FixedText::<5>::new("one").unwrap(), FixedText::new("three").unwrap(), FixedText::default()];
+        let bytes = FixedText::to_bytes(&words);
+        assert_eq!(&*bytes, b"one\0\0three\0\0\0\0\0");
+        assert_eq!(FixedText::<5>::from_bytes(&bytes).unwrap(), words);
+        assert_eq!(words.map(|word| word.to_string()), ["one", "three", ""]);
+    }
+
+    #[test]
+    fn what_is_no_text() {
+        assert!(matches!(
+            FixedText::<2>::from_bytes(&[b'a', 0xc3]),
+            Err(ConvertError::Value { index: 0, .. })
+        ));
+        assert_eq!(FixedText::<2>::new("\0"), None);
+        // Bytes behind the end do not matter.
+        assert_eq!(FixedText::<3>::decode(&[b'a', 0, 0xff]), FixedText::new("a"));
+    }
+}

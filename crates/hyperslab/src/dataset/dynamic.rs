@@ -1,0 +1,118 @@
+//! Reading elements of any type: as dynamic values and as references.
+
+use std::sync::Arc;
+
+use hyperslab_engine::{Error, Result};
+use ndarray::ArrayD;
+
+use super::{Dataset, array};
+use crate::datatype::convert::Conversions;
+use crate::dynamic::DynArray;
+use crate::{Reference, Selection, Stored, Value, conversion};
+
+impl Dataset {
+    /// The same dataset, read with other conversions: with exceptions as errors, or with rules of one's own. They
+    /// hold for all reads of Rust types. By default values are converted as libhdf5 does it, but a value of an
+    /// enumeration whose name `T` does not have is an error, and so are strings that do not become UTF-8.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use hyperslab::File;
+    /// use hyperslab::datatype::convert::{Conversions, Exceptions};
+    /// let temperature = File::open(path)?.dataset("series/temperature")?;
+    /// assert!(temperature.read::<i8>().is_ok());
+    /// let strict = Conversions::default().with_exceptions(Exceptions::error());
+    /// let error = temperature.with_conversions(strict).read::<i8>().unwrap_err();
+    /// println!("{error}"); // A temperature that is no whole number.
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_conversions(&self, conversions: Conversions) -> Self {
+        let conversions = conversion::with_heap(conversions, self.object.file());
+        Self { conversions: Arc::new(conversions), ..self.clone() }
+    }
+
+    /// The selected elements as stored, in the order of the selection.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use hyperslab::{File, Region, Selection};
+    /// let temperature = File::open(path)?.dataset("series/temperature")?;
+    /// let three = temperature.read_stored_selection(&Selection::region(&Region::new(&[7], &[3]).map_err(hyperslab::Error::from)?))?;
+    /// assert_eq!(three.len(), 3);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read_stored`](Self::read_stored), and if the selection reaches out of the dataset.
+    pub fn read_stored_selection(&self, selection: &Selection) -> Result<Stored> {
+        let size = self.datatype().size as usize;
+        let (selection, count) = self.prepare(selection, size).map_err(|error| self.context(error))?;
+        let file = self.object.file();
+        let bytes = match count {
+            0 => Vec::new(),
+            _ => self.open.read(file, &selection).map_err(|error| self.context(error))?,
+        };
+        Ok(Stored::new(Arc::clone(file), self.datatype().clone(), bytes))
+    }
+
+    /// All elements, whatever their type.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/datatypes_compound_latest.h5");
+    /// use hyperslab::{Column, File, Value};
+    /// let rows = File::open(path)?.dataset("nested")?.read_dyn()?;
+    /// let Some(Column::U16(ids)) = rows.column().member("id") else { panic!("no ids") };
+    /// assert_eq!(ids, &[1, 2, 3]);
+    /// let Some(Value::Compound(second)) = rows.get(&[1]) else { panic!("no row") };
+    /// assert_eq!(second[2], ("tag".to_owned(), Value::Text("row1".to_owned())));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the elements cannot be read, or what they point at.
+    pub fn read_dyn(&self) -> Result<DynArray> {
+        let column = self.read_stored()?.column().map_err(|error| self.context(error))?;
+        Ok(DynArray::new(self.shape()?, column))
+    }
+
+    /// One element, whatever its type.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use hyperslab::{File, Value};
+    /// let temperature = File::open(path)?.dataset("series/temperature")?;
+    /// assert!(matches!(temperature.read_value(&[700])?, Value::Float(_)));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read_dyn`](Self::read_dyn), and if there is no element of these coordinates.
+    pub fn read_value(&self, coordinates: &[u64]) -> Result<Value> {
+        let region = crate::Region::new(coordinates, &vec![1; coordinates.len()])?;
+        let dims = self.dataspace().dims();
+        region.check_within("the element", dims).map_err(|error| self.context(error.into()))?;
+        let selection = if dims.is_empty() { Selection::All } else { Selection::region(&region) };
+        let column = self.read_stored_selection(&selection)?.column().map_err(|error| self.context(error))?;
+        column.get(0).ok_or_else(|| self.context(Error::Misuse("the dataset has no elements".into())))
+    }
+
+    /// All elements as references, to be followed.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
+    /// # let file = hyperslab::File::open(path)?;
+    /// for reference in file.dataset("objects")?.read_references()? {
+    ///     if !reference.is_null() {
+    ///         println!("{:?}", reference.object()?);
+    ///     }
+    /// }
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If they are no references, or lead out of their heap.
+    pub fn read_references(&self) -> Result<ArrayD<Reference>> {
+        array(self.shape()?, self.read_stored()?.references().map_err(|error| self.context(error))?)
+    }
+}

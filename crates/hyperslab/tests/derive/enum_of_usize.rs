@@ -1,0 +1,10 @@
+use hyperslab::H5Type;
+
+#[derive(Clone, Copy, H5Type)]
+#[repr(usize)]
+enum Color {
+    Red,
+    Green,
+}
+
+fn main() {}
