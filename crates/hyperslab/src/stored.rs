@@ -3,12 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hyperslab_engine::data::{ReferenceTarget as EngineTarget, VariableLengthValue};
+use hyperslab_engine::data::{ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::{Error, Result};
+use rayon::prelude::*;
 
 use crate::datatype::Reference;
 use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
+
+/// Texts that are worth a thread.
+const TEXTS_PER_TASK: usize = 8192;
 
 /// Elements as the file stores them: bytes after the filters, in the file's own byte order and layout.
 ///
@@ -117,46 +121,59 @@ impl Stored {
     /// # Errors
     /// If the elements are no strings, or their bytes no UTF-8.
     pub fn strings(&self) -> Result<Vec<String>> {
-        self.elements().map(|element| self.string(element)).collect()
+        let size = (self.datatype.size as usize).max(1);
+        let pieces = self.bytes.par_chunks(size.saturating_mul(TEXTS_PER_TASK));
+        let texts: Vec<Vec<String>> =
+            pieces.map(|piece| self.strings_of(piece, size)).collect::<Result<_>>()?;
+        let mut all = Vec::with_capacity(self.len());
+        texts.into_iter().for_each(|texts| all.extend(texts));
+        Ok(all)
     }
 
-    fn string(&self, element: &[u8]) -> Result<String> {
-        let bytes = self.text(element)?;
-        String::from_utf8(bytes).map_err(|error| {
-            Error::Misuse(format!("text that is not UTF-8: \"{}\"", error.as_bytes().escape_ascii()))
-        })
-    }
-
-    fn text(&self, element: &[u8]) -> Result<Vec<u8>> {
-        self.text_of(&self.datatype, element)
+    fn strings_of(&self, elements: &[u8], size: usize) -> Result<Vec<String>> {
+        let container = &self.file.container;
+        let mut contents = VariableLengthReader::new(&container.store, &container.heap);
+        let mut texts = Vec::with_capacity(elements.len() / size);
+        for element in elements.chunks_exact(size) {
+            let bytes = self.text_in(&self.datatype, element, &mut contents)?;
+            let text = std::str::from_utf8(bytes).map_err(|_| {
+                Error::Misuse(format!("text that is not UTF-8: \"{}\"", bytes.escape_ascii()))
+            })?;
+            texts.push(text.to_owned());
+        }
+        Ok(texts)
     }
 
     /// The text of an element (or part of one) of that type, without its padding.
     pub(crate) fn text_of(&self, datatype: &Datatype, element: &[u8]) -> Result<Vec<u8>> {
+        let container = &self.file.container;
+        let mut contents = VariableLengthReader::new(&container.store, &container.heap);
+        Ok(self.text_in(datatype, element, &mut contents)?.to_vec())
+    }
+
+    fn text_in<'a>(
+        &self,
+        datatype: &Datatype,
+        element: &'a [u8],
+        contents: &'a mut VariableLengthReader<'_>,
+    ) -> Result<&'a [u8]> {
         use crate::DatatypeClass;
         use crate::datatype::{StringPadding, VariableLengthKind};
         let (bytes, padding) = match &datatype.class {
-            DatatypeClass::String(string) => (element.to_vec(), string.padding),
+            DatatypeClass::String(string) => (element, string.padding),
             DatatypeClass::VariableLength(variable) => match variable.kind {
-                VariableLengthKind::String { padding, .. } => {
-                    (self.variable_length(element)?.items(1)?.to_vec(), padding)
-                }
+                VariableLengthKind::String { padding, .. } => (contents.items(element, 1)?, padding),
                 VariableLengthKind::Sequence => return Err(self.no_text()),
             },
             _ => return Err(self.no_text()),
         };
+        let behind = |found: Option<usize>| found.map_or(0, |last| last.saturating_add(1));
         let end = match padding {
-            StringPadding::NullTerminated => bytes.iter().position(|byte| *byte == 0),
-            StringPadding::NullPadded => {
-                bytes.iter().rposition(|byte| *byte != 0).map(|last| last + 1).or(Some(0))
-            }
-            StringPadding::SpacePadded => {
-                bytes.iter().rposition(|byte| *byte != b' ').map(|last| last + 1).or(Some(0))
-            }
+            StringPadding::NullTerminated => bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len()),
+            StringPadding::NullPadded => behind(bytes.iter().rposition(|byte| *byte != 0)),
+            StringPadding::SpacePadded => behind(bytes.iter().rposition(|byte| *byte != b' ')),
         };
-        let mut bytes = bytes;
-        bytes.truncate(end.unwrap_or(bytes.len()));
-        Ok(bytes)
+        Ok(bytes.get(..end).unwrap_or(bytes))
     }
 
     fn no_text(&self) -> Error {

@@ -26,7 +26,7 @@ pub use destination::{Destination, Transform};
 pub use external::{ExternalSource, OpenRaw, Piece};
 pub use fill::Fill;
 pub use reference::ReferenceTarget;
-pub use variable::VariableLengthValue;
+pub use variable::{VariableLengthReader, VariableLengthValue};
 
 use hyperslab_dataspace::{DataspaceError, Selection};
 
