@@ -1,6 +1,7 @@
 //! Codecs that more than one filter uses. Errors name the filter that asked.
 
 pub(crate) mod bit_planes;
+pub(crate) mod inflate;
 pub(crate) mod lz4;
 pub(crate) mod lz77;
 pub(crate) mod zlib;
