@@ -15,6 +15,7 @@ mod codec;
 #[path = "deflate/libdeflate.rs"]
 mod codec;
 
+use crate::codec::grow;
 use crate::filter::decode_and_copy;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
@@ -47,22 +48,12 @@ impl Filter for Deflate {
         // No stream gives more; a hint or a limit that promises more takes no memory.
         let most = input.len().saturating_mul(EXPANSION);
         let guess = context.expected_output.unwrap_or(input.len().saturating_mul(4));
-        let (limit, mut state) = (context.max_output, workspace.take::<codec::State>());
-        // One byte over the limit is room enough to see that a stream passes it.
-        let most_room = limit.saturating_add(1);
-        let mut room = guess.min(most).max(64).min(most_room);
-        loop {
-            output.resize(room, 0);
-            match codec::decode(&mut state, input, output)? {
-                Some(length) if length <= limit => {
-                    output.truncate(length);
-                    workspace.keep(state);
-                    return Ok(Produced::Output);
-                }
-                None if room < most_room => room = room.saturating_mul(2).min(most_room),
-                _ => return Err(FilterError::Limit { id: self.id(), limit }),
-            }
-        }
+        let mut state: Box<codec::State> = workspace.take();
+        grow(self.id(), guess.min(most), context.max_output, output, |output| {
+            codec::decode(&mut state, input, output)
+        })?;
+        workspace.keep(state);
+        Ok(Produced::Output)
     }
 
     fn decode_into(
