@@ -4,7 +4,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::clock::Took;
 use hyperslab_testkit::referee::Referee;
 use hyperslab_testkit::{referee, workspace};
 
@@ -66,14 +68,30 @@ impl Libhdf5 {
 
     /// Compiles a C program of this crate and starts it with the library and a file.
     pub(crate) fn start(&self, program: &str, file: &Path) -> Result<Reader> {
-        let source = workspace::root().join("crates/bench/c").join(program).with_extension("c");
-        let binary = folder()?.join(program);
-        let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-        compiler.args(["-O2", "-Wall", "-o"]).arg(&binary).arg(&source).arg("-ldl");
-        let status = compiler.status().context("needs a C compiler (`cc`, or $CC)")?;
-        ensure!(status.success(), "{}: the C compiler failed", source.display());
-        Reader::start(Command::new(&binary).arg(&self.library).arg(file))
+        Reader::start(Command::new(compile(program)?).arg(&self.library).arg(file))
     }
+
+    /// As [`start`](Self::start), for a program that is told the files later.
+    pub(crate) fn serve(&self, program: &str) -> Result<Reader> {
+        self.serve_with(program, &self.library)
+    }
+
+    /// As [`serve`](Self::serve), with another libhdf5.
+    pub(crate) fn serve_with(&self, program: &str, library: &Path) -> Result<Reader> {
+        let plugins = self.script("import hdf5plugin\nprint(hdf5plugin.PLUGIN_PATH)", &[])?;
+        Reader::start(Command::new(compile(program)?).arg(library).env("HDF5_PLUGIN_PATH", plugins.trim()))
+    }
+}
+
+/// Compiles a C program of this crate.
+fn compile(program: &str) -> Result<PathBuf> {
+    let source = workspace::root().join("crates/bench/c").join(program).with_extension("c");
+    let binary = folder()?.join(program);
+    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    compiler.args(["-O2", "-Wall", "-o"]).arg(&binary).arg(&source).arg("-ldl");
+    let status = compiler.status().context("needs a C compiler (`cc`, or $CC)")?;
+    ensure!(status.success(), "{}: the C compiler failed", source.display());
+    Ok(binary)
 }
 
 /// A running C program that reads the file once for each line it gets.
@@ -103,6 +121,16 @@ impl Reader {
         let (datasets, attributes) = (word()?.parse()?, word()?.parse()?);
         let work = Work { datasets, attributes, bytes: word()?.parse()?, sum: word()?.parse()? };
         Ok(Reading { seconds, work })
+    }
+
+    /// Asks for one reading; gives what it took and a sum over what was read.
+    pub(crate) fn ask(&mut self, line: &str) -> Result<(Took, u64)> {
+        writeln!(self.requests, "{line}")?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer)?;
+        let words: Vec<&str> = answer.split_whitespace().collect();
+        let [wall, cpu, sum] = words.as_slice() else { bail!("unreadable answer `{}`", answer.trim()) };
+        Ok((Took { wall: wall.parse()?, cpu: cpu.parse()? }, sum.parse()?))
     }
 
     /// Ends the program.

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a benchmark talks to the person who runs it")]
 
+mod arrays;
+mod clock;
 mod libhdf5;
 mod objects;
 mod table;
@@ -12,11 +14,18 @@ use anyhow::Result;
 
 type Benchmark = fn(&[String]) -> Result<()>;
 
-const BENCHMARKS: &[(&str, Benchmark, &str)] = &[(
-    "objects",
-    objects::run,
-    "opens many small datasets with two attributes each and reads them whole [COUNT, default 10000] [ROUNDS, default 15]",
-)];
+const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
+    (
+        "objects",
+        objects::run,
+        "opens many small datasets with two attributes each and reads them whole [COUNT, default 10000] [ROUNDS, default 15]",
+    ),
+    (
+        "arrays",
+        arrays::run,
+        "reads raw data: layouts, filters, selections, conversions [ROUNDS, default 7] [ONLY names that contain this] [alone: without libhdf5, for a profiler]",
+    ),
+];
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);

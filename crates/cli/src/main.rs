@@ -1,9 +1,12 @@
 //! The `hyperslab` command.
 #![forbid(unsafe_code)]
 
+mod cat;
 mod digest;
 mod ls;
+mod open;
 mod output;
+mod values;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -22,6 +25,10 @@ struct Arguments {
 enum Command {
     /// List what is in a file: groups, datasets, types, links and attributes.
     Ls(ls::Arguments),
+    /// Print the elements of a dataset, or write them to a file, in one of several formats.
+    Cat(cat::CatArguments),
+    /// Print the first rows of a dataset.
+    Head(cat::HeadArguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
 }
@@ -30,6 +37,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Command::Ls(arguments) => ls::run(arguments),
+        Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| {

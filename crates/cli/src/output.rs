@@ -47,7 +47,8 @@ pub(crate) fn escape(bytes: &[u8]) -> String {
     text
 }
 
-fn is_unsafe(character: char) -> bool {
+/// Whether a character may do more to a terminal than show itself.
+pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }

@@ -133,6 +133,40 @@ fn files_that_cannot_be_opened() {
 }
 
 #[test]
+fn files_of_several_members() {
+    for name in ["earliest-family00.h5", "latest-family%02d.h5", "earliest-split-m.h5", "latest-multi-s.h5"] {
+        let tree = listing(&["ls", &format!("members/{name}")]);
+        assert!(tree.contains("numbers  400") && !tree.contains("EiB"), "{tree}");
+    }
+    let digest = listing(&["digest", "members/latest-family00.h5"]);
+    assert!(digest.contains(r#""open_as":"family""#), "{digest}");
+    let folder = tempfile::tempdir().unwrap();
+    let first = folder.path().join("a0.h5");
+    std::fs::copy(fixtures::path("members/latest-family00.h5"), &first).unwrap();
+    let output = run(&["ls", first.to_str().unwrap()]);
+    assert!(text(&output.stderr).contains("a1.h5` is missing"), "{output:?}");
+    let output = run(&["ls", "--driver", "split", "members/latest"]);
+    assert!(text(&output.stderr).contains("members/latest-m.h5: No such file"), "{output:?}");
+}
+
+#[test]
+fn drivers_are_chosen_by_name() {
+    let plain = listing(&["ls", "-r", "weather_station.h5"]);
+    for driver in ["auto", "sec2", "core", "stdio"] {
+        assert_eq!(listing(&["ls", "-r", "weather_station.h5", "--driver", driver]), plain);
+        let digest = listing(&["digest", "--driver", driver, "weather_station.h5"]);
+        let driver = if driver == "auto" { "sec2" } else { driver };
+        assert!(digest.contains(&format!(r#""open_as":"{driver}""#)));
+    }
+    let logged = run(&["ls", "-r", "weather_station.h5", "--driver", "log"]);
+    assert_eq!(text(&logged.stdout), plain);
+    assert!(text(&logged.stderr).starts_with("read   ") && text(&logged.stderr).contains("\nwrite  0 bytes"));
+    let wrong = run(&["ls", "--driver", "direct", "weather_station.h5"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("no driver is called `direct`; there are auto, sec2"), "{wrong:?}");
+}
+
+#[test]
 fn wrong_usage() {
     for arguments in [&["ls"] as &[&str], &["ls", "--such-a-thing", "x.h5"], &["no-command"]] {
         assert_eq!(run(arguments).status.code(), Some(2), "{arguments:?}");

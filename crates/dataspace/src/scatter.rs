@@ -137,6 +137,24 @@ impl<'c> Tiles<'c> {
         self.chunks
     }
 
+    /// The places of all tiles as one slice, if every chunk is selected whole, and the elements of one chunk follow
+    /// those of the chunk before. Takes no tile: use either the slice or the tiles.
+    pub fn as_slice(&mut self) -> Option<&mut [u8]> {
+        let per_chunk = self.tiling.run_of_chunks(self.chunks)?;
+        let first = Tile::new(self.tiling, self.chunks.first()?, self.target).ok()?;
+        let last = Tile::new(self.tiling, self.chunks.last()?, self.target).ok()?;
+        let (start, end) = (first.run_of(per_chunk)?, last.run_of(per_chunk)?);
+        let count = per_chunk.checked_mul(self.chunks.len() as u64)?;
+        if start.checked_add(count) != end.checked_add(per_chunk) {
+            return None;
+        }
+        let (at, length) = self.target.run(start, count)?;
+        // SAFETY: `run` checked that the bytes lie in the buffer. They are the places of the chunks of `self` and of
+        // no others: `run_of_chunks` saw that the chunks follow each other, and with as many elements as they have
+        // together they fill all from the first place to the last. `self` is borrowed mutably meanwhile.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.target.start.as_ptr().add(at), length) })
+    }
+
     /// The first `count` tiles, and the rest.
     pub fn split_at(self, count: usize) -> (Self, Self) {
         let (first, rest) = self.chunks.split_at(count.min(self.chunks.len()));
@@ -198,6 +216,13 @@ impl<'c> Tile<'c> {
     pub fn source(&self) -> Range<u64> {
         let start = self.parts.iter().map(|part| part.src).min().unwrap_or(0);
         start..self.parts.iter().map(Part::src_end).max().unwrap_or(0)
+    }
+
+    /// The first place, if the tile is a whole chunk of that many elements, whose places lie side by side.
+    fn run_of(&self, elements: u64) -> Option<u64> {
+        let [part] = self.parts.as_slice() else { return None };
+        let (count, steps) = part.runs();
+        (steps.is_empty() && count == elements).then_some(part.dst)
     }
 
     /// The places as a slice, if they lie side by side, and so do the elements in the chunk.
@@ -624,6 +649,33 @@ mod tests {
             buffer: PhantomData,
         };
         Tiles { tiling, chunks: &[], target }
+    }
+
+    #[test]
+    fn whole_chunks_that_follow_each_other_are_one_slice() {
+        let keys = |numbers: &[u64]| numbers.iter().map(|at| Dims::from_slice(&[*at, 0])).collect::<Vec<_>>();
+        let slice = |axes: &[Axis], chunk: &[u64], numbers: &[u64]| {
+            let tiling = Tiling::new(axes, &[10, 4], chunk).unwrap();
+            let mut out = vec![0; usize::try_from(tiling.shape().iter().product::<u64>()).unwrap()];
+            let mut canvas = Canvas::packed(&mut out, tiling.shape(), 1).unwrap();
+            let keys = keys(numbers);
+            let mut tiles = canvas.tiles(&tiling, &keys).unwrap();
+            let length = tiles.as_slice().map(|slice| {
+                slice.fill(1);
+                slice.len()
+            });
+            drop(canvas);
+            length.map(|length| (out.iter().position(|byte| *byte == 1).unwrap(), length))
+        };
+        let (rows, columns) = (Axis::whole(10), Axis::whole(4));
+        assert_eq!(slice(&[rows, columns], &[2, 4], &[1, 2, 3]), Some((8, 24)));
+        assert_eq!(slice(&[rows, columns], &[2, 4], &[1, 3]), None);
+        assert_eq!(slice(&[rows, columns], &[3, 4], &[1, 2]), Some((12, 24)));
+        // The last chunk reaches beyond the extent; rows take turns; not all is selected.
+        assert_eq!(slice(&[rows, columns], &[3, 4], &[2, 3]), None);
+        assert_eq!(slice(&[rows, columns], &[2, 2], &[0, 1]), None);
+        assert_eq!(slice(&[Axis::new(0, 2, 5, 1, 10, 0).unwrap(), columns], &[2, 4], &[0, 1]), None);
+        assert_eq!(slice(&[Axis::new(2, 1, 1, 8, 10, 0).unwrap(), columns], &[2, 4], &[1, 2]), Some((0, 16)));
     }
 
     #[test]

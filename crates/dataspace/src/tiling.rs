@@ -96,10 +96,39 @@ impl Tiling {
         })
     }
 
+    /// The number of elements of a chunk, if these chunks stand one after another along one dimension, no slower
+    /// dimension has more than one selected coordinate, and no faster one more than one chunk.
+    pub(crate) fn run_of_chunks(&self, chunks: &[Dims]) -> Option<u64> {
+        let (first, last) = (chunks.first()?, chunks.last()?);
+        let mut along = None;
+        for (dimension, (from, to)) in first.iter().zip(last).enumerate() {
+            if from != to {
+                if along.is_some() || to.checked_sub(*from)?.checked_add(1)? != chunks.len() as u64 {
+                    return None;
+                }
+                along = Some(dimension);
+            }
+        }
+        let along = match along {
+            Some(along) => along,
+            None if chunks.len() == 1 => self.shape.len().saturating_sub(1),
+            None => return None,
+        };
+        let slower_are_alone = self.shape.iter().take(along).all(|size| *size == 1);
+        let faster = self.shape.iter().zip(&self.chunk).skip(along.saturating_add(1));
+        let faster_are_whole = faster.into_iter().all(|(size, chunk)| size == chunk);
+        let elements = self.chunk.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+        (slower_are_alone && faster_are_whole).then_some(elements)
+    }
+
     /// Whether a chunk holds a selected element.
     pub fn meets(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.axes.len()
-            && self.dimensions(scaled).all(|(axis, (from, to))| !axis.positions_within(from, to).is_empty())
+            && self.dimensions(scaled).all(|(axis, (from, to))| match axis.bounds() {
+                Some((start, end)) if axis.block_count() == 1 => from < end && start < to,
+                Some(_) => !axis.positions_within(from, to).is_empty(),
+                None => false,
+            })
     }
 
     /// Each dimension's selection and what the chunk covers of it.

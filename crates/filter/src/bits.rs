@@ -1,5 +1,10 @@
 //! Bits in a row, the most significant one of a byte first: what nbit, scaleoffset and szip pack their values into.
 
+pub(crate) mod bulk;
+mod window;
+
+pub(crate) use window::BitWindow;
+
 /// Most bits that one call gives or takes.
 const MOST: u32 = 32;
 
@@ -33,7 +38,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Appends the low `count` bits of `value`, 64 at most.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn put_wide(&mut self, value: u64, count: u32) {
         if count > 32 {
             self.put(low(value >> 32), count - 32);
@@ -42,6 +47,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Appends `count` zeros and a one.
+    #[inline]
     pub(crate) fn put_unary(&mut self, count: u32) {
         let mut count = count;
         while count >= 31 {
@@ -59,7 +65,8 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// Takes bits from bytes.
+/// Takes bits from bytes: what tests hold quicker ways against.
+#[cfg(test)]
 #[derive(Debug, Clone)]
 pub(crate) struct BitReader<'a> {
     rest: &'a [u8],
@@ -68,13 +75,13 @@ pub(crate) struct BitReader<'a> {
     held: u32,
 }
 
+#[cfg(test)]
 impl<'a> BitReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes, waiting: 0, held: 0 }
     }
 
     /// The next `count` bits, 32 at most, or [`None`] behind the end.
-    #[inline]
     pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
         debug_assert!(count <= MOST, "bits are read in portions");
         if self.held < count {
@@ -88,7 +95,6 @@ impl<'a> BitReader<'a> {
     }
 
     /// The next `count` bits, 64 at most, or [`None`] behind the end.
-    #[inline]
     pub(crate) fn get_wide(&mut self, count: u32) -> Option<u64> {
         if count <= 32 {
             return self.get(count).map(u64::from);
@@ -98,7 +104,6 @@ impl<'a> BitReader<'a> {
     }
 
     /// How many zeros stand before the next one, which is taken as well.
-    #[inline]
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0_u32;
         loop {
@@ -120,7 +125,6 @@ impl<'a> BitReader<'a> {
     }
 
     /// Makes 32 bits ready, or as many as there are; to be called with fewer than 32.
-    #[inline]
     fn refill(&mut self) {
         if let Some((word, rest)) = self.rest.split_first_chunk::<4>() {
             self.waiting = self.waiting << 32 | u64::from(u32::from_be_bytes(*word));
@@ -136,7 +140,7 @@ impl<'a> BitReader<'a> {
 }
 
 /// The low half.
-#[inline]
+#[cfg(test)]
 fn low(value: u64) -> u32 {
     u32::try_from(value & 0xffff_ffff).unwrap_or(0)
 }

@@ -23,12 +23,14 @@
 mod bits;
 mod bitshuffle;
 mod blosc;
+mod blosc2;
 #[cfg(feature = "bzip2")]
 mod bzip2;
 mod codec;
 pub mod conformance;
 mod deflate;
 mod error;
+mod fcidecomp;
 mod filter;
 mod fletcher32;
 mod id;
@@ -42,15 +44,20 @@ pub mod scaleoffset;
 mod shuffle;
 pub mod szip;
 mod workspace;
+mod vbz;
+#[cfg(feature = "zfp")]
+pub mod zfp;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]
 mod zstd;
 
 pub use bitshuffle::Bitshuffle;
 pub use blosc::Blosc;
+pub use blosc2::Blosc2;
 #[cfg(feature = "bzip2")]
 pub use bzip2::Bzip2;
 pub use deflate::Deflate;
 pub use error::{FilterError, Result};
+pub use fcidecomp::Fcidecomp;
 pub use filter::{Filter, FilterContext, Produced};
 pub use fletcher32::{Fletcher32, fletcher32};
 pub use id::FilterId;
@@ -64,5 +71,8 @@ pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
 pub use szip::Szip;
 pub use workspace::Workspace;
+pub use vbz::Vbz;
+#[cfg(feature = "zfp")]
+pub use zfp::Zfp;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]
 pub use zstd::Zstd;

@@ -15,7 +15,8 @@
 //! ```
 
 use crate::codec::lz77::{self, Finder, Sequence};
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::filter::{copy_start, decode_and_copy};
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 /// The LZF filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,34 +38,30 @@ impl Filter for Lzf {
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let limit = context.max_output;
         let guess = context.expected_output.unwrap_or(input.len().saturating_mul(2));
-        output.clear();
-        output.reserve(guess.min(input.len().saturating_mul(EXPANSION)).min(limit));
-        let mut bytes = input.iter();
-        while let Some(control) = bytes.next() {
-            let room = limit - output.len();
-            if *control < 32 {
-                let count = usize::from(*control) + 1;
-                let (run, rest) = bytes.as_slice().split_at_checked(count).ok_or_else(cut)?;
-                if count > room {
-                    return Err(FilterError::Limit { id: self.id(), limit });
-                }
-                output.extend_from_slice(run);
-                bytes = rest.iter();
-                continue;
-            }
-            let mut length = usize::from(control >> 5) + 2;
-            if length == 9 {
-                length += usize::from(*bytes.next().ok_or_else(cut)?);
-            }
-            let low = *bytes.next().ok_or_else(cut)?;
-            let distance = (usize::from(control & 31) << 8 | usize::from(low)) + 1;
-            if length > room {
+        output.resize(guess.max(64).min(input.len().saturating_mul(EXPANSION)).min(limit), 0);
+        let mut decoder = Decoder { rest: input, at: 0 };
+        while !decoder.run(output)? {
+            if output.len() >= limit {
                 return Err(FilterError::Limit { id: self.id(), limit });
             }
-            lz77::copy(output, distance, length)
-                .ok_or_else(|| FilterError::corrupt(self.id(), "a repetition of what is before the chunk"))?;
+            output.resize(output.len().saturating_mul(2).max(64).min(limit), 0);
         }
+        output.truncate(decoder.at);
         Ok(Produced::Output)
+    }
+
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        let mut decoder = Decoder { rest: input, at: 0 };
+        if output.len() <= context.max_output && decoder.run(output)? {
+            return Ok(decoder.at);
+        }
+        decode_and_copy(self, context, input, output, workspace)
     }
 
     fn encode(&self, _context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
@@ -97,6 +94,65 @@ impl Filter for Lzf {
     }
 }
 
+/// How far a chunk is decoded.
+struct Decoder<'a> {
+    rest: &'a [u8],
+    at: usize,
+}
+
+impl Decoder<'_> {
+    /// Goes on until all is decoded, or `output` has no room for what comes next: then it is false.
+    fn run(&mut self, output: &mut [u8]) -> Result<bool> {
+        let (mut rest, mut at) = (self.rest, self.at);
+        while let Some((control, after)) = rest.split_first() {
+            let room = output.len() - at;
+            let (next, length) = if *control < 32 {
+                let count = usize::from(*control) + 1;
+                let (run, after_run) = after.split_at_checked(count).ok_or_else(cut)?;
+                if count <= room {
+                    literals(run, after, output.get_mut(at..).unwrap_or_default());
+                }
+                (after_run, count)
+            } else {
+                let mut length = usize::from(control >> 5) + 2;
+                let mut after = after;
+                if length == 9 {
+                    let (more, next) = after.split_first().ok_or_else(cut)?;
+                    (length, after) = (length + usize::from(*more), next);
+                }
+                let (low, after) = after.split_first().ok_or_else(cut)?;
+                let distance = (usize::from(control & 31) << 8 | usize::from(*low)) + 1;
+                if length <= room {
+                    lz77::copy_in(output, at, distance, length).ok_or_else(before)?;
+                }
+                (after, length)
+            };
+            if length > room {
+                // From here with more room.
+                (self.rest, self.at) = (rest, at);
+                return Ok(false);
+            }
+            rest = next;
+            at += length;
+        }
+        (self.rest, self.at) = (rest, at);
+        Ok(true)
+    }
+}
+
+/// Copies a run, which `after` begins with; more bytes behind it may be copied, too.
+#[inline]
+fn literals(run: &[u8], after: &[u8], output: &mut [u8]) {
+    match (after.first_chunk::<LONGEST_RUN>(), output.first_chunk_mut::<LONGEST_RUN>()) {
+        (Some(from), Some(to)) => *to = *from,
+        _ => copy_start(run, output),
+    }
+}
+
+fn before() -> FilterError {
+    FilterError::corrupt(FilterId::LZF, "a repetition of what is before the chunk")
+}
+
 fn cut() -> FilterError {
     FilterError::corrupt(FilterId::LZF, "the chunk is cut off")
 }
@@ -125,6 +181,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn chunks_come_back(raw in proptest::collection::vec(0..4_u8, 0..3000), spread in any::<bool>()) {
+            let raw: Vec<u8> = if spread { raw.chunks(9).flat_map(|bytes| [bytes[0]; 9]).collect() } else { raw };
+            let stored = conformance::encode(&Lzf, &[], &raw).unwrap();
+            let decoded = conformance::decode(&Lzf, &[], &stored, None, raw.len()).unwrap();
+            prop_assert_eq!(&decoded, &raw);
+            let mut into = vec![0; raw.len()];
+            let context = FilterContext::new(&[], raw.len());
+            let count = Lzf.decode_into(&context, &stored, &mut into, &mut Workspace::default());
+            prop_assert_eq!((count, into), (Ok(raw.len()), raw));
+        }
+
         #[test]
         fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             if let Ok(decoded) = conformance::decode(&Lzf, &[], &bytes, None, 1000) {

@@ -12,11 +12,13 @@
 //! byte order is; members in the order of the client data. An encoded chunk ends with the byte behind the last
 //! whole one: it has the bits that are left, or none. Unused bits come back as 0.
 
+mod columns;
 mod kind;
 
-use crate::bits::{BitReader, BitWriter};
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::filter::{copy_start, decode_and_copy};
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
+use columns::Columns;
 pub use kind::{Kind, Member};
 
 /// The nbit filter.
@@ -61,32 +63,32 @@ impl Filter for Nbit {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let corrupt = |what: &str| FilterError::corrupt(self.id(), what);
-        let limit = FilterError::Limit { id: self.id(), limit: context.max_output };
-        let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        let (parameters, length) = checked(context, input)?;
         if parameters.as_is {
-            return if input.len() > context.max_output {
-                Err(limit)
-            } else {
-                Ok(Produced::unchanged(input))
-            };
+            return Ok(Produced::unchanged(input));
         }
-        let length =
-            parameters.decoded_length().filter(|length| *length <= context.max_output).ok_or(limit)?;
-        // The last byte may have no bits, and then need not be there.
-        if parameters.encoded_length().is_none_or(|needed| input.len() < needed - 1) {
-            return Err(corrupt("too few bytes for its elements"));
-        }
-        output.clear();
         output.resize(length, 0);
-        let mut reader = BitReader::new(input);
-        for element in output.chunks_exact_mut(parameters.size) {
-            parameters
-                .kind
-                .unpack(&mut reader, element)
-                .ok_or_else(|| corrupt("the elements are cut off"))?;
-        }
+        decode(&parameters, input, output)?;
         Ok(Produced::Output)
+    }
+
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        let (parameters, length) = checked(context, input)?;
+        if parameters.as_is {
+            copy_start(input, output);
+            return Ok(length);
+        }
+        let Some(elements) = output.get_mut(..length) else {
+            return decode_and_copy(self, context, input, output, workspace);
+        };
+        decode(&parameters, input, elements)?;
+        Ok(length)
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
@@ -99,14 +101,9 @@ impl Filter for Nbit {
         let elements = length.and_then(|length| input.get(..length));
         let elements = elements.ok_or_else(|| failed("the chunk has too few bytes for its elements"))?;
         let encoded = parameters.encoded_length().ok_or_else(|| failed("too many bits"))?;
-        output.clear();
-        output.reserve(encoded);
-        let mut writer = BitWriter::new(output);
-        for element in elements.chunks_exact(parameters.size) {
-            parameters.kind.pack(&mut writer, element);
-        }
-        writer.finish();
-        output.resize(encoded, 0);
+        Columns::new(&parameters.kind)
+            .encode(elements, encoded, output)
+            .ok_or_else(|| failed("the chunk has too few bytes for its elements"))?;
         Ok(Produced::Output)
     }
 
@@ -120,9 +117,30 @@ impl Filter for Nbit {
     }
 }
 
+/// The parameters, and the bytes that the chunk decodes to; it has bits for all of them.
+fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(Parameters, usize)> {
+    let corrupt = |what: &str| FilterError::corrupt(FilterId::NBIT, what);
+    let limit = || FilterError::Limit { id: FilterId::NBIT, limit: context.max_output };
+    let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+    let length = if parameters.as_is { Some(input.len()) } else { parameters.decoded_length() };
+    let length = length.filter(|length| *length <= context.max_output).ok_or_else(limit)?;
+    // The last byte may have no bits, and then need not be there.
+    let is_short = || parameters.encoded_length().is_none_or(|needed| input.len() < needed - 1);
+    if !parameters.as_is && is_short() {
+        return Err(corrupt("too few bytes for its elements"));
+    }
+    Ok((parameters, length))
+}
+
+fn decode(parameters: &Parameters, input: &[u8], elements: &mut [u8]) -> Result<()> {
+    let cut = || FilterError::corrupt(FilterId::NBIT, "the elements are cut off");
+    Columns::new(&parameters.kind).decode(input, elements).ok_or_else(cut)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::{BitReader, BitWriter};
     use crate::conformance;
     use proptest::prelude::*;
 
@@ -241,7 +259,95 @@ mod tests {
         })
     }
 
+    /// Element by element, bit by bit.
+    fn slow_encode(kind: &Kind, chunk: &[u8]) -> Vec<u8> {
+        let (mut stored, bits) = (Vec::new(), kind.bits());
+        let mut writer = BitWriter::new(&mut stored);
+        let elements = chunk.chunks_exact(usize::try_from(kind.size()).unwrap());
+        let total = bits * u64::try_from(elements.len()).unwrap();
+        elements.for_each(|element| kind.pack(&mut writer, element));
+        writer.finish();
+        stored.resize(usize::try_from(total / 8 + 1).unwrap(), 0);
+        stored
+    }
+
+    fn slow_decode(kind: &Kind, stored: &[u8], length: usize) -> Vec<u8> {
+        let (mut reader, mut chunk) = (BitReader::new(stored), vec![0; length]);
+        for element in chunk.chunks_exact_mut(usize::try_from(kind.size()).unwrap()) {
+            kind.unpack(&mut reader, element).unwrap();
+        }
+        chunk
+    }
+
+    /// Encodes and decodes as bit by bit.
+    fn check(kind: &Kind, elements: u32, seed: u8) {
+        let client_data = kind.client_data(elements);
+        let client_data = [&[0, 0], &client_data[2..]].concat();
+        let length = usize::try_from(elements * kind.size()).unwrap();
+        let chunk: Vec<u8> = (0..length).map(|at| (at * at / 7 + at * 37).to_le_bytes()[0] ^ seed).collect();
+        let stored = conformance::encode(&Nbit, &client_data, &chunk).unwrap();
+        assert_eq!(stored, slow_encode(kind, &chunk), "{kind:?} {elements}");
+        let expected = slow_decode(kind, &stored, length);
+        // The last byte may lack where it has no bits.
+        let is_whole = (kind.bits() * u64::from(elements)).is_multiple_of(8);
+        for end in [stored.len(), stored.len() - usize::from(is_whole)] {
+            let decoded = conformance::decode(&Nbit, &client_data, &stored[..end], Some(length), length);
+            assert_eq!(decoded.as_ref(), Ok(&expected), "{kind:?} {elements}");
+        }
+        let mut into = vec![0xee; length + 3];
+        let context = FilterContext::new(&client_data, length);
+        let count = Nbit.decode_into(&context, &stored, &mut into, &mut Workspace::default()).unwrap();
+        assert_eq!((count, &into[..length]), (length, &expected[..]), "{kind:?} {elements}");
+    }
+
+    #[test]
+    fn every_number_equals_one_taken_bit_by_bit() {
+        for size in [1, 2, 3, 4, 5, 8, 11] {
+            for precision in 1..=8 * size {
+                for offset in (0..=8 * size - precision).step_by(usize::try_from(size).unwrap()) {
+                    for big_endian in [false, true] {
+                        check(&atomic(size, big_endian, precision, offset), 43, 9);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_elements_equal_those_taken_bit_by_bit() {
+        let record = Kind::Compound {
+            size: 24,
+            members: vec![
+                Member { offset: 0, kind: atomic(4, true, 19, 2) },
+                Member { offset: 5, kind: Kind::Opaque { size: 9 } },
+                Member { offset: 14, kind: Kind::Array { size: 6, base: Box::new(atomic(2, false, 11, 5)) } },
+            ],
+        };
+        let array = |size, base: &Kind| Kind::Array { size, base: Box::new(base.clone()) };
+        let number = atomic(4, false, 17, 3);
+        for kind in [
+            array(12, &number),
+            array(48, &array(12, &number)),
+            array(13, &number),
+            array(72, &record),
+            array(4000, &number),
+            array(2400, &record),
+            array(5001, &Kind::Opaque { size: 1 }),
+            number,
+            record,
+        ] {
+            for elements in [0, 1, 7, 8, 255, 256, 257, 1000] {
+                check(&kind, elements, 0x5a);
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn any_type_equals_bit_by_bit(kind in kinds(), elements in 0..70_u32, seed in any::<u8>()) {
+            check(&kind, elements, seed);
+        }
+
         #[test]
         fn used_bits_come_back(kind in kinds(), elements in 0..20_u32, seed in any::<u8>()) {
             let client_data = kind.client_data(elements);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Bitshuffle, Blosc, Deflate, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset, Shuffle, Szip,
+    Bitshuffle, Blosc, Blosc2, Deflate, Fcidecomp, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset,
+    Shuffle, Szip, Vbz,
 };
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
@@ -55,9 +56,14 @@ impl Default for Registry {
             Arc::new(crate::Bzip2),
             Arc::new(Lzf),
             Arc::new(Blosc),
+            Arc::new(Blosc2),
             #[cfg(feature = "lz4")]
             Arc::new(crate::Lz4),
             Arc::new(Bitshuffle),
+            Arc::new(Fcidecomp),
+            Arc::new(Vbz),
+            #[cfg(feature = "zfp")]
+            Arc::new(crate::Zfp),
             #[cfg(any(feature = "ruzstd", feature = "zstd"))]
             Arc::new(crate::Zstd),
         ];

@@ -25,14 +25,16 @@
 //! ```
 //! Where there is a fill value, the number that has all bits set stands for it.
 
+#[cfg(test)]
+mod model;
 mod parameters;
 mod real;
+mod rows;
 
-use crate::bits::{BitReader, BitWriter};
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::filter::{copy_start, decode_and_copy};
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 pub use parameters::{Number, Parameters, Scale};
-use real::Real;
 
 /// The scaleoffset filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,52 +82,32 @@ impl Filter for ScaleOffset {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let corrupt = |what: &str| FilterError::corrupt(self.id(), what);
-        let limit = FilterError::Limit { id: self.id(), limit: context.max_output };
-        let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
-        if parameters.is_as_is() {
-            return if input.len() > context.max_output {
-                Err(limit)
-            } else {
-                Ok(Produced::unchanged(input))
-            };
+        let encoded = Encoded::parse(context, input)?;
+        if let Some(part) = encoded.plain() {
+            return Ok(Produced::Input(part));
         }
-        let length = parameters.chunk_length().filter(|length| *length <= context.max_output).ok_or(limit)?;
-        let (packing, input) = Packing::parse(input).ok_or_else(|| corrupt("no room for its header"))?;
-        if packing.bits > parameters.bits() {
-            return Err(corrupt("distances have more bits than elements"));
-        }
-        let short = || corrupt("too few bytes for its elements");
-        if packing.bits == parameters.bits() {
-            let elements = input.get(..length).ok_or_else(short)?;
-            if !parameters.big_endian {
-                return Ok(Produced::Input(HEADER..HEADER + elements.len()));
-            }
-            output.clear();
-            output.extend_from_slice(elements);
-            output.chunks_exact_mut(parameters.stride()).for_each(<[u8]>::reverse);
-            return Ok(Produced::Output);
-        }
-        let needed = u64::from(parameters.elements) * u64::from(packing.bits);
-        if u64::try_from(input.len()).is_ok_and(|has| has < needed.div_ceil(8)) {
-            return Err(short());
-        }
-        output.clear();
-        output.resize(length, 0);
-        let minimum = packing.minimum;
-        let restored = match parameters.scale {
-            Scale::Integer { .. } => {
-                unpack(&parameters, &packing, input, output, |distance| minimum.wrapping_add(distance))
-            }
-            Scale::Decimal { digits } if parameters.size == 4 => {
-                unpack(&parameters, &packing, input, output, real::restore::<f32>(digits, minimum))
-            }
-            Scale::Decimal { digits } => {
-                unpack(&parameters, &packing, input, output, real::restore::<f64>(digits, minimum))
-            }
-        };
-        restored.ok_or_else(short)?;
+        output.resize(encoded.length, 0);
+        encoded.decode(output)?;
         Ok(Produced::Output)
+    }
+
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        let encoded = Encoded::parse(context, input)?;
+        if let Some(part) = encoded.plain() {
+            copy_start(input.get(part).unwrap_or_default(), output);
+            return Ok(encoded.length);
+        }
+        let Some(elements) = output.get_mut(..encoded.length) else {
+            return decode_and_copy(self, context, input, output, workspace);
+        };
+        encoded.decode(elements)?;
+        Ok(encoded.length)
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
@@ -138,15 +120,13 @@ impl Filter for ScaleOffset {
             return Err(failed("the chunk has not the bytes of its elements"));
         }
         output.clear();
-        match parameters.scale {
-            Scale::Integer { bits } => {
-                let packing = integers(&parameters, bits, input);
-                pack(&parameters, &packing, input, output, |value| value.wrapping_sub(packing.minimum));
-            }
-            Scale::Decimal { digits } if parameters.size == 4 => {
-                encode_real::<f32>(&parameters, digits, input, output);
-            }
-            Scale::Decimal { digits } => encode_real::<f64>(&parameters, digits, input, output),
+        match (parameters.scale, parameters.size) {
+            (Scale::Integer { bits }, 1) => rows::encode_integers::<u8>(&parameters, bits, input, output),
+            (Scale::Integer { bits }, 2) => rows::encode_integers::<u16>(&parameters, bits, input, output),
+            (Scale::Integer { bits }, 4) => rows::encode_integers::<u32>(&parameters, bits, input, output),
+            (Scale::Integer { bits }, _) => rows::encode_integers::<u64>(&parameters, bits, input, output),
+            (Scale::Decimal { digits }, 4) => rows::encode_reals::<f32>(&parameters, digits, input, output),
+            (Scale::Decimal { digits }, _) => rows::encode_reals::<f64>(&parameters, digits, input, output),
         }
         Ok(Produced::Output)
     }
@@ -161,119 +141,84 @@ impl Filter for ScaleOffset {
     }
 }
 
-/// Takes the distances and restores the elements.
-#[inline]
-fn unpack(
-    parameters: &Parameters,
-    packing: &Packing,
-    input: &[u8],
-    output: &mut [u8],
-    restore: impl Fn(u64) -> u64,
-) -> Option<()> {
-    let mut reader = BitReader::new(input);
-    let fill = parameters.fill.map(|fill| (packing.all_set(), fill));
-    for element in output.chunks_exact_mut(parameters.stride()) {
-        let distance = reader.get_wide(packing.bits)?;
-        let value = match fill {
-            Some((all_set, fill)) if distance == all_set => fill,
-            _ => restore(distance),
+/// A chunk whose header has been read.
+struct Encoded<'a> {
+    parameters: Parameters,
+    /// [`None`] where chunks stay as they are.
+    packing: Option<Packing>,
+    /// The bytes behind the header.
+    distances: &'a [u8],
+    /// Bytes that it decodes to.
+    length: usize,
+}
+
+impl<'a> Encoded<'a> {
+    fn parse(context: &FilterContext<'_>, input: &'a [u8]) -> Result<Self> {
+        let corrupt = |what: &str| FilterError::corrupt(FilterId::SCALEOFFSET, what);
+        let limit = || FilterError::Limit { id: FilterId::SCALEOFFSET, limit: context.max_output };
+        let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        let length = if parameters.is_as_is() { Some(input.len()) } else { parameters.chunk_length() };
+        let length = length.filter(|length| *length <= context.max_output).ok_or_else(limit)?;
+        if parameters.is_as_is() {
+            return Ok(Self { parameters, packing: None, distances: input, length });
+        }
+        let (packing, distances) = Packing::parse(input).ok_or_else(|| corrupt("no room for its header"))?;
+        if packing.bits > parameters.bits() {
+            return Err(corrupt("distances have more bits than elements"));
+        }
+        let needed = u64::from(parameters.elements) * u64::from(packing.bits);
+        if u64::try_from(distances.len()).is_ok_and(|has| has < needed.div_ceil(8)) {
+            return Err(corrupt("too few bytes for its elements"));
+        }
+        Ok(Self { parameters, packing: Some(packing), distances, length })
+    }
+
+    /// The part of the input that is the decoded chunk, if there is one.
+    fn plain(&self) -> Option<std::ops::Range<usize>> {
+        let start = match &self.packing {
+            None => 0,
+            Some(packing) if packing.bits == self.parameters.bits() && !self.parameters.big_endian => HEADER,
+            Some(_) => return None,
         };
-        parameters.write(value, element);
+        Some(start..start.checked_add(self.length)?)
     }
-    Some(())
-}
 
-/// Appends header and distances.
-#[inline]
-fn pack(
-    parameters: &Parameters,
-    packing: &Packing,
-    input: &[u8],
-    output: &mut Vec<u8>,
-    distance: impl Fn(u64) -> u64,
-) {
-    packing.write(output);
-    if packing.bits == parameters.bits() {
-        let start = output.len();
-        output.extend_from_slice(input);
-        if parameters.big_endian {
-            let elements = output.get_mut(start..).unwrap_or_default();
-            elements.chunks_exact_mut(parameters.stride()).for_each(<[u8]>::reverse);
+    /// Makes `elements`, as long as the decoded chunk, its elements.
+    fn decode(&self, elements: &mut [u8]) -> Result<()> {
+        let Some(packing) = &self.packing else {
+            copy_start(self.distances, elements);
+            return Ok(());
+        };
+        let (parameters, distances) = (&self.parameters, self.distances);
+        match (parameters.scale, parameters.size) {
+            _ if packing.bits == parameters.bits() => {
+                copy_start(distances, elements);
+                if parameters.big_endian {
+                    elements.chunks_exact_mut(parameters.stride()).for_each(<[u8]>::reverse);
+                }
+                Some(())
+            }
+            (Scale::Integer { .. }, 1) => {
+                rows::decode_integers::<u8>(parameters, packing, distances, elements)
+            }
+            (Scale::Integer { .. }, 2) => {
+                rows::decode_integers::<u16>(parameters, packing, distances, elements)
+            }
+            (Scale::Integer { .. }, 4) => {
+                rows::decode_integers::<u32>(parameters, packing, distances, elements)
+            }
+            (Scale::Integer { .. }, _) => {
+                rows::decode_integers::<u64>(parameters, packing, distances, elements)
+            }
+            (Scale::Decimal { digits }, 4) => {
+                rows::decode_reals::<f32>(parameters, packing, digits, distances, elements)
+            }
+            (Scale::Decimal { digits }, _) => {
+                rows::decode_reals::<f64>(parameters, packing, digits, distances, elements)
+            }
         }
-        return;
+        .ok_or_else(|| FilterError::corrupt(FilterId::SCALEOFFSET, "too few bytes for its elements"))
     }
-    let bits = u64::from(parameters.elements) * u64::from(packing.bits);
-    let length = usize::try_from(bits / 8).unwrap_or(input.len()) + HEADER + 1;
-    output.reserve(length.saturating_sub(output.len()));
-    let mut writer = BitWriter::new(output);
-    for element in input.chunks_exact(parameters.stride()) {
-        let value = parameters.read(element);
-        let distance = if parameters.is_fill(value) { packing.all_set() } else { distance(value) };
-        writer.put_wide(distance, packing.bits);
-    }
-    writer.finish();
-    output.resize(length, 0);
-}
-
-/// The smallest of integers, and the bits it takes (or that are `given`, if not 0) to tell them from it.
-fn integers(parameters: &Parameters, given: u32, input: &[u8]) -> Packing {
-    let values = input
-        .chunks_exact(parameters.stride())
-        .map(|element| parameters.read(element))
-        .filter(|value| !parameters.is_fill(*value));
-    // With the sign turned round, two's complement sorts as unsigned numbers do.
-    let turn = if parameters.number == Number::Signed { 1 << (parameters.bits() - 1) } else { 0 };
-    let widen = |value: u64| parameters.extend(value ^ turn);
-    let bounds = values.fold(None, |bounds: Option<(u64, u64)>, value| {
-        let value = value ^ turn;
-        Some(bounds.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
-    });
-    let (low, high) = bounds.unwrap_or((turn, turn));
-    if given != 0 {
-        return Packing { bits: given, minimum: widen(low) };
-    }
-    let largest = u64::MAX >> (64 - parameters.bits());
-    let distance = high - low;
-    if distance > largest - 2 {
-        return Packing { bits: parameters.bits(), minimum: 0 };
-    }
-    let numbers = distance + 1 + u64::from(parameters.fill.is_some());
-    Packing { bits: bits_for(numbers), minimum: widen(low) }
-}
-
-/// Bits that tell so many numbers apart.
-fn bits_for(numbers: u64) -> u32 {
-    numbers.checked_sub(1).map_or(0, |last| 64 - last.leading_zeros())
-}
-
-fn encode_real<T: Real>(parameters: &Parameters, digits: i32, input: &[u8], output: &mut Vec<u8>) {
-    let ten = T::power_of_ten(digits);
-    let fill = parameters.fill.map(T::from_bits);
-    // What rounds to the fill value becomes the fill value.
-    let near = T::power_of_ten(digits.saturating_neg());
-    let is_fill = |value: T| fill.is_some_and(|fill| value.distance(fill) < near);
-    let values =
-        input.chunks_exact(parameters.stride()).map(|element| T::from_bits(parameters.read(element)));
-    let bounds = values.filter(|value| !is_fill(*value)).fold(None, |bounds: Option<(T, T)>, value| {
-        let (low, high) = bounds.unwrap_or((value, value));
-        Some((if value < low { value } else { low }, if value > high { value } else { high }))
-    });
-    let (low, high) = bounds.unwrap_or((T::from_bits(0), T::from_bits(0)));
-    let range = T::scaled(high, low, ten);
-    let packing = match range.rounded() {
-        // Not so for what is no number, too.
-        Some(range) if range <= 1 << (parameters.bits() - 1) => {
-            Packing { bits: bits_for(range + 1 + u64::from(fill.is_some())), minimum: low.to_bits() }
-        }
-        _ => Packing { bits: parameters.bits(), minimum: 0 },
-    };
-    pack(parameters, &packing, input, output, |value| {
-        let value = T::from_bits(value);
-        if is_fill(value) {
-            return packing.all_set();
-        }
-        T::scaled(value, low, ten).rounded().unwrap_or(0).min(packing.all_set())
-    });
 }
 
 #[cfg(test)]
@@ -371,7 +316,114 @@ mod tests {
         assert!(decode(&[2, 0, 1, 0, 1, 0, 0, 0], &chunk[..20]), "header");
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "numbers may be rounded")]
+    fn bits_of(value: f64, size: u32) -> u64 {
+        if size == 4 { u64::from((value as f32).to_bits()) } else { value.to_bits() }
+    }
+
+    /// Encodes and decodes as element by element.
+    fn check(parameters: &Parameters, values: &[u64]) {
+        let elements = u32::try_from(values.len()).unwrap();
+        let parameters = Parameters { elements, ..*parameters };
+        let client_data = parameters.client_data();
+        let parameters = Parameters::parse(&client_data).unwrap();
+        let mut raw = Vec::new();
+        for value in values {
+            let start = raw.len();
+            raw.extend_from_slice(&value.to_le_bytes()[..parameters.stride()]);
+            if parameters.big_endian {
+                raw[start..].reverse();
+            }
+        }
+        if parameters.is_as_is() {
+            return;
+        }
+        let stored = conformance::encode(&ScaleOffset, &client_data, &raw).unwrap();
+        assert_eq!(stored, model::encode(&parameters, &raw), "{parameters:?} {values:x?}");
+        let decoded = conformance::decode(&ScaleOffset, &client_data, &stored, None, raw.len()).unwrap();
+        if stored[0] == parameters.bits().to_le_bytes()[0] {
+            assert_eq!(decoded, raw, "{parameters:?} {values:x?}");
+        } else {
+            assert_eq!(decoded, model::decode(&parameters, &stored), "{parameters:?} {values:x?}");
+        }
+        let mut into = vec![0xee; raw.len() + 3];
+        let context = FilterContext::new(&client_data, raw.len());
+        let count = ScaleOffset.decode_into(&context, &stored, &mut into, &mut Workspace::default()).unwrap();
+        assert_eq!(&into[..count], &decoded[..], "{parameters:?} {values:x?}");
+    }
+
+    #[test]
+    fn every_width_equals_element_by_element() {
+        for (size, bits) in
+            [1_u32, 2, 4, 8].iter().flat_map(|size| (0..8 * size).map(move |bits| (*size, bits)))
+        {
+            let spread = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) & ((1_u64 << bits) - 1);
+            for count in [1, 8, 300] {
+                for (number, big_endian) in
+                    [(Number::Signed, true), (Number::Signed, false), (Number::Unsigned, false)]
+                {
+                    let values: Vec<u64> = (0..count).map(|at| spread(at).wrapping_sub(5)).collect();
+                    for fill in [None, Some(values[0]), Some(77)] {
+                        let scale = Scale::Integer { bits: 0 };
+                        let free = parameters(scale, number, size, big_endian);
+                        check(&Parameters { fill, ..free }, &values);
+                        let given = Scale::Integer { bits: bits.max(1) };
+                        check(&Parameters { fill, scale: given, ..free }, &values);
+                    }
+                }
+                if size < 4 {
+                    continue;
+                }
+                let bits = |value: f64| bits_of(value, size);
+                let values: Vec<u64> = (0..count).map(|at| bits(spread(at) as f64 / 10.0 - 7.03)).collect();
+                for (digits, fill) in [(1, None), (0, Some(values[0])), (1, Some(bits(1.5)))] {
+                    let real = parameters(Scale::Decimal { digits }, Number::Float, size, count == 8);
+                    check(&Parameters { fill, ..real }, &values);
+                }
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn any_integers_equal_element_by_element(
+            values in proptest::collection::vec(prop_oneof![0..50_u64, any::<u64>()], 1..600),
+            size in prop_oneof![Just(1_u32), Just(2), Just(4), Just(8)],
+            above in 0..64_u32,
+            (signed, big_endian) in any::<(bool, bool)>(),
+            fill in proptest::option::of(0..50_u64),
+            bits in 0..64_u32,
+        ) {
+            let number = if signed { Number::Signed } else { Number::Unsigned };
+            let bits = if bits <= 8 * size { bits } else { 0 };
+            let base = parameters(Scale::Integer { bits }, number, size, big_endian);
+            let values: Vec<u64> = values.into_iter().map(|value| value >> above).collect();
+            check(&Parameters { fill, ..base }, &values);
+        }
+
+        #[test]
+        fn any_reals_equal_element_by_element(
+            values in proptest::collection::vec(
+                prop_oneof![
+                    8 => -1e4..1e4_f64,
+                    1 => prop_oneof![Just(0.0), Just(-0.0), Just(2.5), Just(f64::NAN)],
+                    1 => any::<f64>(),
+                ],
+                1..300,
+            ),
+            tame in any::<bool>(),
+            (single, big_endian) in any::<(bool, bool)>(),
+            digits in -3..12_i32,
+            fill in proptest::option::of(prop_oneof![Just(0.0), Just(2.5), -1e4..1e4_f64]),
+        ) {
+            let bits = |value: f64| bits_of(value, if single { 4 } else { 8 });
+            let is_tame = |value: &f64| !tame || value.abs() < 1e5;
+            let values: Vec<u64> = values.into_iter().filter(is_tame).map(bits).collect();
+            let size = if single { 4 } else { 8 };
+            let base = parameters(Scale::Decimal { digits }, Number::Float, size, big_endian);
+            check(&Parameters { fill: fill.map(bits), ..base }, &values);
+        }
+
         #[test]
         fn integers_come_back(
             values in proptest::collection::vec(prop_oneof![0..50_u64, any::<u64>()], 1..50),

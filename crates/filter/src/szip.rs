@@ -18,9 +18,13 @@
 //! bytes and so on make a row of samples of 8 bits each.
 
 mod coder;
+mod decode;
+mod encode;
 mod parameters;
 
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::filter::decode_and_copy;
+use crate::shuffle::{from_planes, to_planes};
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 use coder::Coder;
 pub use parameters::{Element, Parameters};
@@ -35,26 +39,48 @@ impl Filter for Szip {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let corrupt = |what: &str| FilterError::corrupt(self.id(), what);
-        let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
-        let (length, coded) = input.split_first_chunk().ok_or_else(|| corrupt("no room for its length"))?;
-        let limit = FilterError::Limit { id: self.id(), limit: context.max_output };
-        let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| limit.clone())?;
-        if length > context.max_output {
-            return Err(limit);
-        }
-        if !length.is_multiple_of(parameters.sample_bytes() * parameters.planes()) {
-            return Err(corrupt("its length is not one of whole samples"));
-        }
-        output.clear();
-        Coder::new(&parameters).decode(coded, length, output).map_err(corrupt)?;
-        if parameters.planes() > 1 {
-            *output = join(output, parameters.planes());
-        }
+        self.decode_with(context, input, output, &mut Workspace::default())
+    }
+
+    fn decode_with(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<Produced> {
+        let (parameters, length, coded) = parse(context, input)?;
+        output.resize(length, 0);
+        decode(&parameters, coded, output, workspace)?;
         Ok(Produced::Output)
     }
 
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        let (parameters, length, coded) = parse(context, input)?;
+        let Some(samples) = output.get_mut(..length) else {
+            return decode_and_copy(self, context, input, output, workspace);
+        };
+        decode(&parameters, coded, samples, workspace)?;
+        Ok(length)
+    }
+
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        self.encode_with(context, input, output, &mut Workspace::default())
+    }
+
+    fn encode_with(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(self.id(), reason);
         let parameters = Parameters::parse(context.client_data).map_err(failed)?;
         let length = u32::try_from(input.len()).map_err(|_| failed("the chunk has more than 4 GiB"))?;
@@ -63,12 +89,17 @@ impl Filter for Szip {
         }
         output.clear();
         output.extend_from_slice(&length.to_le_bytes());
-        if parameters.planes() > 1 {
-            let planes = split(input, parameters.planes());
-            Coder::new(&parameters).encode(&planes, output);
+        let mut memory: Box<Memory> = workspace.take();
+        let Memory { planes, line, differences } = &mut *memory;
+        let samples = if parameters.planes() > 1 {
+            planes.resize(input.len(), 0);
+            to_planes(parameters.planes(), input, planes);
+            planes
         } else {
-            Coder::new(&parameters).encode(input, output);
-        }
+            input
+        };
+        Coder::new(&parameters).encode(samples, output, line, differences);
+        workspace.keep(memory);
         Ok(Produced::Output)
     }
 
@@ -81,23 +112,46 @@ impl Filter for Szip {
     }
 }
 
-/// Elements of `size` bytes, plane by plane.
-fn split(elements: &[u8], size: usize) -> Vec<u8> {
-    let mut planes = Vec::with_capacity(elements.len());
-    for plane in 0..size {
-        planes.extend(elements.iter().skip(plane).step_by(size));
-    }
-    planes
+/// What is kept from one chunk to the next.
+#[derive(Debug, Default)]
+struct Memory {
+    planes: Vec<u8>,
+    line: Vec<u32>,
+    differences: Vec<u32>,
 }
 
-/// Undoes [`split`].
-fn join(planes: &[u8], size: usize) -> Vec<u8> {
-    let mut elements = vec![0; planes.len()];
-    let count = (planes.len() / size).max(1);
-    for (plane, bytes) in planes.chunks_exact(count).enumerate() {
-        elements.iter_mut().skip(plane).step_by(size).zip(bytes).for_each(|(to, from)| *to = *from);
+/// The parameters, the bytes that a chunk decodes to, and its coded samples.
+fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(Parameters, usize, &'a [u8])> {
+    let corrupt = |what: &str| FilterError::corrupt(FilterId::SZIP, what);
+    let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+    let (length, coded) = input.split_first_chunk().ok_or_else(|| corrupt("no room for its length"))?;
+    let limit = FilterError::Limit { id: FilterId::SZIP, limit: context.max_output };
+    let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| limit.clone())?;
+    if length > context.max_output {
+        return Err(limit);
     }
-    elements
+    if !length.is_multiple_of(parameters.sample_bytes() * parameters.planes()) {
+        return Err(corrupt("its length is not one of whole samples"));
+    }
+    if length > Coder::new(&parameters).most(coded.len()) {
+        return Err(corrupt("its length is more than its scan lines can have"));
+    }
+    Ok((parameters, length, coded))
+}
+
+/// Decodes to a chunk of the length of `output`.
+fn decode(parameters: &Parameters, coded: &[u8], output: &mut [u8], workspace: &mut Workspace) -> Result<()> {
+    let mut memory: Box<Memory> = workspace.take();
+    let Memory { planes, line, .. } = &mut *memory;
+    let coder = Coder::new(parameters);
+    let decoded = if parameters.planes() > 1 {
+        planes.resize(output.len(), 0);
+        coder.decode(coded, planes, line).map(|()| from_planes(parameters.planes(), planes, output))
+    } else {
+        coder.decode(coded, output, line)
+    };
+    workspace.keep(memory);
+    decoded.map_err(|what| FilterError::corrupt(FilterId::SZIP, what))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! chunk key   chunk size (4), filter mask (4), offset of each dimension (8 each), offset in the element (8)
 //! ```
 
+pub use crate::btree_v1_view::{ChunkEntry, ChunkNodeView};
 use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"TREE";

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod btree_v1;
+mod btree_v1_view;
 pub mod btree_v2;
 pub mod chunk_index;
 pub mod codec;

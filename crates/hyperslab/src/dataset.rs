@@ -195,6 +195,41 @@ impl Dataset {
         Ok(Stored::new(Arc::clone(file), self.datatype().clone(), bytes))
     }
 
+    /// The selected elements as stored, in the order of the selection: points in their own, all others in C order.
+    /// Blocks that overlap count once.
+    ///
+    /// # Errors
+    /// As [`read_stored`](Self::read_stored), and if the selection reaches out of the dataset.
+    pub fn read_stored_selection(&self, selection: &Selection) -> Result<Stored> {
+        let file = self.object.file();
+        let size = self.datatype().size as usize;
+        let (selection, count) = self.prepare(selection, size).map_err(|error| self.context(error))?;
+        let bytes = match count {
+            0 => Vec::new(),
+            _ => self.open.read(file, &selection).map_err(|error| self.context(error))?,
+        };
+        Ok(Stored::new(Arc::clone(file), self.datatype().clone(), bytes))
+    }
+
+    /// All elements as stored, without a copy: for a contiguous dataset of a file that is in memory, mapped or an
+    /// image, and [`None`] for any other.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/layouts_latest.h5");
+    /// use hyperslab::{File, Layout, ObjectKind};
+    /// let file = File::from_bytes(std::fs::read(path)?)?;
+    /// for object in file.members()?.into_iter().filter(|object| object.kind() == Some(ObjectKind::Dataset)) {
+    ///     let dataset = object.into_dataset()?;
+    ///     if let Some(bytes) = dataset.stored_view() {
+    ///         assert_eq!(bytes, dataset.read_stored()?.bytes());
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stored_view(&self) -> Option<&[u8]> {
+        self.open.view(self.object.file())
+    }
+
     /// All elements as an array of the dataset's shape.
     ///
     /// # Errors

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use hyperslab_engine::data::virtual_::{VirtualOptions, VirtualView};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::StoreOptions;
-use hyperslab_engine::{Address, Error, Limits, Result};
+use hyperslab_engine::{Address, Limits, Result};
 use hyperslab_filter::Registry;
-use hyperslab_vfd::{Access, Core, Driver, Sec2};
+use hyperslab_vfd::{AccessLog, Core, Driver};
 
+use crate::driver::{FileDriver, Opener};
 use crate::external::{Beside, ExternalFiles};
 use crate::info::FileInfo;
 use crate::{Group, Object, ObjectToken, Walk};
@@ -40,6 +41,8 @@ pub struct File {
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
     store: StoreOptions,
+    driver: FileDriver,
+    log: Option<Arc<AccessLog>>,
     external: ExternalFiles,
     raw_folder: Option<PathBuf>,
     virtual_options: VirtualOptions,
@@ -49,6 +52,29 @@ impl OpenOptions {
     /// For reading, with the built-in filters and limits.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// How the bytes are reached; found out from the file by default.
+    #[must_use]
+    pub fn driver(mut self, driver: FileDriver) -> Self {
+        self.driver = driver;
+        self
+    }
+
+    /// Counts what is read of the file (not of other files that it leads to).
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use std::sync::Arc;
+    /// let log = Arc::new(hyperslab::vfd::AccessLog::new());
+    /// let file = hyperslab::OpenOptions::new().access_log(Arc::clone(&log)).open(path)?;
+    /// assert!(log.report().reads.calls > 0);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn access_log(mut self, log: Arc<AccessLog>) -> Self {
+        self.log = Some(log);
+        self
     }
 
     /// Reads a file that a writer has open for single-writer/multiple-reader access.
@@ -113,13 +139,14 @@ impl OpenOptions {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be opened, [`ErrorKind::Corrupt`](crate::ErrorKind)
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it, or another file that is part of it, cannot be opened, [`ErrorKind::Corrupt`](crate::ErrorKind)
     /// if it is no HDF5 file.
     pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
         let resolver = Beside::new(path.as_ref(), self.external, self.store.clone(), 0)
             .with_raw_folder(self.raw_folder)
             .with_virtual_options(self.virtual_options);
-        let file = open_path(path.as_ref(), self.store)?.with_virtual_options(self.virtual_options);
+        let opener = Opener { driver: self.driver, options: self.store, log: self.log };
+        let file = opener.open(path.as_ref())?.with_virtual_options(self.virtual_options);
         File::of(file.with_resolver(Arc::new(resolver)))
     }
 
@@ -136,14 +163,15 @@ impl OpenOptions {
     /// # Errors
     /// If it is no HDF5 file.
     pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
-        File::of(OpenFile::open(driver, self.store)?.with_virtual_options(self.virtual_options))
+        let opener = Opener { log: self.log, ..Opener::default() };
+        File::of(
+            OpenFile::open(opener.logged(driver), self.store)?.with_virtual_options(self.virtual_options),
+        )
     }
 }
 
 pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<OpenFile> {
-    let driver = Sec2::open(path, Access::ReadOnly)
-        .map_err(|source| Error::Io { action: "cannot open the file".into(), source })?;
-    OpenFile::open(Arc::new(driver), options)
+    Opener { options, ..Opener::default() }.open(path)
 }
 
 impl File {

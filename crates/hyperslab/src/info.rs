@@ -4,10 +4,13 @@ use hyperslab_engine::format::FileSpaceStrategy as StoredStrategy;
 use hyperslab_engine::index::shared_messages::SharedMessages;
 use hyperslab_engine::object::container::Container;
 use hyperslab_engine::object::header::ObjectHeader;
+use hyperslab_vfd::DriverKind;
 
 /// What a file's superblock and its extension say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileInfo {
+    /// How the bytes are reached.
+    pub driver: DriverKind,
     /// Version of the superblock, 0 to 3.
     pub superblock_version: u8,
     /// Bytes before the superblock.
@@ -26,7 +29,7 @@ pub struct FileInfo {
     pub shared_message_indexes: Vec<SharedMessageIndexInfo>,
     /// How space is managed.
     pub file_space: FileSpace,
-    /// Bytes of the file.
+    /// Bytes of the file, or of all its members.
     pub length: u64,
 }
 
@@ -70,6 +73,7 @@ impl FileInfo {
         let (store, settings) = (&container.store, &container.settings);
         let indexes = container.shared_messages.iter().flat_map(SharedMessages::indexes);
         Self {
+            driver: store.driver_kind(),
             superblock_version: store.superblock().version_number(),
             user_block: store.base(),
             size_of_offsets: store.params().size_of_offsets,

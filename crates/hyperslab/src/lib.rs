@@ -25,6 +25,7 @@ mod attribute;
 mod conversion;
 mod dataset;
 mod dynamic;
+mod driver;
 mod external;
 mod file;
 mod group;
@@ -39,6 +40,7 @@ mod walk;
 pub use attribute::Attribute;
 pub use dataset::Dataset;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
+pub use driver::FileDriver;
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};
@@ -53,6 +55,7 @@ pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
 pub use hyperslab_engine::data::virtual_::VirtualView;
 pub use hyperslab_engine::{Error, ErrorKind, Limits, Result};
 pub use hyperslab_filter as filter;
+pub use hyperslab_vfd as vfd;
 pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo};
 pub use layout::{
     AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,

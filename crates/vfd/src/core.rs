@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::driver::range_end;
-use crate::{Access, Driver, DriverError, FileIdentity, LockKind, ReadRequest, Result, Sec2, WriteRequest};
+use crate::{
+    Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, Sec2, WriteRequest,
+};
 
 /// How a file in memory behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,6 +269,10 @@ impl fmt::Debug for Core {
 impl Driver for Core {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn kind(&self) -> DriverKind {
+        DriverKind::Core
     }
 
     fn identity(&self) -> Option<FileIdentity> {

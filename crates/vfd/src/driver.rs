@@ -1,6 +1,7 @@
 //! The contract every driver keeps.
 
-use std::fmt::Debug;
+use std::borrow::Cow;
+use std::fmt::{self, Debug};
 use std::path::PathBuf;
 
 use crate::{DriverError, Result, vectored};
@@ -12,6 +13,17 @@ use crate::{DriverError, Result, vectored};
 pub trait Driver: Send + Sync + Debug {
     /// The file's name, for people.
     fn name(&self) -> &str;
+
+    /// Where the bytes lie.
+    fn kind(&self) -> DriverKind {
+        DriverKind::Other
+    }
+
+    /// The name of the file in which the byte at `offset` lies, or would lie, where there are several; for
+    /// people.
+    fn name_at(&self, _offset: u64) -> Cow<'_, str> {
+        self.name().into()
+    }
 
     /// What tells this file from all others, if it has more existence than this driver.
     fn identity(&self) -> Option<FileIdentity>;
@@ -31,6 +43,14 @@ pub trait Driver: Send + Sync + Debug {
     /// As [`Driver::len`].
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
+    }
+
+    /// Bytes that are really there: less than [`Driver::len`] where the offsets between files lie far apart.
+    ///
+    /// # Errors
+    /// As [`Driver::len`].
+    fn stored_len(&self) -> Result<u64> {
+        self.len()
     }
 
     /// Fills `buf` with the bytes from `offset` on. An empty `buf` always succeeds.
@@ -101,6 +121,58 @@ pub trait Driver: Send + Sync + Debug {
     /// All bytes of the file, for drivers that hold them in memory unchangingly. [`None`] otherwise.
     fn as_bytes(&self) -> Option<&[u8]> {
         None
+    }
+}
+
+/// Where the bytes of a driver lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DriverKind {
+    /// A file of the operating system, without a buffer: [`Sec2`](crate::Sec2).
+    Sec2,
+    /// Memory: [`Core`](crate::Core).
+    Core,
+    /// A file of the operating system behind a buffer: [`Stdio`](crate::Stdio).
+    Stdio,
+    /// A file of the operating system that is mapped into memory.
+    Mmap,
+    /// Memory, filled from a socket: [`Stream`](crate::Stream).
+    Stream,
+    /// Files of one size, one behind the other: [`Family`](crate::Family).
+    Family,
+    /// One file for metadata and one for raw data: [`Multi`](crate::Multi).
+    Split,
+    /// Files for different kinds of data: [`Multi`](crate::Multi).
+    Multi,
+    /// Somewhere else.
+    Other,
+}
+
+impl DriverKind {
+    /// The name as libhdf5 has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sec2 => "sec2",
+            Self::Core => "core",
+            Self::Stdio => "stdio",
+            Self::Mmap => "mmap",
+            Self::Stream => "stream",
+            Self::Family => "family",
+            Self::Split => "split",
+            Self::Multi => "multi",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether all bytes are known to lie in one file.
+    pub fn is_one_file(self) -> bool {
+        !matches!(self, Self::Family | Self::Split | Self::Multi | Self::Other)
+    }
+}
+
+impl fmt::Display for DriverKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

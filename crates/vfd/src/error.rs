@@ -37,6 +37,22 @@ pub enum DriverError {
         /// The file.
         name: String,
     },
+    /// Member files cannot be put together so, or do not fit what is known of them.
+    #[error("{name}: {reason}")]
+    Members {
+        /// The file, or the name given for all of its members.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The other side of a connection does not speak as expected.
+    #[error("{name}: {reason}")]
+    Protocol {
+        /// The address.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// Another process, or another handle of this one, holds a lock that excludes the one asked for.
     #[error("{name}: locked by someone else")]
     Locked {

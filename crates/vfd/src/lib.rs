@@ -14,17 +14,38 @@
 //! assert_eq!(&bytes, b"\0\0\0\0HDF");
 //! # Ok::<(), hyperslab_vfd::DriverError>(())
 //! ```
-#![forbid(unsafe_code)]
+#![cfg_attr(not(all(unix, feature = "mmap")), forbid(unsafe_code))]
 
+mod access_log;
 pub mod conformance;
 mod core;
 mod driver;
 mod error;
+mod family;
+mod joined;
+mod log;
+#[cfg(all(unix, feature = "mmap"))]
+mod mmap;
+mod multi;
+mod pattern;
 mod positional;
 mod sec2;
+mod stdio;
+mod stream;
+mod stream_server;
 mod vectored;
 
 pub use crate::core::{Core, CoreOptions};
-pub use driver::{Driver, FileIdentity, LockKind, ReadRequest, WriteRequest};
+pub use access_log::{AccessCell, AccessLog, AccessReport, Traffic};
+pub use driver::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, WriteRequest};
 pub use error::{DriverError, Result};
+pub use family::Family;
+pub use log::Log;
+#[cfg(all(unix, feature = "mmap"))]
+pub use mmap::Mmap;
+pub use multi::{Multi, MultiMember};
+pub use pattern::FamilyPattern;
 pub use sec2::{Access, Sec2};
+pub use stdio::Stdio;
+pub use stream::{Stream, StreamOptions};
+pub use stream_server::StreamServer;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::driver::range_end;
 use crate::positional::{read_exact_at, write_all_at};
-use crate::{Driver, DriverError, FileIdentity, LockKind, Result};
+use crate::{Driver, DriverError, DriverKind, FileIdentity, LockKind, Result};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,12 @@ impl Sec2 {
         Ok(Self { file, name, identity, read_only: access == Access::ReadOnly })
     }
 
+    /// The file itself.
+    #[cfg(all(unix, feature = "mmap"))]
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     fn error(&self, operation: &'static str, source: io::Error) -> DriverError {
         DriverError::io(self.name.as_str(), operation, source)
     }
@@ -95,6 +101,10 @@ fn identity(path: &Path, _metadata: &std::fs::Metadata) -> Option<FileIdentity> 
 impl Driver for Sec2 {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn kind(&self) -> DriverKind {
+        DriverKind::Sec2
     }
 
     fn identity(&self) -> Option<FileIdentity> {

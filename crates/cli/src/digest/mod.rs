@@ -11,12 +11,15 @@ use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use hyperslab::OpenOptions;
 use serde_json::{Map, Value, json};
+
+use crate::open::OpenArguments;
 
 /// What `digest` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    open: OpenArguments,
     /// The file.
     file: PathBuf,
 }
@@ -24,14 +27,17 @@ pub(crate) struct Arguments {
 /// Prints the description of one file.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let path = &arguments.file;
-    let file = OpenOptions::new()
+    let file = arguments
+        .open
+        .options()
         .swmr_read(true)
         .open(path)
         .with_context(|| format!("cannot open `{}`", path.display()))?;
     let mut document = Map::new();
     document.insert("schema".into(), json!(1));
-    document.insert("open_as".into(), json!("sec2"));
-    document.insert("file".into(), describe::file(&file.info()));
+    let info = file.info();
+    document.insert("open_as".into(), json!(info.driver.name()));
+    document.insert("file".into(), describe::file(&info));
     let mut out = BufWriter::new(std::io::stdout().lock());
     let found = walk::Objects::find(&file);
     let objects: Vec<Value> = found.iter().map(|one| describe::object(&found, one)).collect();
@@ -42,6 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     serde_json::to_writer(&mut out, &Value::Object(document))?;
     out.write_all(b"\n")?;
     out.flush()?;
+    arguments.open.report();
     Ok(())
 }
 

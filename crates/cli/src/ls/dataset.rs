@@ -6,8 +6,8 @@ use hyperslab::{
 };
 
 use super::describe::{Describer, message, noted};
-use super::values::Value;
 use crate::output::escape;
+use crate::values::Value;
 
 /// Datasets of so few elements show them.
 const SHOWN_ELEMENTS: u64 = 4;

@@ -5,9 +5,9 @@ use hyperslab::{
 };
 
 use super::dataset::DatasetFacts;
-use super::paths::Paths;
-use super::values::{Decoder, Value};
 use crate::output::chain;
+use crate::values::paths::Paths;
+use crate::values::{Decoder, Value};
 
 /// Attributes that say what kind of group one is: NeXus, MATLAB, AnnData, PyTables and netCDF.
 const CLASS_ATTRIBUTES: [&str; 4] = ["NX_class", "MATLAB_class", "encoding-type", "CLASS"];

@@ -18,8 +18,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::dataset::{DatasetFacts, filter_name, index_name, layout_name};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
-use super::values::Value;
 use super::walk::{Content, Entry, Sink};
+use crate::values::{Value, numbers};
 
 /// A document that is written entry by entry.
 pub(crate) struct Document<W: Write> {
@@ -73,7 +73,7 @@ fn text(bytes: &[u8]) -> String {
 fn name(object: &mut Object, bytes: &[u8]) {
     object.insert("name".into(), json!(text(bytes)));
     if str::from_utf8(bytes).is_err() {
-        object.insert("name_bytes".into(), json!(super::numbers::hexadecimal(bytes.iter().copied())));
+        object.insert("name_bytes".into(), json!(numbers::hexadecimal(bytes.iter().copied())));
     }
 }
 
@@ -94,7 +94,7 @@ fn content(object: &mut Object, content: &Content) {
             link("external", json!({ "target_file": text(file), "target": text(path) }));
         }
         Content::UserDefined { class, value } => {
-            let value = super::numbers::hexadecimal(value.iter().copied());
+            let value = numbers::hexadecimal(value.iter().copied());
             link("user-defined", json!({ "class": class, "value": value }));
         }
         Content::UnknownLink => link("unknown", Json::Null),

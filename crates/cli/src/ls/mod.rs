@@ -3,25 +3,22 @@
 mod dataset;
 mod describe;
 mod json;
-mod numbers;
-mod paths;
 mod rows;
 mod tree;
-mod values;
 mod walk;
 
-use std::error::Error as StdError;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use hyperslab::{ErrorKind, File, Object};
+use hyperslab::Object;
 
 use self::describe::Describer;
-use self::paths::Paths;
 use self::walk::Walk;
+use crate::open::OpenArguments;
 use crate::output;
+use crate::values::paths::Paths;
 
 /// Values of an array that the tree decodes; fewer are shown where they are long.
 const VALUES_IN_TREE: usize = 32;
@@ -41,6 +38,8 @@ pub(crate) struct Arguments {
     /// Print a JSON document, attributes and storage included
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    open: OpenArguments,
     /// The file
     file: PathBuf,
     /// The group, dataset or datatype to list
@@ -51,7 +50,7 @@ pub(crate) struct Arguments {
 /// Lists; fails at the end if something could not be read.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
-    let file = File::open(&arguments.file).map_err(|error| opening(error, &arguments.file))?;
+    let file = arguments.open.open(&arguments.file)?;
     let object = match arguments.path.trim_matches('/') {
         "" => Object::clone(file.root()),
         path => file.object(path).with_context(|| format!("`{shown}`"))?,
@@ -74,6 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         tree.end()?;
         failures
     };
+    arguments.open.report();
     if failures == 0 {
         return Ok(ExitCode::SUCCESS);
     }
@@ -82,17 +82,4 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     // The exit code says it, too.
     let _ = writeln!(std::io::stderr(), "{line}");
     Ok(ExitCode::FAILURE)
-}
-
-/// Why a file cannot be opened; of an error of the operating system, its own words.
-fn opening(error: hyperslab::Error, file: &Path) -> anyhow::Error {
-    let context = format!("cannot open `{}`", file.display());
-    if error.kind() == ErrorKind::Io {
-        let mut cause: &dyn StdError = &error;
-        while let Some(next) = cause.source() {
-            cause = next;
-        }
-        return anyhow::anyhow!("{context}: {cause}");
-    }
-    anyhow::Error::new(error).context(context)
 }

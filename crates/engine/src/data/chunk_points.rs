@@ -7,12 +7,15 @@ use rayon::prelude::*;
 
 use super::Destination;
 use super::chunk_index::{ChunkIndex, ChunkLocation};
-use super::chunked::{ChunkedSource, Found, chunk_box};
+use super::chunked::{ChunkedSource, chunk_box};
 use super::context::ReadContext;
 use crate::error::{Error, Result};
 
 /// Decoded bytes held at once while a read goes on.
 const BATCH_BYTES: usize = 32 << 20;
+
+/// Requests that are worth a thread.
+const SHARE: usize = 128;
 
 /// Chunks looked at together.
 const BATCH: usize = 4096;
@@ -25,6 +28,9 @@ pub(super) struct Scattered<'a> {
     pub(super) wanted: &'a Ordered,
     pub(super) chunks: &'a Region,
 }
+
+/// A chunk to be read.
+type Found = (Dims, ChunkLocation);
 
 /// Elements that follow each other in the file and in the result.
 struct Run {
@@ -146,7 +152,8 @@ impl Scattered<'_> {
                 requests.push((hyperslab_format::codec::Address::new(*at), part));
                 free = behind;
             }
-            self.context.store.read_raw_many(&mut requests)?;
+            let share = requests.len().div_ceil(rayon::current_num_threads()).max(SHARE);
+            requests.par_chunks_mut(share).try_for_each(|share| self.context.store.read_raw_many(share))?;
             let mut at = 0_usize;
             for (_, run) in now {
                 let end = at.saturating_add(run.bytes);

@@ -7,7 +7,7 @@ use hyperslab_dataspace::{Canvas, Dims, Region, Tile, Tiles, Tiling};
 use hyperslab_format::codec::Address;
 
 use super::chunk_index::{ChunkIndex, ChunkLocation};
-use super::chunked::{ChunkedSource, Found, chunk_box};
+use super::chunked::{ChunkedSource, chunk_box};
 use super::context::{ReadContext, Room, room_of};
 use super::{Destination, Transform, parallel};
 use crate::error::{Error, Result};
@@ -30,11 +30,43 @@ pub(super) struct Regular<'a> {
     pub(super) chunks: &'a Region,
 }
 
+/// Stored chunks that hold selected elements: coordinates and places.
+#[derive(Debug, Default)]
+struct Listed {
+    chunks: Vec<Dims>,
+    places: Vec<ChunkLocation>,
+}
+
 /// Chunks that one thread reads, one after the other.
 struct Group<'f> {
-    found: &'f [Found],
+    places: &'f [ChunkLocation],
     /// A decoded chunk that is known already; the group is that one chunk then.
     known: Option<Arc<[u8]>>,
+}
+
+impl Listed {
+    fn push(&mut self, scaled: &[u64], place: ChunkLocation) {
+        self.chunks.push(Dims::from_slice(scaled));
+        self.places.push(place);
+    }
+
+    /// Puts the chunks into C order, if they are not. An index has each of them once.
+    fn sort(&mut self) -> Result<()> {
+        if self.chunks.is_sorted_by(|one, next| one < next) {
+            return Ok(());
+        }
+        let mut both: Vec<(Dims, ChunkLocation)> =
+            std::mem::take(&mut self.chunks).into_iter().zip(std::mem::take(&mut self.places)).collect();
+        both.sort_by(|(one, _), (next, _)| one.cmp(next));
+        if let Some([(scaled, place), _]) = both.array_windows().find(|[(one, _), (next, _)]| one == next) {
+            let got = format!("chunk {:?} twice", scaled.as_slice());
+            return Err(
+                Error::corrupt("chunk index", "coordinates", "every chunk once", got).at(place.address)
+            );
+        }
+        (self.chunks, self.places) = both.into_iter().unzip();
+        Ok(())
+    }
 }
 
 impl Regular<'_> {
@@ -48,18 +80,18 @@ impl Regular<'_> {
         fill_first |= to.holds(&self.source.fill);
         let transform = to.transform();
         let mut canvas = to.canvas(self.tiling)?;
-        let mut found: Vec<Found> = Vec::new();
+        let mut listed = Listed::default();
         self.for_each_found(count, &mut |scaled, location| {
-            found.push((Dims::from_slice(scaled), location));
-            if found.len() >= LISTED && count.is_none() {
-                self.read_found(&mut canvas, transform, std::mem::take(&mut found))?;
+            listed.push(scaled, location);
+            if listed.chunks.len() >= LISTED && count.is_none() {
+                self.read_listed(&mut canvas, transform, std::mem::take(&mut listed))?;
             }
             Ok(())
         })?;
-        if !fill_first && count != Some(found.len() as u64) {
-            self.fill_missing(&mut canvas, transform, &found)?;
+        if !fill_first && count != Some(listed.chunks.len() as u64) {
+            self.fill_missing(&mut canvas, transform, &listed)?;
         }
-        self.read_found(&mut canvas, transform, found)
+        self.read_listed(&mut canvas, transform, listed)
     }
 
     /// The number of chunks with selected elements, if they are not too many to list.
@@ -103,8 +135,8 @@ impl Regular<'_> {
         })
     }
 
-    fn fill_missing(&self, canvas: &mut Canvas<'_>, transform: Transform<'_>, found: &[Found]) -> Result<()> {
-        let mut stored: Vec<&Dims> = found.iter().map(|(scaled, _)| scaled).collect();
+    fn fill_missing(&self, canvas: &mut Canvas<'_>, transform: Transform<'_>, listed: &Listed) -> Result<()> {
+        let mut stored: Vec<&Dims> = listed.chunks.iter().collect();
         stored.sort_unstable();
         let mut missing = self.wanted_list();
         missing.retain(|scaled| stored.binary_search(&scaled).is_err());
@@ -114,27 +146,18 @@ impl Regular<'_> {
     }
 
     /// Reads chunks and puts what is wanted of them into place.
-    fn read_found(
+    fn read_listed(
         &self,
         canvas: &mut Canvas<'_>,
         transform: Transform<'_>,
-        mut found: Vec<Found>,
+        mut listed: Listed,
     ) -> Result<()> {
-        if !found.is_sorted_by(|(one, _), (next, _)| one < next) {
-            found.sort_by(|(one, _), (next, _)| one.cmp(next));
-            if let Some([(scaled, location), _]) =
-                found.array_windows().find(|[(one, _), (next, _)]| one == next)
-            {
-                let got = format!("chunk {scaled:?} twice");
-                return Err(Error::corrupt("chunk index", "coordinates", "every chunk once", got)
-                    .at(location.address));
-            }
-        }
-        let keys: Vec<Dims> = found.iter().map(|(scaled, _)| scaled.clone()).collect();
-        let keep = self.keeps(found.len());
-        let tiles = canvas.tiles(self.tiling, &keys)?;
-        let groups = self.groups(&found)?;
-        let groups = groups.into_iter().map(|group| (group.found.len(), group));
+        listed.sort()?;
+        let Listed { chunks, places } = listed;
+        let keep = self.keeps(chunks.len());
+        let tiles = canvas.tiles(self.tiling, &chunks)?;
+        let groups = self.groups(&places)?;
+        let groups = groups.into_iter().map(|group| (group.places.len(), group));
         parallel::each(tiles, groups, |tiles, group| {
             self.context.in_room(|room| self.read_group(tiles, &group, transform, keep, room))
         })
@@ -147,20 +170,20 @@ impl Regular<'_> {
     }
 
     /// Chunks that lie side by side in the file go together, but no more than keeps every thread at work.
-    fn groups<'f>(&self, found: &'f [Found]) -> Result<Vec<Group<'f>>> {
+    fn groups<'f>(&self, places: &'f [ChunkLocation]) -> Result<Vec<Group<'f>>> {
         let mut groups = Vec::new();
-        let mut rest = found;
-        let most = found.len().div_ceil(rayon::current_num_threads().saturating_mul(4));
-        while let Some(((_, first), behind)) = rest.split_first() {
+        let mut rest = places;
+        let most = places.len().div_ceil(rayon::current_num_threads().saturating_mul(4));
+        while let Some((first, behind)) = rest.split_first() {
             if let Some(known) = self.known(first.address) {
-                let (found, behind) = rest.split_at(1);
-                groups.push(Group { found, known: Some(known) });
+                let (places, behind) = rest.split_at(1);
+                groups.push(Group { places, known: Some(known) });
                 rest = behind;
                 continue;
             }
             let mut end = end_of(first)?;
             let mut count = 1;
-            for (_, next) in behind.iter().take(most.saturating_sub(1)) {
+            for next in behind.iter().take(most.saturating_sub(1)) {
                 let next_end = end_of(next)?;
                 let near = next.address.raw() >= end && next.address.raw().saturating_sub(end) <= GAP;
                 let small = next_end.saturating_sub(first.address.raw()) <= FETCHED;
@@ -170,8 +193,8 @@ impl Regular<'_> {
                 end = next_end;
                 count += 1;
             }
-            let (found, behind) = rest.split_at(count);
-            groups.push(Group { found, known: None });
+            let (places, behind) = rest.split_at(count);
+            groups.push(Group { places, known: None });
             rest = behind;
         }
         Ok(groups)
@@ -189,33 +212,105 @@ impl Regular<'_> {
         keep: bool,
         room: &mut Room,
     ) -> Result<()> {
-        let [(_, first), .., (_, last)] = group.found else {
-            let (Some((scaled, location)), Some(tile)) = (group.found.first(), tiles.next()) else {
-                return Ok(());
-            };
+        let [first, .., last] = group.places else {
+            let scaled = tiles.chunks().first().cloned().unwrap_or_default();
+            let (Some(place), Some(tile)) = (group.places.first(), tiles.next()) else { return Ok(()) };
             return match &group.known {
                 Some(chunk) => transform.tile(&mut tile?, chunk, 0, &mut room.tiles),
-                None => self.read_one(tile?, scaled, location, transform, keep, room),
+                None => self.read_one(tile?, &scaled, place, transform, keep, room),
             };
         };
-        let mut fetched = std::mem::take(&mut room.fetched);
         let length = usize::try_from(end_of(last)?.saturating_sub(first.address.raw())).unwrap_or(usize::MAX);
+        let plain = self.source.pipeline.is_empty();
+        if plain
+            && transform.is_copy()
+            && self.run_of(group.places)? == group.places.len()
+            && let Some(slice) = tiles.as_slice().filter(|slice| slice.len() == length)
+        {
+            return self.context.store.read_raw(first.address, slice);
+        }
+        let mut fetched = std::mem::take(&mut room.fetched);
         let bytes = room_of(&mut fetched, length);
-        self.context.store.read_raw(first.address, bytes)?;
-        let outcome = group.found.iter().zip(tiles).try_for_each(|((scaled, location), tile)| {
-            let at = usize::try_from(location.address.raw().saturating_sub(first.address.raw())).ok();
-            let size = usize::try_from(location.size).ok();
-            let stored = at.zip(size).and_then(|(at, size)| bytes.get(at..at.checked_add(size)?));
-            let stored = stored.unwrap_or_default();
-            let mut tile = tile?;
-            if self.source.is_stored_plainly(scaled)? {
-                self.source.check_plain(location)?;
-                return transform.tile(&mut tile, stored, 0, &mut room.tiles);
-            }
-            self.decode(&mut tile, location, stored, transform, keep, room)
-        });
+        let outcome = self
+            .context
+            .store
+            .read_raw(first.address, bytes)
+            .and_then(|()| self.place_fetched(tiles, group.places, bytes, transform, keep, room));
         room.fetched = fetched;
         outcome
+    }
+
+    /// How many of the chunks, which passed no filter, lie side by side.
+    fn run_of(&self, places: &[ChunkLocation]) -> Result<usize> {
+        let size = self.source.chunk_bytes as u64;
+        let mut count = 0;
+        let mut next = None;
+        for place in places {
+            if next.is_some_and(|next| next != place.address.raw()) {
+                break;
+            }
+            self.source.check_plain(place)?;
+            next = place.address.raw().checked_add(size);
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// Puts chunks into place from the bytes of the file that begin with the first of them.
+    fn place_fetched(
+        &self,
+        tiles: Tiles<'_>,
+        places: &[ChunkLocation],
+        bytes: &[u8],
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let Some(start) = places.first().map(|place| place.address.raw()) else { return Ok(()) };
+        let (mut tiles, mut places) = (tiles, places);
+        while let Some(place) = places.first() {
+            let at = usize::try_from(place.address.raw().saturating_sub(start)).unwrap_or(usize::MAX);
+            let behind = bytes.get(at..).unwrap_or_default();
+            let count = if self.source.pipeline.is_empty() { self.run_of(places)?.max(1) } else { 1 };
+            let (mut now, rest) = tiles.split_at(count);
+            let run = count.saturating_mul(self.source.chunk_bytes);
+            if count > 1
+                && let (Some(slice), Some(run)) = (now.as_slice(), behind.get(..run))
+            {
+                transform.run(run, slice)?;
+            } else {
+                for place in places.iter().take(count) {
+                    self.place_one(&mut now, place, start, bytes, transform, keep, room)?;
+                }
+            }
+            (tiles, places) = (rest, places.get(count..).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all are different, and of one call")]
+    fn place_one(
+        &self,
+        tiles: &mut Tiles<'_>,
+        place: &ChunkLocation,
+        start: u64,
+        bytes: &[u8],
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let Some(scaled) = tiles.chunks().first() else { return Ok(()) };
+        let Some(tile) = tiles.next() else { return Ok(()) };
+        let mut tile = tile?;
+        let at = usize::try_from(place.address.raw().saturating_sub(start)).ok();
+        let size = usize::try_from(place.size).ok();
+        let stored = at.zip(size).and_then(|(at, size)| bytes.get(at..at.checked_add(size)?));
+        let stored = stored.unwrap_or_default();
+        if self.source.is_stored_plainly(scaled)? {
+            self.source.check_plain(place)?;
+            return transform.tile(&mut tile, stored, 0, &mut room.tiles);
+        }
+        self.decode(&mut tile, place, stored, transform, keep, room)
     }
 
     /// Reads one chunk that lies alone.
@@ -237,8 +332,8 @@ impl Regular<'_> {
             let length = usize::try_from(location.size).unwrap_or(usize::MAX);
             let mut fetched = std::mem::take(&mut room.fetched);
             let stored = room_of(&mut fetched, length);
-            let outcome = store
-                .read_raw(location.address, stored)
+            let outcome = self
+                .read_stored(location, stored)
                 .and_then(|()| self.decode(&mut tile, location, stored, transform, keep, room));
             room.fetched = fetched;
             return outcome;
@@ -263,6 +358,14 @@ impl Regular<'_> {
         let bytes = room_of(&mut room.fetched, usize::try_from(length).unwrap_or(usize::MAX));
         store.read_raw(address, bytes)?;
         transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles)
+    }
+
+    /// Reads all stored bytes of a chunk.
+    fn read_stored(&self, location: &ChunkLocation, stored: &mut [u8]) -> Result<()> {
+        match self.source.grid.chunk_count() {
+            Ok(1) => self.context.store.read_raw_whole(location.address, stored),
+            _ => self.context.store.read_raw(location.address, stored),
+        }
     }
 
     fn decode(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_dataspace::{ChunkGrid, Dims, Ordered, Region, Selection, Tiling};
+use hyperslab_dataspace::{ChunkGrid, Ordered, Region, Selection, Tiling};
 use hyperslab_filter::{ChunkTarget, Pipeline, Scratch};
 
 use super::chunk_index::{ChunkBox, ChunkIndex, ChunkLocation};
@@ -127,6 +127,3 @@ impl ChunkedSource {
             .map_err(|source| Error::Filter { address: location.address, source })
     }
 }
-
-/// A chunk to be read.
-pub(super) type Found = (Dims, ChunkLocation);

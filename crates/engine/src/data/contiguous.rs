@@ -26,10 +26,9 @@ impl Source for ContiguousSource {
         }
         let elements = self.dims.iter().try_fold(1_u64, |elements, size| elements.checked_mul(*size));
         let size = to.transform().source_size() as u64;
-        let view = elements
-            .and_then(|elements| elements.checked_mul(size))
-            .and_then(|bytes| context.store.view_raw(self.address, bytes));
-        let bytes = InFile { store: context.store, address: self.address, view };
+        let length = elements.and_then(|elements| elements.checked_mul(size)).unwrap_or(u64::MAX);
+        let view = context.store.view_raw(self.address, length);
+        let bytes = InFile { store: context.store, address: self.address, length, view };
         linear::read(context, &bytes, &self.dims, selection, to)
     }
 }
@@ -37,6 +36,8 @@ impl Source for ContiguousSource {
 struct InFile<'a> {
     store: &'a Store,
     address: Address,
+    /// Bytes of all elements.
+    length: u64,
     view: Option<&'a [u8]>,
 }
 
@@ -47,7 +48,12 @@ impl LinearBytes for InFile<'_> {
 
     fn fetch(&self, mut requests: Vec<Request<'_>>) -> Result<()> {
         if let [(offset, buffer)] = requests.as_mut_slice() {
-            return self.store.read_raw(self.at(*offset)?, buffer);
+            let whole = *offset == 0 && buffer.len() as u64 == self.length;
+            let address = self.at(*offset)?;
+            return match whole {
+                true => self.store.read_raw_whole(address, buffer),
+                false => self.store.read_raw(address, buffer),
+            };
         }
         let located: Result<Vec<_>> =
             requests.into_iter().map(|(offset, buffer)| Ok((self.at(offset)?, buffer))).collect();

@@ -87,14 +87,17 @@ fn node_at(
     parent_level: Option<u8>,
 ) -> Result<Arc<BTreeV1Node>> {
     let node: Arc<BTreeV1Node> = store.shared(address, context)?;
-    match parent_level {
-        Some(parent) if node.level.checked_add(1) != Some(parent) => Err(Error::corrupt(
-            BTreeV1Node::NAME,
-            "node level",
-            format!("one below the parent's {parent}"),
-            node.level,
-        )
-        .at(address)),
-        _ => Ok(node),
+    check_level(node.level, parent_level, address)?;
+    Ok(node)
+}
+
+/// That a node stands one level below its parent.
+pub fn check_level(level: u8, parent: Option<u8>, address: Address) -> Result<()> {
+    match parent {
+        Some(parent) if level.checked_add(1) != Some(parent) => {
+            let expected = format!("one below the parent's {parent}");
+            Err(Error::corrupt(BTreeV1Node::NAME, "node level", expected, level).at(address))
+        }
+        _ => Ok(()),
     }
 }

@@ -82,6 +82,16 @@ impl OpenDataset {
         self.read(file, &Selection::All)
     }
 
+    /// All elements, as stored, where the driver holds them in memory side by side.
+    pub fn view<'a>(&self, file: &'a OpenFile) -> Option<&'a [u8]> {
+        match &self.description.layout.layout {
+            Layout::Contiguous(contiguous) if self.description.external.is_empty() => {
+                file.container.store.view_raw(contiguous.address, self.byte_count().ok()?)
+            }
+            _ => None,
+        }
+    }
+
     /// The selected elements, as stored, in the order of the selection. Blocks must be disjoint.
     pub fn read(&self, file: &Arc<OpenFile>, selection: &Selection) -> Result<Vec<u8>> {
         let mut out = self.buffer(file, selection, self.description.datatype.size as usize)?;

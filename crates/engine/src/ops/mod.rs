@@ -3,8 +3,10 @@
 
 mod dataset;
 mod heap;
+mod members;
 mod open;
 mod virtual_;
 
 pub use dataset::OpenDataset;
+pub use members::{MemberRange, Members};
 pub use open::{FileResolver, OpenFile};

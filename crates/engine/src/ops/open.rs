@@ -7,9 +7,10 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
     BTreeK, FileSpaceInfo, MessageFlags, MessageType, MetadataCacheImage, SharedMessageTable,
 };
-use hyperslab_format::superblock::{OldSuperblock, Superblock, SuperblockVersion};
+use hyperslab_format::superblock::{Superblock, SuperblockVersion};
 use hyperslab_vfd::Driver;
 
+use super::members;
 use crate::data::virtual_::VirtualOptions;
 use crate::data::{ReadContext, Resources};
 use crate::error::{Error, Result};
@@ -52,10 +53,9 @@ impl OpenFile {
     /// Opens the file that `driver` holds, for reading.
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
         let store = Store::open(driver, options)?;
-        refuse_other_drivers(&store)?;
-        let settings = settings_of(store.superblock());
+        members::check(&members::in_block(&store)?, &store)?;
         let extension = store.superblock().extension();
-        let mut container = Container { store, shared_messages: None, heap: GlobalHeap::new(), settings };
+        let mut container = container(store);
         if extension.is_defined() {
             read_extension(&mut container, extension)
                 .map_err(|error| error.context("superblock extension"))?;
@@ -111,18 +111,10 @@ impl OpenFile {
     }
 }
 
-/// A driver information block says that the file's addresses are spread over several files.
-fn refuse_other_drivers(store: &Store) -> Result<()> {
-    let SuperblockVersion::Old(OldSuperblock { driver_info, .. }) = &store.superblock().version else {
-        return Ok(());
-    };
-    if !driver_info.is_defined() {
-        return Ok(());
-    }
-    let block = store.read_up_to(*driver_info, 16, "driver information block")?;
-    let name = block.get(8..).unwrap_or_default();
-    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
-    Err(Error::unsupported(format!("a file of several members (driver `{}`)", String::from_utf8_lossy(name))))
+/// The store with what its superblock says.
+pub(super) fn container(store: Store) -> Container {
+    let settings = settings_of(store.superblock());
+    Container { store, shared_messages: None, heap: GlobalHeap::new(), settings }
 }
 
 fn settings_of(superblock: &Superblock) -> FileSettings {
@@ -142,6 +134,7 @@ fn settings_of(superblock: &Superblock) -> FileSettings {
 
 fn read_extension(container: &mut Container, address: Address) -> Result<()> {
     let header = ObjectHeader::load(&container.store, address)?;
+    members::check(&members::in_message(container, &header)?, &container.store)?;
     if let Some(k) = message::find::<BTreeK>(container, &header)? {
         container.settings.group_leaf_k = k.group_leaf;
         container.settings.group_internal_k = k.group_internal;

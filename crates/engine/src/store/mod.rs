@@ -15,7 +15,7 @@ use hyperslab_filter::Registry;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
 use hyperslab_format::metadata_cache_image::{MetadataCacheBlock, MetadataCacheContext};
 use hyperslab_format::superblock::Superblock;
-use hyperslab_vfd::{Driver, ReadRequest};
+use hyperslab_vfd::{Driver, DriverKind, ReadRequest};
 
 pub use bytes::Bytes;
 pub use open::StoreOptions;
@@ -34,7 +34,10 @@ pub struct Store {
     driver: Arc<dyn Driver>,
     superblock: Superblock,
     base: u64,
+    /// The offset behind the last byte.
     length: u64,
+    /// Bytes that are really there.
+    stored: u64,
     limits: Limits,
     filters: Registry,
     pages: PageCache,
@@ -59,9 +62,19 @@ impl Store {
         self.base
     }
 
-    /// Bytes of the whole file, user block included.
+    /// Bytes of the whole file, or of all its members, user block included.
     pub fn file_length(&self) -> u64 {
-        self.length
+        self.stored
+    }
+
+    /// Where the bytes lie.
+    pub fn driver_kind(&self) -> DriverKind {
+        self.driver.kind()
+    }
+
+    /// Whether there are as many bytes as the superblock says.
+    pub(crate) fn is_complete(&self) -> bool {
+        open::stated_end(&self.superblock, self.base).is_some_and(|end| end <= self.length)
     }
 
     /// Bounds on what the file may ask for.
@@ -91,7 +104,8 @@ impl Store {
         };
         let start = address.get().and_then(|offset| offset.checked_add(self.base)).ok_or_else(outside)?;
         let end = start.checked_add(length).ok_or_else(outside)?;
-        if end > self.length {
+        // The room between member files reads as zeros, but no block is larger than all that is stored.
+        if end > self.length || length > self.stored {
             return Err(outside());
         }
         Ok(start)
@@ -154,12 +168,18 @@ impl Store {
     /// Raw data, straight into the caller's buffer.
     pub fn read_raw(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
         let start = self.locate(address, buffer.len() as u64, "raw data")?;
-        if buffer.len() <= SMALL_READ {
-            let bytes = self.read(address, buffer.len() as u64, "raw data")?;
-            buffer.copy_from_slice(&bytes);
-            return Ok(());
-        }
         self.driver.read_at(start, buffer).map_err(|source| self.raw_error(address, source))
+    }
+
+    /// All raw data of one dataset. If it is little, its neighbours, likely to be asked for next, come with it
+    /// into the page cache.
+    pub fn read_raw_whole(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
+        if buffer.len() > SMALL_READ {
+            return self.read_raw(address, buffer);
+        }
+        let bytes = self.read(address, buffer.len() as u64, "raw data")?;
+        buffer.copy_from_slice(&bytes);
+        Ok(())
     }
 
     /// Raw data in a buffer of its own, which is made only if the file has that many bytes there.

@@ -29,18 +29,21 @@ pub struct StoreOptions {
 impl Store {
     /// Opens the file that `driver` holds.
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
-        let length = driver
-            .len()
-            .map_err(|source| Error::Io { action: "cannot learn the length of the file".into(), source })?;
+        let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
+        let length = driver.len().map_err(unknown)?;
+        let stored = driver.stored_len().map_err(unknown)?;
         let (base, superblock) = find_superblock(&*driver, length)?;
         check_widths(&superblock)?;
         if !options.ignore_marks {
             check_marks(&superblock, options.swmr_read)?;
-            check_length(&superblock, base, length, options.swmr_read)?;
+            // A writer that is at work may have stated an end that it has not reached yet.
+            if !(options.swmr_read && is_swmr(&superblock)) {
+                check_length(&*driver, &superblock, base, length)?;
+            }
         }
         let StoreOptions { limits, filters, .. } = options;
         let (pages, decoded, overlay) = (PageCache::new(), Decoded::new(), HashMap::new());
-        Ok(Self { driver, superblock, base, length, limits, filters, pages, decoded, overlay })
+        Ok(Self { driver, superblock, base, length, stored, limits, filters, pages, decoded, overlay })
     }
 }
 
@@ -79,7 +82,7 @@ fn check_marks(superblock: &Superblock, swmr_read: bool) -> Result<()> {
     if superblock.version_number() < 3 || !superblock.consistency.contains(ConsistencyFlags::WRITE_ACCESS) {
         return Ok(());
     }
-    let swmr = superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS);
+    let swmr = is_swmr(superblock);
     if swmr && swmr_read {
         return Ok(());
     }
@@ -89,19 +92,33 @@ fn check_marks(superblock: &Superblock, swmr_read: bool) -> Result<()> {
     )))
 }
 
-fn check_length(superblock: &Superblock, base: u64, length: u64, swmr_read: bool) -> Result<()> {
-    let Some(end) = superblock.end_of_file.get() else {
+fn is_swmr(superblock: &Superblock) -> bool {
+    superblock.version_number() >= 3 && superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS)
+}
+
+fn check_length(driver: &dyn Driver, superblock: &Superblock, base: u64, length: u64) -> Result<()> {
+    let Some(end) = stated_end(superblock, base) else {
         return Err(Error::corrupt("superblock", "end of file address", "a defined address", "undefined"));
     };
-    // The stored end counts from the start of the file as the stored base address does.
-    let end = end.saturating_sub(superblock.base_address).saturating_add(base);
-    if end > length && !swmr_read {
+    if end > length {
+        let what = if driver.kind().is_one_file() {
+            "the file is truncated".to_owned()
+        } else {
+            format!("`{}` is missing or truncated", driver.name_at(length))
+        };
         return Err(Error::corrupt(
             "file",
             "length",
             format!("{end} bytes, as the superblock says"),
-            format_args!("{length}: the file is truncated"),
+            format_args!("{length}: {what}"),
         ));
     }
     Ok(())
+}
+
+/// Where the file ends by its own account. The stored end counts from the start of the file as the stored base
+/// address does.
+pub(super) fn stated_end(superblock: &Superblock, base: u64) -> Option<u64> {
+    let end = superblock.end_of_file.get()?;
+    Some(end.saturating_sub(superblock.base_address).saturating_add(base))
 }

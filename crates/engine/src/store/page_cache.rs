@@ -64,9 +64,13 @@ impl PageCache {
     fn page(&self, driver: &dyn Driver, number: u64, file_length: u64) -> Result<Arc<[u8]>, DriverError> {
         self.pages.get_or_insert_with(&number, || {
             let start = number.saturating_mul(PAGE);
-            let mut buffer = vec![0; to_usize(PAGE.min(file_length.saturating_sub(start)))];
-            driver.read_at(start, &mut buffer)?;
-            Ok(buffer.into())
+            let length = to_usize(PAGE.min(file_length.saturating_sub(start)));
+            // Shared from the start: a vector would be copied to become it.
+            let mut page: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
+            if let Some(buffer) = Arc::get_mut(&mut page) {
+                driver.read_at(start, buffer)?;
+            }
+            Ok(page)
         })
     }
 }

@@ -19,10 +19,11 @@
 //! A block is one stream, or as many as an element has bytes: blocks are split unless bit 4 says otherwise, the
 //! element has more than 16 bytes, the block fewer than 128 elements, or the block is a shorter last one.
 
-use crate::codec::{bit_planes, lz4, zlib, zstd};
+use crate::codec::bit_planes;
+use crate::codec::choice::Codec;
 use crate::{FilterError, Produced, Result, shuffle};
 
-use super::{ID, blosclz};
+use super::ID;
 
 const HEADER: usize = 16;
 
@@ -41,14 +42,6 @@ const LEAST_STREAM: usize = 128;
 
 /// No codec makes more bytes of one.
 const EXPANSION: usize = 1 << 16;
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Codec {
-    BloscLz,
-    Lz4,
-    Zlib,
-    Zstd,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shuffle {
@@ -111,14 +104,7 @@ pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result
             (false, true) => Shuffle::Bits,
             (false, false) => Shuffle::None,
         },
-        codec: match flags >> 5 {
-            0 => Codec::BloscLz,
-            1 => Codec::Lz4,
-            2 => return Err(unsupported("Snappy")),
-            3 => Codec::Zlib,
-            4 => Codec::Zstd,
-            _ => return Err(unsupported("its codec")),
-        },
+        codec: Codec::of_format(flags >> 5).ok_or_else(|| unsupported("its codec"))?,
         is_split: flags & NOT_SPLIT == 0,
     };
     output.clear();
@@ -173,7 +159,7 @@ impl Layout {
             if size == plane.len() {
                 plane.copy_from_slice(encoded);
             } else {
-                self.decode_stream(encoded, plane, &mut memory.stream)?;
+                self.codec.decode(ID, encoded, plane, &mut memory.stream)?;
             }
             rest = after;
         }
@@ -195,20 +181,6 @@ impl Layout {
     /// Whether a block has whole groups of elements; otherwise bits are not shuffled.
     fn has_groups(&self, block: usize) -> bool {
         (block / self.size).is_multiple_of(bit_planes::GROUP)
-    }
-
-    fn decode_stream(&self, encoded: &[u8], plane: &mut [u8], memory: &mut Vec<u8>) -> Result<()> {
-        match self.codec {
-            Codec::BloscLz => {
-                memory.clear();
-                blosclz::decode(encoded, memory, plane.len()).ok_or_else(|| corrupt("its BloscLZ stream"))?;
-                plane.copy_from_slice(memory);
-                Ok(())
-            }
-            Codec::Lz4 => lz4::decode(ID, encoded, plane),
-            Codec::Zlib => zlib::decode(ID, encoded, plane),
-            Codec::Zstd => zstd::decode_exactly(ID, encoded, plane),
-        }
     }
 
     fn encode_block(
@@ -234,12 +206,7 @@ impl Layout {
         for plane in memory.planes.chunks_exact(stream) {
             let encoded = &mut memory.stream;
             encoded.clear();
-            match self.codec {
-                Codec::BloscLz => blosclz::encode(plane, encoded),
-                Codec::Lz4 => lz4::encode(ID, plane, encoded)?,
-                Codec::Zlib => zlib::encode(ID, level, plane, encoded)?,
-                Codec::Zstd => zstd::encode(ID, level, plane, encoded)?,
-            }
+            self.codec.encode(ID, level, plane, encoded)?;
             let stream = if encoded.len() < plane.len() { encoded } else { plane };
             output.extend_from_slice(&u32::try_from(stream.len()).unwrap_or(u32::MAX).to_le_bytes());
             output.extend_from_slice(stream);
@@ -248,32 +215,11 @@ impl Layout {
     }
 }
 
-impl Codec {
-    /// What names it in the flags.
-    fn flag(self) -> u8 {
-        let number = match self {
-            Self::BloscLz => 0,
-            Self::Lz4 => 1,
-            Self::Zlib => 3,
-            Self::Zstd => 4,
-        };
-        number << 5
-    }
-
-    /// Whether its blocks are split, and how many bytes they have.
-    fn blocks(self) -> (bool, usize) {
-        match self {
-            Self::BloscLz | Self::Lz4 => (true, 128 << 10),
-            Self::Zlib | Self::Zstd => (false, 512 << 10),
-        }
-    }
-}
-
 pub(super) fn encode(plan: Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let length = i32::try_from(input.len()).ok().filter(|length| i32::MAX - length >= 16);
     let length = length.ok_or_else(|| FilterError::failed(ID, "the chunk has more than 2 GiB"))?;
     let size = usize::from(plan.size);
-    let (is_split, block) = plan.codec.blocks();
+    let (is_split, block) = (plan.codec.is_split(), plan.codec.block());
     let group = size * bit_planes::GROUP;
     let block = (block / group * group).min(input.len());
     let layout = Layout { size, block, shuffle: plan.shuffle, codec: plan.codec, is_split };
@@ -282,7 +228,7 @@ pub(super) fn encode(plan: Plan, input: &[u8], output: &mut Vec<u8>) -> Result<(
         Shuffle::Bytes => SHUFFLED_BYTES,
         Shuffle::Bits => SHUFFLED_BITS,
     } | if is_split { 0 } else { NOT_SPLIT }
-        | plan.codec.flag();
+        | plan.codec.format() << 5;
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
     output.clear();
     output.extend([VERSION, 1, flags, plan.size]);

@@ -17,6 +17,37 @@ pub(crate) fn copy(output: &mut Vec<u8>, distance: usize, length: usize) -> Opti
     Some(())
 }
 
+/// Bytes that are copied at once, so that most copies are one. Up to so many bytes behind a copy are overwritten.
+const STEP: usize = 8;
+
+/// Copies `length` bytes that stand `distance` bytes before `at` to there; [`None`] if there are not so many, or no
+/// room. Bytes behind the copy may change.
+#[inline]
+pub(crate) fn copy_in(output: &mut [u8], at: usize, distance: usize, length: usize) -> Option<()> {
+    let start = at.checked_sub(distance).filter(|_| distance > 0)?;
+    let end = at.checked_add(length).filter(|end| *end <= output.len())?;
+    if distance >= STEP && output.len() - end >= STEP {
+        for passed in (0..length).step_by(STEP) {
+            let step: [u8; STEP] = *output.get(start + passed..)?.first_chunk()?;
+            *output.get_mut(at + passed..)?.first_chunk_mut()? = step;
+        }
+        return Some(());
+    }
+    if distance == 1 {
+        let byte = *output.get(start)?;
+        output.get_mut(at..end)?.fill(byte);
+        return Some(());
+    }
+    let mut to = at;
+    while to < end {
+        // What has been copied may be copied again: it repeats with the same distance.
+        let count = (end - to).min(to - start);
+        output.copy_within(start..start + count, to);
+        to += count;
+    }
+    Some(())
+}
+
 /// A part of what is to be encoded: bytes as they are, then a repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sequence<'a> {
@@ -74,10 +105,11 @@ impl Finder {
     /// How many bytes are the same.
     #[inline]
     fn length(self, earlier: &[u8], later: &[u8]) -> usize {
+        let later = later.get(..self.longest).unwrap_or(later);
         let (earlier_words, later_words) = (earlier.as_chunks::<8>().0, later.as_chunks::<8>().0);
         let words = earlier_words.iter().zip(later_words).take_while(|(a, b)| a == b).count();
         let bytes = earlier.iter().zip(later).skip(8 * words).take_while(|(a, b)| a == b).count();
-        (8 * words + bytes).min(self.longest)
+        8 * words + bytes
     }
 }
 
@@ -96,6 +128,24 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn copies_within_a_slice_are_the_same(
+            start in proptest::collection::vec(any::<u8>(), 0..40),
+            distance in 0..45_usize,
+            length in 0..80_usize,
+            room in 0..100_usize,
+        ) {
+            let (at, mut slice) = (start.len(), start.clone());
+            slice.resize(at + room, 0);
+            let copied = copy_in(&mut slice, at, distance, length);
+            let mut expected = start;
+            let is_there = copy(&mut expected, distance, length).is_some();
+            prop_assert_eq!(copied.is_some(), is_there && length <= room);
+            if copied.is_some() {
+                prop_assert_eq!(&slice[..at + length], &expected[..]);
+            }
+        }
+
         #[test]
         fn sequences_make_up_the_input(
             input in proptest::collection::vec(0..3_u8, 0..2000),

@@ -9,6 +9,7 @@
 //! opaque    | 4, bytes
 //! ```
 
+#[cfg(test)]
 use crate::bits::{BitReader, BitWriter};
 
 const ATOMIC: u32 = 1;
@@ -138,8 +139,8 @@ impl Kind {
         }
     }
 
-    /// Takes the bits of a value; the bytes of `value` are 0.
-    #[inline]
+    /// Takes the bits of a value; the bytes of `value` are 0. What tests hold the columns against.
+    #[cfg(test)]
     pub(super) fn unpack(&self, reader: &mut BitReader<'_>, value: &mut [u8]) -> Option<()> {
         match self {
             Self::Atomic { size: 1..=8, big_endian, precision, offset } => {
@@ -176,8 +177,8 @@ impl Kind {
         Some(())
     }
 
-    /// Appends the bits of a value.
-    #[inline]
+    /// Appends the bits of a value. What tests hold the columns against.
+    #[cfg(test)]
     pub(super) fn pack(&self, writer: &mut BitWriter<'_>, value: &[u8]) {
         match self {
             Self::Atomic { size: 1..=8, big_endian, precision, offset } => {
@@ -216,6 +217,7 @@ impl Kind {
     }
 }
 
+#[cfg(test)]
 impl Member {
     fn range(&self) -> Option<std::ops::Range<usize>> {
         let start = usize::try_from(self.offset).ok()?;
@@ -223,6 +225,7 @@ impl Member {
     }
 }
 
+#[cfg(test)]
 /// Calls `each` with the bytes of a number that have used bits, the most significant first, with the lowest
 /// used bit of each and how many there are.
 fn long<T>(

@@ -120,32 +120,6 @@ impl Parameters {
         usize::try_from(self.elements).ok()?.checked_mul(self.stride())
     }
 
-    pub(super) fn is_fill(&self, value: u64) -> bool {
-        self.fill == Some(value)
-    }
-
-    /// The bits of an element.
-    #[inline]
-    pub(super) fn read(&self, element: &[u8]) -> u64 {
-        let mut bytes = [0; 8];
-        if self.big_endian {
-            bytes.iter_mut().rev().zip(element.iter().rev()).for_each(|(to, from)| *to = *from);
-            u64::from_be_bytes(bytes)
-        } else {
-            bytes.iter_mut().zip(element).for_each(|(to, from)| *to = *from);
-            u64::from_le_bytes(bytes)
-        }
-    }
-
-    #[inline]
-    pub(super) fn write(&self, value: u64, element: &mut [u8]) {
-        if self.big_endian {
-            element.iter_mut().rev().zip(value.to_le_bytes()).for_each(|(to, from)| *to = from);
-        } else {
-            element.iter_mut().zip(value.to_le_bytes()).for_each(|(to, from)| *to = from);
-        }
-    }
-
     /// The value with all bits above those of an element equal to its sign, if it has one.
     pub(super) fn extend(&self, value: u64) -> u64 {
         let above = 64 - self.bits();

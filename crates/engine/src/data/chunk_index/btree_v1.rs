@@ -4,13 +4,15 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use hyperslab_dataspace::Dims;
-use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node, ChunkKeys};
+use hyperslab_format::btree_v1::{
+    BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node, ChunkKeys, ChunkNodeView,
+};
 use hyperslab_format::codec::{Address, Structure as _};
 
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
 use crate::index::btree_v1;
-use crate::store::Store;
+use crate::store::{Store, at};
 
 /// The index of a dataset in the old format.
 #[derive(Debug)]
@@ -67,22 +69,27 @@ impl ChunkIndex for BTreeV1Index {
 
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         let wanted = self.first_element(scaled);
-        let found = btree_v1::descend(store, self.root, &self.context, &mut |node, position| {
-            let keys = chunk_keys(node)?;
-            let low = compare(keys, position, &wanted);
-            let high = compare(keys, position.saturating_add(1), &wanted);
-            Ok(match (low, high) {
-                (Ordering::Greater, _) => Ordering::Greater,
-                (_, Ordering::Greater) => Ordering::Equal,
-                _ => Ordering::Less,
-            })
-        })?;
-        let Some((leaf, position)) = found else { return Ok(None) };
-        let keys = chunk_keys(&leaf)?;
-        if compare(keys, position, &wanted) != Ordering::Equal {
-            return Ok(None);
+        let mut address = self.root;
+        let mut above = None;
+        loop {
+            let bytes = store.read(address, BTreeV1Node::size(&self.context) as u64, BTreeV1Node::NAME)?;
+            let node = at(ChunkNodeView::new(&bytes, &self.context), address)?;
+            btree_v1::check_level(node.level(), above, address)?;
+            let Some(position) = node.find(&wanted) else { return Ok(None) };
+            let Some(entry) = node.entry(position) else { return Ok(None) };
+            if node.level() > 0 {
+                above = Some(node.level());
+                address = entry.child;
+                continue;
+            }
+            let is_it = node.compare(position, &wanted) == Some(Ordering::Equal);
+            let location = ChunkLocation {
+                address: entry.child,
+                size: entry.size.into(),
+                filter_mask: entry.filter_mask,
+            };
+            return Ok(is_it.then_some(location));
         }
-        Ok(leaf.children.get(position).map(|address| location(keys, position, *address)))
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {

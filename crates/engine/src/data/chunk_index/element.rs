@@ -1,11 +1,13 @@
-//! From an array's element to the place of a chunk, and the block that was read last.
+//! From an array's element to the place of a chunk, and the blocks that were read last.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hyperslab_format::chunk_index::{ChunkElementForm, ChunkElementLayout, ChunkIndexClient};
+use hyperslab_format::chunk_index::{ArrayPage, ChunkElementForm, ChunkElementLayout, ChunkIndexClient};
 use hyperslab_format::codec::Address;
 
 use super::ChunkLocation;
+use super::order::Found;
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
@@ -58,13 +60,13 @@ impl<T> Latest<T> {
     }
 
     /// The block at `address`, read by `load` unless it was the last one.
-    pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+    pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<Arc<T>>) -> Result<Arc<T>> {
         if let Some((kept, block)) = &*self.lock()
             && *kept == address
         {
             return Ok(Arc::clone(block));
         }
-        let block = Arc::new(load()?);
+        let block = load()?;
         *self.lock() = Some((address, Arc::clone(&block)));
         Ok(block)
     }
@@ -72,5 +74,29 @@ impl<T> Latest<T> {
     /// The value is replaced whole, so a panic elsewhere leaves it sound.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The page that a walk stands in.
+#[derive(Debug, Default)]
+pub(super) struct Cursor {
+    /// The page's elements as the array counts them.
+    numbers: Range<u64>,
+    page: Option<Arc<ArrayPage>>,
+}
+
+impl Cursor {
+    /// What is in an element, if the page holds it.
+    pub(super) fn look(&self, elements: &Elements, number: u64) -> Option<Result<Found>> {
+        let page = self.page.as_ref().filter(|_| self.numbers.contains(&number))?;
+        let location = elements.location(&page.elements, number.saturating_sub(self.numbers.start));
+        Some(location.map(|location| Found::or_next(location, number)))
+    }
+
+    /// Goes to a page whose element `element` is that of the given number.
+    pub(super) fn enter(&mut self, page: Arc<ArrayPage>, elements: u64, [number, element]: [u64; 2]) {
+        let start = number.saturating_sub(element);
+        self.numbers = start..start.saturating_add(elements);
+        self.page = Some(page);
     }
 }

@@ -1,12 +1,14 @@
 //! Chunks in an extensible array: a dataset with one unlimited dimension.
 
+use std::sync::Arc;
+
 use hyperslab_format::chunk_index::{
     ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
     ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
 };
 use hyperslab_format::codec::Address;
 
-use super::element::{Elements, Latest};
+use super::element::{Cursor, Elements, Latest};
 use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::Result;
@@ -21,9 +23,7 @@ pub(super) struct ExtensibleArrayIndex {
     elements: Elements,
     order: ArrayOrder,
     index_block: Latest<ExtensibleArrayIndexBlock>,
-    secondary_block: Latest<ExtensibleArraySecondaryBlock>,
     data_block: Latest<ExtensibleArrayDataBlock>,
-    page: Latest<ArrayPage>,
 }
 
 impl ExtensibleArrayIndex {
@@ -38,9 +38,7 @@ impl ExtensibleArrayIndex {
             elements,
             order,
             index_block: Latest::new(),
-            secondary_block: Latest::new(),
             data_block: Latest::new(),
-            page: Latest::new(),
         })
     }
 
@@ -59,7 +57,7 @@ impl ExtensibleArrayIndex {
         }
         let context = self.data_block_context(store, elements);
         let block = self.data_block.get(address, || {
-            let block: ExtensibleArrayDataBlock = store.get(address, &context)?;
+            let block: Arc<ExtensibleArrayDataBlock> = store.shared(address, &context)?;
             // Block offsets count elements without those of the index block.
             let outside = number.saturating_sub(self.geometry.index_block_elements() as u64);
             at(block.check_offset(block_offset, outside.saturating_sub(element)), address)?;
@@ -79,7 +77,10 @@ impl ExtensibleArrayIndex {
     }
 
     /// What is in the element of that number.
-    fn look(&self, store: &Store, number: u64) -> Result<Found> {
+    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<Found> {
+        if let Some(found) = cursor.look(&self.elements, number) {
+            return found;
+        }
         let root = self.header.index_block;
         let place = self.geometry.locate(number).filter(|_| number < self.header.max_index_set);
         let Some(place) = place.filter(|_| root.is_defined()) else {
@@ -87,7 +88,8 @@ impl ExtensibleArrayIndex {
         };
         let (params, header, geometry) = (store.params(), &self.header, &self.geometry);
         let index = self.index_block.get(root, || {
-            store.get(root, &ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params))
+            let context = ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params);
+            store.get(root, &context).map(Arc::new)
         })?;
         match place {
             ElementPlace::IndexBlock { element } => {
@@ -99,7 +101,7 @@ impl ExtensibleArrayIndex {
             }
             ElementPlace::SecondaryBlock { pointer, .. } => {
                 let address = address_at(&index.secondary_blocks, u64::from(pointer));
-                self.in_secondary_block(store, address, &place, number)
+                self.in_secondary_block(store, address, &place, number, cursor)
             }
         }
     }
@@ -110,6 +112,7 @@ impl ExtensibleArrayIndex {
         address: Address,
         place: &ElementPlace,
         number: u64,
+        cursor: &mut Cursor,
     ) -> Result<Found> {
         let ElementPlace::SecondaryBlock { secondary_block, data_block, element, block_offset, page, .. } =
             *place
@@ -130,7 +133,7 @@ impl ExtensibleArrayIndex {
             self.address,
             store.params(),
         );
-        let secondary = self.secondary_block.get(address, || store.get(address, &context))?;
+        let secondary: Arc<ExtensibleArraySecondaryBlock> = store.shared(address, &context)?;
         let block = address_at(&secondary.data_blocks, data_block);
         let Some(page) = page.filter(|_| block.is_defined()) else {
             return self.in_data_block(store, block, elements, block_offset, [number, element]);
@@ -143,8 +146,10 @@ impl ExtensibleArrayIndex {
         }
         let paged = self.data_block_context(store, elements);
         let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
-        let page = self.page.get(start, || store.get(start, &paged.page()))?;
-        Ok(Found::or_next(self.elements.location(&page.elements, in_page)?, number))
+        let page: Arc<ArrayPage> = store.shared(start, &paged.page())?;
+        let location = self.elements.location(&page.elements, in_page)?;
+        cursor.enter(page, geometry.page_elements(), [number, in_page]);
+        Ok(Found::or_next(location, number))
     }
 }
 
@@ -154,12 +159,14 @@ impl ChunkIndex for ExtensibleArrayIndex {
     }
 
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        self.look(store, self.order.number(scaled)).map(Found::chunk)
+        self.look(store, self.order.number(scaled), &mut Cursor::default()).map(Found::chunk)
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
         let elements = self.header.max_index_set;
-        self.order.for_each_in(store, chunks, elements, |number| self.look(store, number), visit)
+        let mut cursor = Cursor::default();
+        let look = |number| self.look(store, number, &mut cursor);
+        self.order.for_each_in(store, chunks, elements, look, visit)
     }
 }
 

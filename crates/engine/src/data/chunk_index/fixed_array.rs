@@ -1,9 +1,11 @@
 //! Chunks in a fixed array: a dataset with fixed maximum sizes.
 
+use std::sync::Arc;
+
 use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
 use hyperslab_format::codec::Address;
 
-use super::element::{Elements, Latest};
+use super::element::{Cursor, Elements, Latest};
 use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
@@ -17,7 +19,6 @@ pub(super) struct FixedArrayIndex {
     elements: Elements,
     order: ArrayOrder,
     block: Latest<FixedArrayDataBlock>,
-    page: Latest<ArrayPage>,
 }
 
 impl FixedArrayIndex {
@@ -25,13 +26,16 @@ impl FixedArrayIndex {
         let header: FixedArrayHeader = store.get(address, &store.params())?;
         let layout = at(FixedArrayLayout::new(&header, address, store.params()), address)?;
         let elements = Elements::new(store, header.client, header.element_size, chunk_bytes, address)?;
-        Ok(Self { header, layout, elements, order, block: Latest::new(), page: Latest::new() })
+        Ok(Self { header, layout, elements, order, block: Latest::new() })
     }
 }
 
 impl FixedArrayIndex {
     /// What is in the element of that number.
-    fn look(&self, store: &Store, number: u64) -> Result<Found> {
+    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<Found> {
+        if let Some(found) = cursor.look(&self.elements, number) {
+            return found;
+        }
         let address = self.header.data_block;
         if !address.is_defined() {
             return Ok(Found::Nothing { until: u64::MAX });
@@ -47,7 +51,7 @@ impl FixedArrayIndex {
             )
             .at(address));
         };
-        let block = self.block.get(address, || store.get(address, &self.layout))?;
+        let block = self.block.get(address, || store.get(address, &self.layout).map(Arc::new))?;
         let (page, element) = self.layout.locate(element);
         let Some(context) = self.layout.page(page) else {
             let location = self.elements.location(&block.elements, element as u64)?;
@@ -59,8 +63,10 @@ impl FixedArrayIndex {
             return Ok(Found::Nothing { until });
         }
         let start = address.checked_add(self.layout.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
-        let page = self.page.get(start, || store.get(start, &context))?;
-        Ok(Found::or_next(self.elements.location(&page.elements, element as u64)?, number))
+        let page: Arc<ArrayPage> = store.shared(start, &context)?;
+        let location = self.elements.location(&page.elements, element as u64)?;
+        cursor.enter(page, context.elements as u64, [number, element as u64]);
+        Ok(Found::or_next(location, number))
     }
 }
 
@@ -70,10 +76,12 @@ impl ChunkIndex for FixedArrayIndex {
     }
 
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        self.look(store, self.order.number(scaled)).map(Found::chunk)
+        self.look(store, self.order.number(scaled), &mut Cursor::default()).map(Found::chunk)
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
-        self.order.for_each_in(store, chunks, u64::MAX, |number| self.look(store, number), visit)
+        let mut cursor = Cursor::default();
+        let look = |number| self.look(store, number, &mut cursor);
+        self.order.for_each_in(store, chunks, u64::MAX, look, visit)
     }
 }

@@ -99,7 +99,7 @@ impl ArrayOrder {
         store: &Store,
         chunks: &ChunkBox,
         elements: u64,
-        look: impl Fn(u64) -> Result<Found>,
+        mut look: impl FnMut(u64) -> Result<Found>,
         visit: &mut AtChunk<'_>,
     ) -> Result<()> {
         // Each chunk takes an address in the file, each empty stretch at least a bit.

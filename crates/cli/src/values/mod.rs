@@ -1,12 +1,15 @@
-//! Short values: of attributes, fill values and small datasets.
+//! Decoded values: of attributes, fill values and datasets, and how they are spelled.
+
+pub(crate) mod numbers;
+pub(crate) mod paths;
 
 use hyperslab::datatype::{ByteOrder, VariableLengthKind};
 use hyperslab::datatype::{Compound, DatatypeClass, Enumeration, Reference};
 use hyperslab::{Datatype, Error, ObjectToken, ReferenceTarget, Result, Stored};
 use serde_json::{Value as Json, json};
 
-use super::numbers::{self, hexadecimal};
-use super::paths::Paths;
+use self::numbers::hexadecimal;
+use self::paths::Paths;
 use crate::output::{cut, escape, width};
 
 /// A decoded value, perhaps not all of it.
@@ -103,9 +106,7 @@ impl Decoder<'_> {
     }
 
     fn compound(&mut self, datatype: &Datatype, compound: &Compound, bytes: &[u8]) -> Result<Value> {
-        if let Some(base) = datatype.complex_part()
-            && compound.members.iter().map(|member| member.offset).eq([0, base.size])
-        {
+        if let Some(base) = complex_base(datatype) {
             return self.complex(base, bytes);
         }
         let mut members = Vec::new();
@@ -133,6 +134,19 @@ impl Decoder<'_> {
             }
             _ => "something unknown".into(),
         }))
+    }
+}
+
+/// The type of each part, if elements are complex numbers: real part first, nothing between.
+pub(crate) fn complex_base(datatype: &Datatype) -> Option<&Datatype> {
+    let base = datatype.complex_part()?;
+    match &datatype.class {
+        DatatypeClass::Compound(compound)
+            if !compound.members.iter().map(|member| member.offset).eq([0, base.size]) =>
+        {
+            None
+        }
+        _ => Some(base),
     }
 }
 

@@ -4,7 +4,7 @@ use hyperslab::datatype::convert::{Conversion, ConvertError};
 use hyperslab::datatype::{DatatypeClass, FixedPoint, FloatingPoint};
 use hyperslab::{Datatype, H5Type};
 
-use super::values::Value;
+use super::Value;
 
 /// One element as a Rust number.
 fn element<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<T, ConvertError> {
@@ -28,34 +28,84 @@ pub(crate) fn float(
     format: &FloatingPoint,
     bytes: &[u8],
 ) -> Result<Value, ConvertError> {
-    let text = match format.mantissa_size {
-        23 => spell(&format!("{:e}", element::<f32>(datatype, bytes)?)),
-        52.. => spell(&format!("{:e}", element::<f64>(datatype, bytes)?)),
-        _ => shortest(datatype, bytes)?,
-    };
-    Ok(Value::Float(text))
+    Ok(Value::Float(match format.mantissa_size {
+        23 => single(element(datatype, bytes)?),
+        52.. => double(element(datatype, bytes)?),
+        _ => shortest(datatype, format, bytes)?,
+    }))
+}
+
+/// A single-precision number.
+pub(crate) fn single(value: f32) -> String {
+    let digits = digits_of(&format!("{value:e}"));
+    let rounded = format!("{value:.digits$e}");
+    let text = if rounded.parse() == Ok(value) { rounded } else { format!("{value:e}") };
+    spell(&text, value.into(), 23)
+}
+
+/// A double-precision number.
+pub(crate) fn double(value: f64) -> String {
+    let digits = digits_of(&format!("{value:e}"));
+    let rounded = format!("{value:.digits$e}");
+    let text = if rounded.parse() == Ok(value) { rounded } else { format!("{value:e}") };
+    spell(&text, value, 52)
+}
+
+/// Digits behind the point of the shortest number. Of two that are equally near, Rust may have chosen the odd one,
+/// while rounding to so many digits takes the even one, as NumPy does.
+fn digits_of(scientific: &str) -> usize {
+    let mantissa = scientific.split('e').next().unwrap_or_default();
+    mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
 /// The fewest digits that give the same element, for formats that Rust does not have.
-fn shortest(datatype: &Datatype, bytes: &[u8]) -> Result<String, ConvertError> {
+fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result<String, ConvertError> {
     let number: f64 = element(datatype, bytes)?;
+    let bits = format.mantissa_size;
     if number.is_finite() {
         let back = Conversion::new(&f64::datatype(), datatype)?;
         for digits in 0..9 {
-            let text = format!("{number:.digits$e}");
-            let Ok(rounded) = text.parse::<f64>() else { continue };
-            let mut again = vec![0; bytes.len()];
-            back.convert(&f64::to_bytes(&[rounded]), &mut again, 1)?;
-            if again == bytes {
-                return Ok(spell(&text));
+            for text in near(number, digits) {
+                let Ok(rounded) = text.parse::<f64>() else { continue };
+                let mut again = vec![0; bytes.len()];
+                back.convert(&f64::to_bytes(&[rounded]), &mut again, 1)?;
+                if again == bytes {
+                    return Ok(spell(&text, number, bits));
+                }
             }
         }
     }
-    Ok(spell(&format!("{number:e}")))
+    Ok(spell(&format!("{number:e}"), number, bits))
 }
 
-/// Python's spelling of a number that Rust wrote in scientific notation: `1.5`, `1e-05`, `1e+16`, `nan`.
-fn spell(scientific: &str) -> String {
+/// The numbers of so many digits behind the first that are nearest: the rounded one, then its neighbours, as the
+/// numbers that become a power of two reach further up than down.
+fn near(number: f64, digits: usize) -> Vec<String> {
+    let rounded = format!("{number:.digits$e}");
+    let mut all = vec![rounded.clone()];
+    let Some((mantissa, exponent)) = rounded.split_once('e') else { return all };
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let (Ok(whole), Ok(exponent)) = (mantissa.replace('.', "").parse::<u64>(), exponent.parse::<i64>())
+    else {
+        return all;
+    };
+    for neighbour in [whole.saturating_add(1), whole.saturating_sub(1)] {
+        let text = neighbour.to_string();
+        let longer = text.len().saturating_sub(1).saturating_sub(digits);
+        let (first, rest) = text.split_at_checked(1).unwrap_or((&text, ""));
+        let exponent = exponent.saturating_add(i64::try_from(longer).unwrap_or(0));
+        // One digit fewer is a number that was tried before.
+        if text.len() > digits {
+            all.push(format!("{sign}{first}.{rest}e{exponent}"));
+        }
+    }
+    all
+}
+
+/// The spelling of NumPy 2.4 for a number that Rust wrote in scientific notation: `1.5`, `1e-05`, `1e+16`, `nan`. It
+/// stays scientific below 0.0001, and where it has more digits before the point than the mantissa of so many bits
+/// can tell apart.
+fn spell(scientific: &str, value: f64, bits: u8) -> String {
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
         return scientific.to_ascii_lowercase();
     };
@@ -66,7 +116,13 @@ fn spell(scientific: &str) -> String {
         "" => "0",
         trimmed => trimmed,
     };
-    if !(-4..16).contains(&exponent) {
+    let large = match bits {
+        0..=10 => 1e3,
+        11..=23 => 1e6,
+        _ => 1e16,
+    };
+    let size = value.abs();
+    if size >= large || (size < 1e-4 && size > 0.0) {
         let (first, rest) = digits.split_at(1);
         let point = if rest.is_empty() { "" } else { "." };
         let direction = if exponent < 0 { '-' } else { '+' };
@@ -134,9 +190,19 @@ mod tests {
 
     #[test]
     fn fewer_bits_need_fewer_digits() {
-        assert_eq!(text(&f32::datatype(), &f32::to_bytes(&[0.1])), "0.1");
+        let single = |value: f32| text(&f32::datatype(), &f32::to_bytes(&[value]));
+        assert_eq!(
+            [0.1, 999_999.0, 1e6, 16_777_216.0].map(single),
+            ["0.1", "999999.0", "1e+06", "1.6777216e+07"]
+        );
+        // The nearest number to 0.0001 is less.
+        assert_eq!(single(0.0001), "1e-04");
+        assert_eq!(text(&Datatype::f16(LittleEndian), &[0xff, 0x7b]), "6.55e+04");
         assert_eq!(text(&Datatype::f16(LittleEndian), &[0x66, 0x2e]), "0.1");
         assert_eq!(text(&Datatype::bf16(BigEndian), &[0x3d, 0xcd]), "0.1");
+        // 0.015625, which 0.01562 misses: numbers below a power of two lie closer together.
+        assert_eq!(text(&Datatype::f16(LittleEndian), &[0x00, 0x24]), "0.01563");
+        assert_eq!(text(&Datatype::f16(LittleEndian), &[0x00, 0xa4]), "-0.01563");
     }
 
     #[test]

@@ -21,7 +21,7 @@ const LONGEST_RUN: usize = 32;
 const FINDER: Finder = Finder { farthest: FAR + (1 << 16), longest: usize::MAX, tail: 12 };
 
 /// Appends exactly `length` bytes; [`None`] for what is not encoded so.
-pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Option<()> {
+pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Option<()> {
     let mut bytes = input.iter();
     let mut take = output.len();
     let end = take.checked_add(length)?;
@@ -68,7 +68,7 @@ pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Optio
 }
 
 /// Appends `input`, not empty, encoded.
-pub(super) fn encode(input: &[u8], output: &mut Vec<u8>) {
+pub(crate) fn encode(input: &[u8], output: &mut Vec<u8>) {
     FINDER.run(input, |Sequence { literals, length, distance }| {
         for run in literals.chunks(LONGEST_RUN) {
             output.push((run.len() - 1).to_le_bytes()[0]);

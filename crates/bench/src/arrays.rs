@@ -1,0 +1,288 @@
+//! Raw data: whole datasets, strided selections, points, boxes, conversions, strings, a million chunks.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use hyperslab::{Dataset, File, H5Type, Hyperslab, Points, Region, RegularHyperslab, Selection};
+
+use crate::clock::{Clock, Took};
+use crate::libhdf5::{self, Libhdf5, Reader};
+use crate::table;
+
+/// A reading, as the C program understands it: its name, its input, what is asked for, and the ratio aimed at.
+type Workload = (&'static str, &'static str, &'static str, f64);
+
+const WORKLOADS: &[Workload] = &[
+    ("contiguous, whole", "contiguous", "whole f32", 1.0),
+    ("chunked, whole", "chunked", "whole f32", 0.6),
+    ("chunked 64 MiB, whole", "none", "whole f32", 0.6),
+    ("gzip, whole", "gzip", "whole f32", 0.35),
+    ("shuffle + gzip, whole", "shuffle_gzip", "whole f32", 0.35),
+    ("zstd, whole", "zstd", "whole f32", 0.6),
+    ("blosc lz4, whole", "blosc_lz4", "whole f32", 1.0),
+    ("lzf, whole", "lzf", "whole f32", 1.0),
+    ("fletcher32, whole", "fletcher32", "whole f32", 1.0),
+    ("bitshuffle lz4, whole", "bitshuffle_lz4", "whole i32", 1.0),
+    ("nbit, whole", "nbit", "whole i32", 0.12),
+    ("scaleoffset i32, whole", "scaleoffset", "whole i32", 0.3),
+    ("scaleoffset f32, whole", "scaleoffset_f32", "whole f32", 0.3),
+    ("szip, whole", "szip", "whole i32", 0.6),
+    ("chunked, every 2nd column", "chunked", "slab f32 2 0 0 2048 8192 1 2", 0.1),
+    ("chunked, every 4th of both", "chunked", "slab f32 2 0 0 2048 4096 4 4", 0.1),
+    ("chunked, 64 rows to 1-D", "chunked", "slab f32 2 2730 0 64 16384 1 1", 0.15),
+    ("contiguous, 64 rows", "contiguous", "slab f32 2 2730 0 64 16384 1 1", 1.0),
+    ("contiguous, 64 columns", "contiguous", "slab f32 2 0 5461 8192 64 1 1", 0.15),
+    ("contiguous, every 4th of both", "contiguous", "slab f32 2 0 0 2048 4096 4 4", 1.0),
+    ("gzip, every 4th of both", "gzip", "slab f32 2 0 0 1024 1024 4 4", 1.0),
+    ("gzip, 1000 boxes 16 x 16", "gzip", "boxes f32 1000 16 6", 0.3),
+    ("chunked, 1000 boxes 16 x 16", "chunked", "boxes f32 1000 16 6", 1.0),
+    ("contiguous, 1000 boxes 16 x 16", "contiguous", "boxes f32 1000 16 6", 1.0),
+    ("contiguous, 10 000 points", "contiguous", "points f32 10000 5", 0.15),
+    ("chunked, 10 000 points", "chunked", "points f32 10000 5", 0.15),
+    ("gzip, 10 000 points", "gzip", "points f32 10000 5", 1.0),
+    ("i16 to f64", "i16", "whole f64", 0.7),
+    ("f64 to f32", "f64", "whole f32", 0.7),
+    ("f32 big endian to f32", "f32be", "whole f32", 0.7),
+    ("one f64 member of 30 bytes", "records", "field x", 0.5),
+    ("one f64 member, chunked", "records_chunked", "field x", 0.5),
+    ("1 M variable strings", "strings", "strings", 0.4),
+    ("1 M chunks, B-tree v1, whole", "million_btree1", "whole f32", 0.05),
+    ("1 M chunks, fixed array, whole", "million_fixed", "whole f32", 0.05),
+    ("1 M chunks, extensible, whole", "million_extensible", "whole f32", 0.05),
+    ("1 M chunks, B-tree v1, 20 000", "million_btree1", "rows f32 20000 16 4", 0.15),
+    ("1 M chunks, fixed array, 20 000", "million_fixed", "rows f32 20000 16 4", 0.15),
+    ("1 M chunks, extensible, 20 000", "million_extensible", "rows f32 20000 16 4", 0.15),
+];
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let rounds = args.first().map_or(Ok(7), |rounds| rounds.parse())?;
+    let only = args.get(1).map_or("", String::as_str);
+    let library = Libhdf5::find()?;
+    let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|(name, ..)| name.contains(only)).collect();
+    let folder = libhdf5::folder()?;
+    let names: Vec<&str> = wanted.iter().map(|(_, input, ..)| *input).collect();
+    let target = folder.to_str().context("a path that is not UTF-8")?;
+    library.script(include_str!("../make_arrays.py"), &[&[target], names.as_slice()].concat())?;
+
+    if args.get(2).is_some_and(|word| word == "alone") {
+        return wanted.into_iter().try_for_each(|(name, input, what, _)| {
+            let path = folder.join(format!("array_{input}.h5"));
+            compare(name, &path, what, f64::INFINITY, rounds, &mut [])
+        });
+    }
+    let mut peers = vec![(format!("libhdf5 {}", library.version), library.serve("read_arrays")?)];
+    for path in std::env::var("HYPERSLAB_BENCH_LIBHDF5").unwrap_or_default().split(':') {
+        if !path.is_empty() {
+            peers.push((path.to_owned(), library.serve_with("read_arrays", Path::new(path))?));
+        }
+    }
+    let named: Vec<&str> = peers.iter().map(|(name, _)| name.as_str()).collect();
+    println!(
+        "{rounds} rounds, {} threads; libhdf5 is the faster of: {}\n",
+        rayon_threads(),
+        named.join(", ")
+    );
+    println!(
+        "| workload | hyperslab median (best), ms | libhdf5 median (best), ms | ratio | aim | processor ms |\n|---|---|---|---|---|---|"
+    );
+    for (name, input, what, aim) in wanted {
+        let path = folder.join(format!("array_{input}.h5"));
+        compare(name, &path, what, *aim, rounds, &mut peers).with_context(|| (*name).to_owned())?;
+    }
+    for (_, peer) in peers {
+        peer.finish()?;
+    }
+    Ok(())
+}
+
+fn rayon_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn compare(
+    name: &str,
+    path: &PathBuf,
+    what: &str,
+    aim: f64,
+    rounds: u64,
+    peers: &mut [(String, Reader)],
+) -> Result<()> {
+    let (kind, rest) = what.split_once(' ').unwrap_or((what, ""));
+    let line = format!("{kind} {} {rest}", path.display());
+    let mut buffers = Buffers::default();
+    let (_, expected) = read(path, what, &mut buffers)?;
+    let mut ours = Vec::new();
+    let mut theirs = vec![Vec::new(); peers.len()];
+    for (library, peer) in peers.iter_mut() {
+        let (_, sum) = peer.ask(&line).with_context(|| library.clone())?;
+        ensure!(sum == expected, "{library} read something else");
+    }
+    for _ in 0..rounds {
+        let (took, sum) = read(path, what, &mut buffers)?;
+        ensure!(sum == expected, "read something else than before");
+        ours.push(took);
+        for ((_, peer), times) in peers.iter_mut().zip(&mut theirs) {
+            times.push(peer.ask(&line)?.0);
+        }
+    }
+    let wall = |times: &[Took]| table::median(&times.iter().map(|took| took.wall).collect::<Vec<f64>>());
+    let cpu = |times: &[Took]| table::median(&times.iter().map(|took| took.cpu).collect::<Vec<f64>>());
+    let best = |times: &[Took]| times.iter().map(|took| took.wall).fold(f64::INFINITY, f64::min);
+    let least =
+        |of: &dyn Fn(&[Took]) -> f64| theirs.iter().map(|times| of(times)).fold(f64::INFINITY, f64::min);
+    let (our, their) = (wall(&ours), least(&wall));
+    let ratio = our / their;
+    let mark = if ratio <= aim { "" } else { " *" };
+    println!(
+        "| {name} | {:.2} ({:.2}) | {:.2} ({:.2}) | {ratio:.3} | {aim}{mark} | {:.2} / {:.2} |",
+        our * 1e3,
+        best(&ours) * 1e3,
+        their * 1e3,
+        least(&best) * 1e3,
+        cpu(&ours) * 1e3,
+        least(&cpu) * 1e3,
+    );
+    Ok(())
+}
+
+/// Buffers whose pages are there.
+#[derive(Default)]
+struct Buffers {
+    f32: Vec<f32>,
+    f64: Vec<f64>,
+    i32: Vec<i32>,
+}
+
+/// Reads once, as the C program does; gives the seconds and the same sum.
+fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Took, u64)> {
+    let words: Vec<&str> = what.split_whitespace().collect();
+    match words.as_slice() {
+        ["strings"] => strings(path),
+        ["field", member] => field(path, member, &mut buffers.f64),
+        [kind, "f32", rest @ ..] => arrays(path, kind, rest, &mut buffers.f32),
+        [kind, "f64", rest @ ..] => arrays(path, kind, rest, &mut buffers.f64),
+        [kind, "i32", rest @ ..] => arrays(path, kind, rest, &mut buffers.i32),
+        _ => bail!("`{what}`: what is that?"),
+    }
+}
+
+fn strings(path: &Path) -> Result<(Took, u64)> {
+    let start = Clock::start();
+    let file = File::open(path)?;
+    let all = file.dataset("x")?.read_strings()?;
+    drop(file);
+    let took = start.took();
+    let sum = all.iter().fold(all.len() as u64, |sum, text| {
+        let first = text.bytes().next().unwrap_or(0);
+        sum.wrapping_mul(31).wrapping_add(text.len() as u64).wrapping_add(u64::from(first))
+    });
+    let start = Clock::start();
+    drop(all);
+    Ok((took + start.took(), sum))
+}
+
+fn field(path: &Path, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)> {
+    let start = Clock::start();
+    let file = File::open(path)?;
+    let dataset = file.dataset("x")?;
+    let count = usize::try_from(dataset.size()?)?;
+    if buffer.len() != count {
+        *buffer = vec![1.0; count];
+        return field(path, member, buffer);
+    }
+    let _ = member;
+    dataset.read_into(&Selection::All, buffer)?;
+    drop((dataset, file));
+    Ok((start.took(), sum(buffer)))
+}
+
+fn arrays<T: H5Type + Default>(
+    path: &Path,
+    kind: &str,
+    args: &[&str],
+    buffer: &mut Vec<T>,
+) -> Result<(Took, u64)> {
+    let numbers: Result<Vec<u64>, _> = args.iter().map(|word| word.parse()).collect();
+    let numbers = numbers?;
+    let number = |at: usize| numbers.get(at).copied().unwrap_or(1);
+    let mut state = 0;
+    let (turns, each) = match kind {
+        "whole" => (1, File::open(path)?.dataset("x")?.size()?),
+        "slab" => (
+            1,
+            numbers.iter().skip(1 + usize::try_from(number(0))?).take(usize::try_from(number(0))?).product(),
+        ),
+        "points" => {
+            state = number(1);
+            (1, number(0))
+        }
+        "boxes" | "rows" => {
+            state = number(2);
+            (number(0), if kind == "boxes" { number(1) * number(1) } else { number(1) })
+        }
+        _ => bail!("`{kind}`: what is that?"),
+    };
+    let (each, turns) = (usize::try_from(each)?, usize::try_from(turns)?);
+    if buffer.len() != each * turns {
+        *buffer = vec![T::default(); each * turns];
+        // So that its pages are there.
+        T::read_slice(buffer, |bytes| {
+            bytes.fill(1);
+            Ok::<(), hyperslab::Error>(())
+        })?;
+    }
+    let start = Clock::start();
+    let file = File::open(path)?;
+    let dataset = file.dataset("x")?;
+    for part in buffer.chunks_exact_mut(each) {
+        let selection = select(kind, &numbers, &dataset, &mut state)?;
+        dataset.read_into(&selection, part)?;
+    }
+    drop((dataset, file));
+    Ok((start.took(), sum(buffer)))
+}
+
+fn select(kind: &str, numbers: &[u64], dataset: &Dataset, state: &mut u64) -> Result<Selection> {
+    let dims = dataset.dataspace().dims();
+    let size = |at: usize| dims.get(at).copied().unwrap_or(1);
+    let number = |at: usize| numbers.get(at).copied().unwrap_or(1);
+    Ok(match kind {
+        "whole" => Selection::All,
+        "slab" => {
+            let rank = usize::try_from(number(0))?;
+            let part =
+                |from: usize| numbers.iter().skip(1 + from * rank).take(rank).copied().collect::<Vec<u64>>();
+            let (start, count, stride) = (part(0), part(1), part(2));
+            Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::strided(&start, &stride, &count)))
+        }
+        "points" => {
+            let point = |_| [next(state) % size(0), next(state) % size(1)];
+            Selection::Points(Points { rank: 2, coordinates: (0..number(0)).flat_map(point).collect() })
+        }
+        "boxes" => {
+            let side = number(1);
+            let start = [next(state) % (size(0) - side), next(state) % (size(1) - side)];
+            Selection::region(&Region::new(&start, &[side, side])?)
+        }
+        _ => {
+            let length = number(1);
+            let start = next(state) % (size(0) / length) * length;
+            Selection::region(&Region::new(&[start], &[length])?)
+        }
+    })
+}
+
+fn next(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+fn sum<T: H5Type>(values: &[T]) -> u64 {
+    let bytes = T::to_bytes(values);
+    bytes.as_chunks::<4>().0.iter().fold(bytes.len() as u64, |sum, word| {
+        sum.wrapping_mul(31)
+            .wrapping_add(u64::from(word.iter().rev().fold(0_u32, |word, byte| word << 8 | u32::from(*byte))))
+    })
+}

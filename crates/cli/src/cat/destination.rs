@@ -1,0 +1,91 @@
+//! Where elements are written to.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use tempfile::NamedTempFile;
+
+/// Standard output or a file, which appears whole or not at all.
+pub(super) enum Destination {
+    Stdout(BufWriter<io::StdoutLock<'static>>),
+    /// Something that is there already and no regular file, such as a pipe.
+    Device(BufWriter<File>),
+    New {
+        writer: BufWriter<NamedTempFile>,
+        path: PathBuf,
+    },
+}
+
+impl Destination {
+    /// The standard output, unless bytes that are no text would fill a terminal.
+    pub(super) fn stdout(binary: bool) -> Result<Self> {
+        let output = io::stdout().lock();
+        if binary && output.is_terminal() {
+            bail!(
+                "this format is not text, and would go to the terminal; name a file with --output, or use a pipe"
+            );
+        }
+        Ok(Self::Stdout(BufWriter::with_capacity(1 << 16, output)))
+    }
+
+    /// A file, which must not be the one that is read.
+    pub(super) fn file(path: &Path, source: &Path) -> Result<Self> {
+        let cannot = || format!("cannot write `{}`", path.display());
+        match (path.canonicalize(), source.canonicalize()) {
+            (Ok(path), Ok(source)) if path == source => {
+                bail!("`{}` is the file that is read", path.display())
+            }
+            _ => {}
+        }
+        if path.exists() && !path.is_file() {
+            return Ok(Self::Device(BufWriter::new(File::create(path).with_context(cannot)?)));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        // As other programs make files: the user's mask takes away what it takes.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.prefix(".hyperslab-").tempfile_in(folder).with_context(cannot)?;
+        Ok(Self::New { writer: BufWriter::with_capacity(1 << 16, file), path: path.to_owned() })
+    }
+
+    /// Whether people see it at once.
+    pub(super) fn is_terminal(&self) -> bool {
+        match self {
+            Self::Stdout(writer) => writer.get_ref().is_terminal(),
+            Self::Device(writer) => writer.get_ref().is_terminal(),
+            Self::New { .. } => false,
+        }
+    }
+
+    /// Ends writing; a file appears under its name.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        if let Self::New { writer, path } = self {
+            let cannot = || format!("cannot write `{}`", path.display());
+            let file = writer.into_inner().map_err(io::IntoInnerError::into_error).with_context(cannot)?;
+            file.persist(&path).map_err(|error| error.error).with_context(cannot)?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(writer) => writer.write(bytes),
+            Self::Device(writer) => writer.write(bytes),
+            Self::New { writer, .. } => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(writer) => writer.flush(),
+            Self::Device(writer) => writer.flush(),
+            Self::New { writer, .. } => writer.flush(),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! `hyperslab cat` and `hyperslab head`: the elements of a dataset.
+//!
+//! Elements are read in blocks of bounded size and written as they come, so that the size of a dataset does not matter.
+
+mod blocks;
+mod csv;
+mod descr;
+mod destination;
+mod elements;
+mod json;
+mod npy;
+mod selection;
+mod text;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::datatype::DatatypeClass;
+use hyperslab::{Dataset, Dataspace, Datatype, File, ObjectKind};
+
+use self::blocks::Blocks;
+use self::destination::Destination;
+use self::elements::{Elements, Style};
+use self::selection::Taken;
+use crate::open::OpenArguments;
+use crate::values::paths::Paths;
+use crate::values::{Decoder, complex_base};
+
+/// What `cat` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CatArguments {
+    #[command(flatten)]
+    source: Source,
+    /// What to print, as NumPy's indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
+    #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
+    select: Option<String>,
+    /// How to print it [default: by the ending of OUT, else text]
+    #[arg(short, long, value_enum)]
+    format: Option<Format>,
+    /// Where to write it, instead of the terminal
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+/// What `head` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct HeadArguments {
+    #[command(flatten)]
+    source: Source,
+    /// How many rows, counted along the first dimension
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    rows: u64,
+    /// How to print them
+    #[arg(short, long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// The dataset.
+#[derive(Debug, clap::Args)]
+struct Source {
+    #[command(flatten)]
+    open: OpenArguments,
+    /// The file
+    file: PathBuf,
+    /// The dataset
+    path: String,
+}
+
+/// How elements are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// As NumPy prints arrays; one row in a line if there are more than 1000 elements
+    Text,
+    /// One record per row; one per element, with a header, for compounds
+    Csv,
+    /// NumPy's file format
+    Npy,
+    /// The bytes as they are stored, after the filters
+    Raw,
+    /// Nested arrays; `nan`, `inf` and `-inf` are strings
+    Json,
+}
+
+impl Format {
+    fn by_ending(path: &std::path::Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "csv" => Some(Self::Csv),
+            "npy" => Some(Self::Npy),
+            "json" => Some(Self::Json),
+            "raw" | "bin" => Some(Self::Raw),
+            _ => None,
+        }
+    }
+
+    /// Whether what is written is no text.
+    fn is_binary(self) -> bool {
+        matches!(self, Self::Npy | Self::Raw)
+    }
+}
+
+/// Writes the selected elements.
+pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
+    let (file, dataset) = arguments.source.open()?;
+    let dims = dataset.dataspace().dims();
+    let taken = match &arguments.select {
+        Some(text) => selection::parse(text, dims)?,
+        None => selection::everything(dims),
+    };
+    let by_ending = || arguments.output.as_deref().and_then(Format::by_ending);
+    let format = arguments.format.or_else(by_ending).unwrap_or(Format::Text);
+    let mut output = match &arguments.output {
+        Some(path) => Destination::file(path, &arguments.source.file)?,
+        None => Destination::stdout(format.is_binary())?,
+    };
+    write(&mut output, &file, &dataset, taken, format)?;
+    output.finish()?;
+    arguments.source.open.report();
+    Ok(())
+}
+
+/// Writes the first rows.
+pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
+    let (file, dataset) = arguments.source.open()?;
+    let taken = selection::first_rows(dataset.dataspace().dims(), arguments.rows);
+    let mut output = Destination::stdout(arguments.format.is_binary())?;
+    write(&mut output, &file, &dataset, taken, arguments.format)?;
+    output.finish()?;
+    arguments.source.open.report();
+    Ok(())
+}
+
+impl Source {
+    fn open(&self) -> Result<(File, Dataset)> {
+        let shown = self.file.display();
+        let file = self.open.open(&self.file)?;
+        let path = self.path.trim_matches('/');
+        let object = if path.is_empty() {
+            bail!("`/` of `{shown}` is a group, not a dataset; `hyperslab ls` shows what is in it");
+        } else {
+            file.object(path).with_context(|| format!("`{shown}`"))?
+        };
+        match object.kind() {
+            Some(ObjectKind::Dataset) => Ok((file, object.into_dataset()?)),
+            kind => {
+                let kind = kind.map_or("unknown object", ObjectKind::name);
+                bail!("`{path}` of `{shown}` is a {kind}, not a dataset; `hyperslab ls` shows what is in it")
+            }
+        }
+    }
+}
+
+fn write(
+    output: &mut Destination,
+    file: &File,
+    dataset: &Dataset,
+    taken: Vec<Taken>,
+    format: Format,
+) -> Result<()> {
+    let kept = taken.iter().filter(|dimension| dimension.kept);
+    let shape: Vec<u64> = kept.map(|dimension| dimension.count).collect();
+    let blocks = Blocks::new(dataset, taken);
+    if matches!(dataset.dataspace(), Dataspace::Null) {
+        return write_nothing(output, dataset, format);
+    }
+    match format {
+        Format::Npy => npy::write(output, dataset.datatype(), &shape, &blocks),
+        Format::Raw => blocks.for_each(|stored| Ok(output.write_all(stored.bytes())?)),
+        Format::Csv if csv::header(dataset.datatype()).is_some() => {
+            write_records(output, file, dataset, &blocks)
+        }
+        Format::Text | Format::Csv | Format::Json => {
+            let (shape, datatype) = with_elements_of_arrays(shape, dataset.datatype());
+            write_texts(output, file, datatype, &shape, &blocks, format)
+        }
+    }
+}
+
+/// A dataspace without elements.
+fn write_nothing(output: &mut impl Write, dataset: &Dataset, format: Format) -> Result<()> {
+    match format {
+        Format::Npy => bail!("dataset `{}` is null, for which npy has no form", dataset.name()),
+        Format::Json => output.write_all(b"null\n")?,
+        Format::Text => output.write_all(b"None\n")?,
+        Format::Csv | Format::Raw => {}
+    }
+    Ok(())
+}
+
+/// Elements that are arrays add dimensions.
+fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec<u64>, &Datatype) {
+    while let DatatypeClass::Array(array) = &datatype.class {
+        shape.extend(array.dims.iter().copied().map(u64::from));
+        datatype = &array.base;
+    }
+    (shape, datatype)
+}
+
+fn write_texts(
+    output: &mut Destination,
+    file: &File,
+    datatype: &Datatype,
+    shape: &[u64],
+    blocks: &Blocks<'_>,
+    format: Format,
+) -> Result<()> {
+    let paths = Paths::new(file);
+    let style = match format {
+        Format::Json => Style::Json,
+        Format::Csv => csv_style(output),
+        _ => Style::Python,
+    };
+    let mut elements = Elements::new(datatype, &paths, style);
+    let mut each = |visit: &mut dyn FnMut(&str) -> Result<()>| {
+        blocks.for_each(|stored| elements.each(stored, stored.bytes(), &mut *visit))
+    };
+    let count = shape.iter().fold(1_u64, |count, size| count.saturating_mul(*size));
+    match format {
+        Format::Json => {
+            let mut nested = json::Nested::new(shape);
+            each(&mut |text| nested.element(output, text))?;
+            nested.end(output)
+        }
+        Format::Csv => {
+            let mut records = csv::Records::new(shape);
+            each(&mut |text| records.element(output, text))
+        }
+        _ if count <= text::SMALL => {
+            let mut all = Vec::new();
+            each(&mut |text| {
+                all.push(text.to_owned());
+                Ok(())
+            })?;
+            text::small(output, shape, &all, aligned(datatype))
+        }
+        _ => {
+            let mut rows = text::Rows::new(shape);
+            each(&mut |text| rows.element(output, text))?;
+            rows.end(output)
+        }
+    }
+}
+
+fn csv_style(output: &Destination) -> Style {
+    if output.is_terminal() { Style::Shown } else { Style::Bare }
+}
+
+/// How wide numbers are at least, if elements are such, which stand in columns.
+fn aligned(datatype: &Datatype) -> Option<usize> {
+    if datatype.is_bool() {
+        return Some(5);
+    }
+    (datatype.is_number() || complex_base(datatype).is_some()).then_some(0)
+}
+
+/// Compounds as comma-separated values.
+fn write_records(
+    output: &mut Destination,
+    file: &File,
+    dataset: &Dataset,
+    blocks: &Blocks<'_>,
+) -> Result<()> {
+    let datatype = dataset.datatype();
+    let columns = csv::header(datatype).unwrap_or_default();
+    let names: Vec<String> = columns.iter().map(|name| csv::field(name)).collect();
+    writeln!(output, "{}", names.join(","))?;
+    let (paths, style) = (Paths::new(file), csv_style(output));
+    blocks.for_each(|stored| {
+        for element in stored.elements() {
+            let mut decoder = Decoder { stored: Some(stored), paths: &paths, budget: usize::MAX };
+            let value = decoder.array(&[], datatype, element)?;
+            let mut fields = Vec::new();
+            csv::fields(datatype, &value, style, &mut fields);
+            writeln!(output, "{}", fields.join(","))?;
+        }
+        Ok(())
+    })
+}

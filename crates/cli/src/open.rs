@@ -1,0 +1,73 @@
+//! Opening the file that a command is about.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Result;
+use hyperslab::vfd::{AccessLog, DriverError};
+use hyperslab::{File, FileDriver, OpenOptions};
+
+/// Places of the file for which accesses are counted.
+const CELLS: usize = 1 << 16;
+
+/// How the file is opened.
+#[derive(Debug, clap::Args)]
+pub(crate) struct OpenArguments {
+    /// How the bytes are reached: auto, sec2, core, stdio, mmap, stream (FILE is HOST:PORT), family (FILE may be a
+    /// pattern such as name%05d.h5), split, multi; or log, which is auto and says at the end what was read
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = driver, hide_default_value = true)]
+    driver: Choice,
+}
+
+/// A driver, perhaps with a log of what it is asked.
+#[derive(Debug, Clone)]
+struct Choice {
+    driver: FileDriver,
+    logged: bool,
+    log: OnceLock<Arc<AccessLog>>,
+}
+
+fn driver(name: &str) -> Result<Choice, String> {
+    let logged = name == "log";
+    let driver = if logged { Ok(FileDriver::Auto) } else { name.parse() };
+    let driver = driver.map_err(|error: hyperslab::Error| format!("{error}, log"))?;
+    Ok(Choice { driver, logged, log: OnceLock::new() })
+}
+
+impl OpenArguments {
+    /// Options with the driver that was chosen.
+    pub(crate) fn options(&self) -> OpenOptions {
+        let options = OpenOptions::new().driver(self.driver.driver.clone());
+        if !self.driver.logged {
+            return options;
+        }
+        let log = self.driver.log.get_or_init(|| Arc::new(AccessLog::counting_bytes(CELLS)));
+        options.access_log(Arc::clone(log))
+    }
+
+    /// Opens the file.
+    pub(crate) fn open(&self, file: &Path) -> Result<File> {
+        self.options().open(file).map_err(|error| opening(error, file))
+    }
+
+    /// Says what was read, if that was asked for.
+    pub(crate) fn report(&self) {
+        if let Some(log) = self.driver.log.get() {
+            // Nothing is left to be done if it cannot be printed.
+            let _ = writeln!(std::io::stderr(), "{}", log.report());
+        }
+    }
+}
+
+/// Why a file cannot be opened; of an error of the operating system, its own words and the member file they are
+/// about.
+fn opening(error: hyperslab::Error, file: &Path) -> anyhow::Error {
+    let shown = file.display().to_string();
+    let context = format!("cannot open `{shown}`");
+    if let hyperslab::Error::Io { source: DriverError::Io { name, source, .. }, .. } = &error {
+        let member = if *name == shown { String::new() } else { format!("{name}: ") };
+        return anyhow::anyhow!("{context}: {member}{source}");
+    }
+    anyhow::Error::new(error).context(context)
+}

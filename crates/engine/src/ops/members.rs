@@ -1,0 +1,212 @@
+//! What a file says of the member files that it is spread over.
+
+use std::sync::Arc;
+
+use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation, MultiInformation};
+use hyperslab_format::message::DriverInfo;
+use hyperslab_format::superblock::SuperblockVersion;
+use hyperslab_vfd::Driver;
+
+use crate::error::{Error, Result};
+use crate::object::container::Container;
+use crate::object::header::ObjectHeader;
+use crate::object::message;
+use crate::store::{Store, StoreOptions};
+
+/// How a file is spread over several files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Members {
+    /// Nothing is said of others.
+    Alone,
+    /// What the superblock leads to is not there, or there are fewer bytes than it says.
+    Incomplete,
+    /// Members of one size, one behind the other.
+    Family {
+        /// Bytes of a member.
+        member_size: u64,
+    },
+    /// A range of addresses for each member.
+    Multi(Vec<MemberRange>),
+    /// A driver that nobody knows.
+    Other(String),
+}
+
+/// One member of the multi driver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberRange {
+    /// The address of its first byte.
+    pub start: u64,
+    /// Bytes that it had when it was last closed.
+    pub length: u64,
+    /// Its name, in which `%s` stands for the name of the whole.
+    pub name: Vec<u8>,
+}
+
+impl Members {
+    /// What the file says whose superblock `driver` holds, be it the first member or the whole.
+    ///
+    /// # Errors
+    /// If there is no superblock.
+    pub fn of(driver: Arc<dyn Driver>) -> Result<Self> {
+        let options = StoreOptions { ignore_marks: true, ..StoreOptions::default() };
+        let store = Store::open(driver, options)?;
+        let incomplete = if store.is_complete() { Self::Alone } else { Self::Incomplete };
+        let container = super::open::container(store);
+        let said = match &container.store.superblock().version {
+            SuperblockVersion::Old(_) => in_block(&container.store),
+            SuperblockVersion::New { extension, .. } if extension.is_defined() => {
+                ObjectHeader::load(&container.store, *extension)
+                    .and_then(|header| in_message(&container, &header))
+            }
+            SuperblockVersion::New { .. } => Ok(Self::Alone),
+        };
+        match said {
+            Ok(Self::Alone) => Ok(incomplete),
+            Ok(said) => Ok(said),
+            // It may lie in another member.
+            Err(_) => Ok(Self::Incomplete),
+        }
+    }
+
+    fn decode(identification: [u8; 8], information: &[u8]) -> Result<Self> {
+        Ok(match DriverInformation::decode(identification, information)? {
+            DriverInformation::Family { member_size } => Self::Family { member_size },
+            DriverInformation::Multi(multi) => Self::Multi(ranges(multi)),
+            DriverInformation::Other => {
+                let name = identification.split(|byte| *byte == 0).next().unwrap_or_default();
+                Self::Other(String::from_utf8_lossy(name).into_owned())
+            }
+        })
+    }
+}
+
+/// Members without an address are not in use.
+fn ranges(multi: MultiInformation) -> Vec<MemberRange> {
+    let range = |start, end: hyperslab_format::codec::Address, name| MemberRange {
+        start,
+        length: end.get().unwrap_or(0),
+        name,
+    };
+    let members = multi.members.into_iter();
+    members.filter_map(|member| Some(range(member.start.get()?, member.end, member.name))).collect()
+}
+
+/// What the driver information block of an old superblock says.
+pub(super) fn in_block(store: &Store) -> Result<Members> {
+    let SuperblockVersion::Old(old) = &store.superblock().version else { return Ok(Members::Alone) };
+    if !old.driver_info.is_defined() {
+        return Ok(Members::Alone);
+    }
+    let name = "driver information block";
+    let prefix = store.read(old.driver_info, DriverInfoBlock::PREFIX_SIZE as u64, name)?;
+    let length = DriverInfoBlock::size_of_block(&prefix).map_err(|error| error.at(old.driver_info))?;
+    let information = length.saturating_sub(DriverInfoBlock::PREFIX_SIZE as u64);
+    let information = usize::try_from(information).unwrap_or(usize::MAX);
+    store.check_inside(old.driver_info, length, name)?;
+    let block: DriverInfoBlock = store.get(old.driver_info, &information)?;
+    Members::decode(block.identification, &block.information)
+}
+
+/// What the driver info message of a superblock extension says.
+pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result<Members> {
+    match message::find::<DriverInfo>(container, header)? {
+        Some(info) => Members::decode(info.identification, &info.information),
+        None => Ok(Members::Alone),
+    }
+}
+
+/// An error if parts of the file lie in members that the driver does not know. (That a family is not whole shows in
+/// its length.)
+pub(super) fn check(members: &Members, store: &Store) -> Result<()> {
+    let driver = match members {
+        Members::Multi(_) => "NCSAmult",
+        Members::Other(name) => name,
+        Members::Alone | Members::Incomplete | Members::Family { .. } => return Ok(()),
+    };
+    if !store.driver_kind().is_one_file() {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!(
+        "a file of several members (driver `{driver}`) through the {} driver",
+        store.driver_kind()
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::codec::{Address, FileParams, Structure as _};
+    use hyperslab_format::driver_info::{FAMILY, MULTI, MultiMember};
+    use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, Superblock};
+    use hyperslab_format::symbol_table_entry::SymbolTableEntry;
+    use hyperslab_vfd::Core;
+
+    use super::*;
+
+    fn file(end: u64, block: Option<(&[u8; 8], &[u8])>) -> Vec<u8> {
+        let root = SymbolTableEntry::read(
+            &mut hyperslab_format::codec::Reader::new("entry", &[0; 40]),
+            FileParams::DEFAULT,
+        );
+        let old = OldSuperblock {
+            indexed_storage_k: None,
+            group_leaf_k: 4,
+            group_internal_k: 16,
+            free_space: Address::UNDEFINED,
+            driver_info: if block.is_some() { Address::new(96) } else { Address::UNDEFINED },
+            root: root.unwrap(),
+        };
+        let superblock = Superblock {
+            params: FileParams::DEFAULT,
+            consistency: ConsistencyFlags::empty(),
+            base_address: 0,
+            end_of_file: Address::new(end),
+            version: SuperblockVersion::Old(old),
+        };
+        let mut bytes = superblock.encode().unwrap();
+        assert_eq!(bytes.len(), 96);
+        if let Some((identification, information)) = block {
+            let block =
+                DriverInfoBlock { identification: *identification, information: information.to_vec() };
+            bytes.extend(block.encode(&information.len()).unwrap());
+        }
+        bytes
+    }
+
+    fn said(bytes: Vec<u8>) -> Members {
+        Members::of(Arc::new(Core::image("image", bytes))).unwrap()
+    }
+
+    #[test]
+    fn old_superblocks_have_a_block() {
+        assert_eq!(said(file(96, None)), Members::Alone);
+        assert_eq!(said(file(97, None)), Members::Incomplete);
+        let family = Members::Family { member_size: 1024 };
+        assert_eq!(said(file(9999, Some((&FAMILY, &1024_u64.to_le_bytes())))), family);
+        assert_eq!(said(file(96, Some((b"LANLxyz\0", &[1])))), Members::Other("LANLxyz".into()));
+        // A block that cannot be read says nothing.
+        assert_eq!(said(file(96, Some((&FAMILY, &[1])))), Members::Incomplete);
+        assert!(Members::of(Arc::new(Core::image("image", *b"none"))).is_err());
+    }
+
+    #[test]
+    fn members_of_multi_are_in_order() {
+        let member = |start, end, name: &[u8]| MultiMember {
+            start: Address::new(start),
+            end: Address::new(end),
+            name: name.to_vec(),
+        };
+        let members = vec![member(0, 100, b"%s-s"), member(1 << 40, 7, b"%s-r")];
+        let multi = DriverInformation::Multi(MultiInformation { mapping: [1, 1, 3, 1, 1, 1], members });
+        let bytes = file(1 << 41, Some((&MULTI, &multi.encode().unwrap().unwrap())));
+        let Members::Multi(ranges) = said(bytes.clone()) else { panic!() };
+        assert_eq!(
+            ranges.iter().map(|range| (range.start, range.length)).collect::<Vec<_>>(),
+            [(0, 100), (1 << 40, 7)]
+        );
+        // One file cannot hold it.
+        let options = StoreOptions { ignore_marks: true, ..StoreOptions::default() };
+        let error = super::super::OpenFile::open(Arc::new(Core::image("image", bytes)), options).unwrap_err();
+        assert!(error.to_string().contains("a file of several members (driver `NCSAmult`)"), "{error}");
+    }
+}

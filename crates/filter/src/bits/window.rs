@@ -1,0 +1,158 @@
+//! Bits taken from a window of 64: for codes whose lengths differ.
+
+/// Takes bits from bytes, the most significant one of a byte first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BitWindow<'a> {
+    bytes: &'a [u8],
+    /// The bit that comes next, and the one behind the last.
+    next: u64,
+    end: u64,
+}
+
+impl<'a> BitWindow<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        let end = u64::try_from(bytes.len()).unwrap_or(u64::MAX).saturating_mul(8);
+        Self { bytes, next: 0, end }
+    }
+
+    /// The next `count` bits, 32 at most, or [`None`] behind the end.
+    #[inline]
+    pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
+        let bits = self.at(self.next) >> 1 >> (63 - count);
+        self.pass(u64::from(count))?;
+        u32::try_from(bits).ok()
+    }
+
+    /// How many zeros stand before the next one, which is taken as well; [`None`] behind the end.
+    #[inline]
+    pub(crate) fn get_unary(&mut self) -> Option<u32> {
+        let mut zeros = 0;
+        self.get_unaries(std::slice::from_mut(&mut zeros), |to, zeros| *to = zeros)?;
+        Some(zeros)
+    }
+
+    /// [`get_unary`](Self::get_unary) for each of `items`.
+    #[inline]
+    pub(crate) fn get_unaries<T>(
+        &mut self,
+        items: &mut [T],
+        mut each: impl FnMut(&mut T, u32),
+    ) -> Option<()> {
+        // The first bit lowest: then the ones are cleared one after another without knowing where they are.
+        let mut first = self.next;
+        let mut window = self.at(first).reverse_bits();
+        let mut next = first;
+        for item in items {
+            while window == 0 {
+                first = first.saturating_add(Self::held(first));
+                if first >= self.end {
+                    return None;
+                }
+                window = self.at(first).reverse_bits();
+            }
+            let one = first + u64::from(window.trailing_zeros());
+            each(item, u32::try_from(one - next).ok()?);
+            next = one + 1;
+            window &= window - 1;
+        }
+        self.next = next;
+        Some(())
+    }
+
+    /// Calls `each` with each of `items` and the next `count` bits, 1 to 32; [`None`] behind the end.
+    #[inline]
+    pub(crate) fn get_each<T>(
+        &mut self,
+        count: u32,
+        items: &mut [T],
+        each: impl Fn(&mut T, u32),
+    ) -> Option<()> {
+        let mut next = self.next;
+        self.pass(u64::from(count).checked_mul(u64::try_from(items.len()).ok()?)?)?;
+        for item in items {
+            // No bits depend on those before, but on where they are.
+            each(item, u32::try_from(self.at(next) >> (64 - count)).ok()?);
+            next += u64::from(count);
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn pass(&mut self, count: u64) -> Option<()> {
+        self.next = self.next.checked_add(count).filter(|next| *next <= self.end)?;
+        Some(())
+    }
+
+    /// How many bits [`at`](Self::at) gives: 57 at least.
+    #[inline]
+    fn held(bit: u64) -> u64 {
+        64 - bit % 8
+    }
+
+    /// The bits from `bit` on, the first one highest; those it does not have, or that are behind the end, are 0.
+    #[inline]
+    fn at(&self, bit: u64) -> u64 {
+        let rest = usize::try_from(bit / 8).ok().and_then(|at| self.bytes.get(at..)).unwrap_or_default();
+        let window =
+            rest.first_chunk().map_or_else(|| last_bytes(rest), |window| u64::from_be_bytes(*window));
+        window << (bit % 8)
+    }
+}
+
+/// Fewer than eight bytes as the first ones of eight.
+#[cold]
+fn last_bytes(rest: &[u8]) -> u64 {
+    let mut window = [0; 8];
+    window.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    u64::from_be_bytes(window)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::{BitReader, BitWriter};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn values_come_back(values in proptest::collection::vec((any::<u32>(), 0..=32_u32, 0..200_u32), 0..100)) {
+            let mut bytes = Vec::new();
+            let mut writer = BitWriter::new(&mut bytes);
+            for (value, count, zeros) in &values {
+                writer.put(*value, *count);
+                writer.put_unary(*zeros);
+            }
+            writer.finish();
+            let mut reader = BitWindow::new(&bytes);
+            for (value, count, zeros) in &values {
+                let mask = 1_u32.checked_shl(*count).map_or(u32::MAX, |bit| bit - 1);
+                prop_assert_eq!(reader.get(*count), Some(value & mask));
+                prop_assert_eq!(reader.get_unary(), Some(*zeros));
+            }
+            prop_assert!(reader.get(8).is_none());
+        }
+
+        #[test]
+        fn equals_the_reader(
+            bytes in proptest::collection::vec(prop_oneof![Just(0_u8), any::<u8>()], 0..60),
+            steps in proptest::collection::vec((1..=32_u32, 0..30_usize), 0..60),
+        ) {
+            let (mut window, mut reader) = (BitWindow::new(&bytes), BitReader::new(&bytes));
+            for (count, several) in steps {
+                if several < 3 {
+                    prop_assert_eq!(window.get_unary(), reader.get_unary());
+                } else if several < 10 {
+                    prop_assert_eq!(window.get(count), reader.get(count));
+                } else {
+                    let mut items = vec![0; several];
+                    let got = window.get_each(count, &mut items, |item, bits| *item = bits).map(|()| items);
+                    let expected: Option<Vec<u32>> = (0..several).map(|_| reader.get(count)).collect();
+                    prop_assert_eq!(&got, &expected);
+                    if got.is_none() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}

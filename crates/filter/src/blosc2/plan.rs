@@ -1,0 +1,109 @@
+//! How a chunk of Blosc 2 is encoded.
+
+use crate::Result;
+use crate::codec::choice::Codec;
+
+use super::chunk::{AS_IT_IS, HEADER, IS_LONG, LONG_HEADER, Memory, NOT_SPLIT, RUN, TRANSFORMS, VERSION};
+use super::transform::{Elements, Transform};
+use super::{ID, failed};
+
+/// How to encode.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) codec: Codec,
+    pub(super) level: u32,
+    pub(super) transform: Transform,
+    /// Bytes of an element.
+    pub(super) size: usize,
+    /// Bytes of a block.
+    pub(super) block: usize,
+}
+
+impl Plan {
+    /// Bytes of an element as a chunk has it: one byte, where they are too many for its header.
+    fn element(&self) -> u8 {
+        u8::try_from(self.size).unwrap_or(1)
+    }
+
+    /// Whether its blocks are split.
+    fn is_split(&self) -> bool {
+        self.codec.is_split() && self.element() > 1 && self.block.is_multiple_of(usize::from(self.element()))
+    }
+
+    /// A header, but for the bytes of the chunk.
+    fn header(&self, length: u32) -> [u8; LONG_HEADER] {
+        let mut header = [0; LONG_HEADER];
+        let flags = IS_LONG | self.codec.format() << 5 | if self.is_split() { 0 } else { NOT_SPLIT };
+        let block = u32::try_from(self.block).unwrap_or(length);
+        let [l0, l1, l2, l3] = length.to_le_bytes();
+        let [b0, b1, b2, b3] = block.to_le_bytes();
+        let start = [VERSION, 1, flags, self.element(), l0, l1, l2, l3, b0, b1, b2, b3];
+        header.iter_mut().zip(start).for_each(|(to, from)| *to = from);
+        header.iter_mut().skip(HEADER + TRANSFORMS - 1).take(1).for_each(|to| *to = self.transform.number());
+        header
+    }
+}
+
+/// A chunk of these bytes; nothing for none.
+pub(super) fn encode(plan: Plan, input: &[u8]) -> Result<Vec<u8>> {
+    if input.is_empty() {
+        return Ok(Vec::new());
+    }
+    let length = i32::try_from(input.len()).ok().filter(|length| i32::MAX - length >= 32);
+    let length = length.ok_or_else(|| failed("the chunk has more than 2 GiB"))?.cast_unsigned();
+    let mut output = plan.header(length).to_vec();
+    if plan.level > 0 {
+        let places = output.len();
+        output.resize(places + 4 * input.len().div_ceil(plan.block), 0);
+        let mut memory = Memory::default();
+        let first = input.get(..plan.block).unwrap_or(input);
+        for (at, block) in input.chunks(plan.block).enumerate() {
+            let place = u32::try_from(output.len()).unwrap_or(u32::MAX).to_le_bytes();
+            if let Some(to) = output.get_mut(places + 4 * at..).and_then(<[u8]>::first_chunk_mut) {
+                *to = place;
+            }
+            plan.encode_block(if at > 0 { Some(first) } else { None }, block, &mut output, &mut memory)?;
+        }
+    }
+    if plan.level == 0 || output.len() >= LONG_HEADER + input.len() {
+        output.truncate(LONG_HEADER);
+        output.extend_from_slice(input);
+        output.iter_mut().skip(2).take(1).for_each(|flags| *flags |= AS_IT_IS);
+    }
+    let whole = u32::try_from(output.len()).unwrap_or(u32::MAX).to_le_bytes();
+    if let Some(to) = output.get_mut(12..).and_then(<[u8]>::first_chunk_mut) {
+        *to = whole;
+    }
+    Ok(output)
+}
+
+impl Plan {
+    fn encode_block(
+        &self,
+        first: Option<&[u8]>,
+        block: &[u8],
+        output: &mut Vec<u8>,
+        memory: &mut Memory,
+    ) -> Result<()> {
+        memory.planes.resize(block.len(), 0);
+        let layout = Elements { size: usize::from(self.element()), version: VERSION };
+        layout.apply(self.transform, first, block, &mut memory.planes, &mut memory.bits);
+        let is_split = self.is_split() && block.len() == self.block;
+        let streams = if is_split { usize::from(self.element()) } else { 1 };
+        for plane in memory.planes.chunks_exact(block.len() / streams) {
+            if let Some((byte, others)) = plane.split_first()
+                && others.iter().all(|other| other == byte)
+            {
+                output.extend_from_slice(&(-i32::from(*byte)).to_le_bytes());
+                output.extend((*byte != 0).then_some(RUN));
+                continue;
+            }
+            memory.stream.clear();
+            self.codec.encode(ID, self.level, plane, &mut memory.stream)?;
+            let stream = if memory.stream.len() < plane.len() { &memory.stream } else { plane };
+            output.extend_from_slice(&u32::try_from(stream.len()).unwrap_or(u32::MAX).to_le_bytes());
+            output.extend_from_slice(stream);
+        }
+        Ok(())
+    }
+}

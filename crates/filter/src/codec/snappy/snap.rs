@@ -1,0 +1,28 @@
+//! Snappy by `snap`.
+
+use snap::raw;
+
+use crate::{FilterError, FilterId, Result};
+
+/// Decodes a stream that fills `output`.
+pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
+    let corrupt = |detail: String| FilterError::corrupt(id, format!("its Snappy stream: {detail}"));
+    let length = raw::decompress_len(input).map_err(|error| corrupt(error.to_string()))?;
+    if length != output.len() {
+        return Err(corrupt(format!("{length} bytes, where {} are needed", output.len())));
+    }
+    raw::Decoder::new().decompress(input, output).map_err(|error| corrupt(error.to_string()))?;
+    Ok(())
+}
+
+/// Appends `input` as a stream.
+pub(crate) fn encode(id: FilterId, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+    let start = output.len();
+    output.resize(start.saturating_add(raw::max_compress_len(input.len())), 0);
+    let room = output.get_mut(start..).unwrap_or_default();
+    let length = raw::Encoder::new()
+        .compress(input, room)
+        .map_err(|error| FilterError::failed(id, error.to_string()))?;
+    output.truncate(start + length);
+    Ok(())
+}

@@ -1,0 +1,290 @@
+//! A JPEG-LS image between its markers (T.87, annex C).
+//!
+//! ```text
+//! bytes        | meaning (numbers are big-endian)
+//! -------------+------------------------------------------------------------------------------------------
+//! FF D8        | begin of the image
+//! FF F7        | the frame: 2 bytes with their own length, 1 bits of a sample, 2 lines, 2 samples of a line,
+//!              | 1 components, for each: 1 its number, 1 factors of sampling, 0x11, 1 zero
+//! FF F8        | parameters: 2 bytes with their own length, 1 kind; kind 1: 2 largest sample, 3 times 2
+//!              | thresholds, 2 reset; 0 each for the usual
+//! FF E0 … EF   | of an application: 2 bytes with their own length, anything; FF FE: a comment, the same
+//! FF DA        | a scan: 2 bytes with their own length, 1 components, for each: 1 its number, 1 zero; 1 largest
+//!              | error, 1 turns: 0 one component, 1 lines, 2 samples; 1 zero; then the bits up to the next marker
+//! FF D9        | end of the image
+//! ```
+
+use crate::{FilterError, Result};
+
+use super::bits::{BitSink, BitSource};
+use super::model::{Model, Preset, Stored};
+use super::scan::{self, Size, Turns};
+use super::{ID, corrupt, unsupported};
+
+const BEGIN: u8 = 0xd8;
+const END: u8 = 0xd9;
+const SCAN: u8 = 0xda;
+const FRAME: u8 = 0xf7;
+const PARAMETERS: u8 = 0xf8;
+
+/// How the samples of an image are arranged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub(super) bits: u32,
+    pub(super) height: usize,
+    pub(super) width: usize,
+    pub(super) components: usize,
+}
+
+impl Frame {
+    /// Bytes of a sample.
+    pub(super) fn sample_bytes(self) -> usize {
+        if self.bits > 8 { 2 } else { 1 }
+    }
+
+    /// Bytes of the image.
+    pub(super) fn length(self) -> usize {
+        [self.height, self.width, self.components]
+            .into_iter()
+            .fold(self.sample_bytes(), usize::saturating_mul)
+    }
+}
+
+/// Takes the segments of an image.
+struct Segments<'a>(&'a [u8]);
+
+impl<'a> Segments<'a> {
+    /// The next marker and the bytes that belong to it.
+    fn next(&mut self) -> Result<(u8, &'a [u8])> {
+        let cut = || corrupt("its segments are cut off");
+        let [0xff, marker, rest @ ..] = self.0 else { return Err(cut()) };
+        match *marker {
+            // What fills up.
+            0xff => {
+                self.0 = self.0.get(1..).unwrap_or_default();
+                return self.next_after_filling();
+            }
+            BEGIN | END => {
+                self.0 = rest;
+                return Ok((*marker, &[]));
+            }
+            _ => {}
+        }
+        let (length, _) = rest.split_first_chunk().ok_or_else(cut)?;
+        let length = usize::from(u16::from_be_bytes(*length));
+        let (segment, after) = rest.split_at_checked(length).ok_or_else(cut)?;
+        self.0 = after;
+        Ok((*marker, segment.get(2..).ok_or_else(cut)?))
+    }
+
+    fn next_after_filling(&mut self) -> Result<(u8, &'a [u8])> {
+        let at = self.0.iter().position(|byte| *byte != 0xff).unwrap_or(self.0.len());
+        self.0 = self.0.get(at.saturating_sub(1)..).unwrap_or_default();
+        if let [0xff, 0xff, ..] = self.0 { Err(corrupt("its segments")) } else { self.next() }
+    }
+}
+
+/// What is known of an image before its scans.
+pub(super) struct Image<'a> {
+    pub(super) frame: Frame,
+    numbers: Vec<u8>,
+    stored: Stored,
+    segments: Segments<'a>,
+}
+
+impl<'a> Image<'a> {
+    /// Reads up to the frame.
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self> {
+        let mut segments = Segments(bytes);
+        if segments.next()?.0 != BEGIN {
+            return Err(corrupt("it is no JPEG-LS image"));
+        }
+        let mut stored = Stored::default();
+        loop {
+            let (marker, segment) = segments.next()?;
+            if marker == FRAME {
+                let (frame, numbers) = parse_frame(segment)?;
+                return Ok(Self { frame, numbers, stored, segments });
+            }
+            read_other(marker, segment, &mut stored)?;
+        }
+    }
+
+    /// Fills `output`, which has the bytes of the image: component after component, unless they take turns.
+    pub(super) fn decode(mut self, output: &mut [u8]) -> Result<()> {
+        let plane = output.len() / self.frame.components.max(1);
+        let mut missing = self.frame.components;
+        while missing > 0 {
+            let (marker, segment) = self.segments.next()?;
+            if marker != SCAN {
+                read_other(marker, segment, &mut self.stored)?;
+                continue;
+            }
+            let scan = self.parse_scan(segment)?;
+            let planes = output.get_mut(scan.first * plane..).unwrap_or_default();
+            let planes = planes.get_mut(..plane * scan.size.components).unwrap_or_default();
+            let mut source = BitSource::new(self.segments.0);
+            let width = self.frame.sample_bytes();
+            let mut lines = planes.chunks_exact_mut((scan.size.width * scan.size.components * width).max(1));
+            let decoded = scan::decode(&mut source, scan.model, scan.size, scan.turns, |line| {
+                if let Some(to) = lines.next() {
+                    store(line, width, to);
+                }
+            });
+            decoded.ok_or_else(|| corrupt("a scan is broken or cut off"))?;
+            self.segments.0 = source.rest();
+            missing = missing.saturating_sub(scan.size.components);
+        }
+        Ok(())
+    }
+
+    fn parse_scan(&self, segment: &[u8]) -> Result<Scan> {
+        let broken = || corrupt("the header of a scan");
+        let (count, rest) = segment.split_first().ok_or_else(broken)?;
+        let components = usize::from(*count);
+        let (selected, rest) = rest.split_at_checked(2 * components).ok_or_else(broken)?;
+        let [near, turns, shift] = *rest else { return Err(broken()) };
+        let [number, table, ..] = selected else { return Err(broken()) };
+        if *table != 0 || shift != 0 {
+            return Err(unsupported("a mapping table or a point transform"));
+        }
+        let first = self.numbers.iter().position(|known| known == number).ok_or_else(broken)?;
+        let turns = match turns {
+            0 | 1 if components == 1 => Turns::Lines,
+            1 if components == self.frame.components => Turns::Lines,
+            2 if components == self.frame.components => Turns::Samples,
+            _ => return Err(unsupported("a scan of some of the components")),
+        };
+        if !self.stored.is_of_all_bits(self.frame.bits) {
+            return Err(unsupported("a largest sample that is not all ones"));
+        }
+        let near = i32::from(near);
+        let preset = Preset::new(self.stored, self.frame.bits, near);
+        let preset = preset.ok_or_else(|| corrupt("the parameters of a scan"))?;
+        let Frame { width, height, .. } = self.frame;
+        let first = if components == 1 { first } else { 0 };
+        Ok(Scan { first, size: Size { width, height, components }, turns, model: Model::new(preset, near) })
+    }
+}
+
+struct Scan {
+    /// The first component.
+    first: usize,
+    size: Size,
+    turns: Turns,
+    model: Model,
+}
+
+fn parse_frame(segment: &[u8]) -> Result<(Frame, Vec<u8>)> {
+    let broken = || corrupt("the header of its frame");
+    let [bits, h1, h0, w1, w0, components, rest @ ..] = segment else { return Err(broken()) };
+    let frame = Frame {
+        bits: u32::from(*bits),
+        height: usize::from(u16::from_be_bytes([*h1, *h0])),
+        width: usize::from(u16::from_be_bytes([*w1, *w0])),
+        components: usize::from(*components),
+    };
+    let (entries, _) = rest.as_chunks::<3>();
+    if !(2..=16).contains(&frame.bits) || frame.width == 0 || entries.len() != frame.components {
+        return Err(broken());
+    }
+    if frame.components == 0 {
+        return Err(broken());
+    }
+    if frame.height == 0 {
+        return Err(unsupported("an image that says its height at the end"));
+    }
+    if entries.iter().any(|[_, sampling, _]| *sampling != 0x11) {
+        return Err(unsupported("components of different sizes"));
+    }
+    Ok((frame, entries.iter().map(|[number, ..]| *number).collect()))
+}
+
+/// Reads a segment that is neither frame nor scan.
+fn read_other(marker: u8, segment: &[u8], stored: &mut Stored) -> Result<()> {
+    match (marker, segment) {
+        (PARAMETERS, [1, numbers @ ..]) => {
+            let broken = || corrupt("its parameters");
+            let numbers: Vec<u16> =
+                numbers.as_chunks().0.iter().map(|number| u16::from_be_bytes(*number)).collect();
+            let [largest, t1, t2, t3, reset] = numbers.try_into().map_err(|_| broken())?;
+            *stored = Stored { largest, thresholds: [t1, t2, t3], reset };
+            Ok(())
+        }
+        (PARAMETERS, _) => Err(unsupported("a mapping table")),
+        (0xe8, [b'm', b'r', b'f', b'x', transform, ..]) if *transform != 0 => {
+            Err(unsupported("a transform of colours"))
+        }
+        (0xe0..=0xef | 0xfe, _) => Ok(()),
+        (0xc0..=0xcf, _) => Err(unsupported("another JPEG than JPEG-LS")),
+        (0xdd, _) => Err(unsupported("restarts within a scan")),
+        _ => Err(corrupt("a segment where none may be")),
+    }
+}
+
+fn store(line: &[i32], width: usize, output: &mut [u8]) {
+    for (to, sample) in output.chunks_exact_mut(width).zip(line) {
+        to.iter_mut().zip(sample.to_le_bytes()).for_each(|(to, byte)| *to = byte);
+    }
+}
+
+/// How an image is to be encoded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) frame: Frame,
+    pub(super) near: u8,
+    /// 0: one component after another, 1: lines in turns, 2: samples in turns.
+    pub(super) turns: u8,
+    pub(super) stored: Stored,
+}
+
+/// Appends an image of these bytes, arranged as [`Image::decode`] gives them.
+pub(super) fn encode(plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+    let failed = |reason: &str| FilterError::failed(ID, reason);
+    let Plan { frame, near, turns, stored } = *plan;
+    let preset =
+        Preset::new(stored, frame.bits, i32::from(near)).ok_or_else(|| failed("impossible parameters"))?;
+    if !stored.is_of_all_bits(frame.bits) {
+        return Err(failed("a largest sample that is not all ones"));
+    }
+    let size =
+        |size: usize| u16::try_from(size).map(u16::to_be_bytes).map_err(|_| failed("too large an image"));
+    let components = u8::try_from(frame.components).map_err(|_| failed("too many components"))?;
+    let samples: Vec<i32> = match frame.sample_bytes() {
+        1 => input.iter().map(|sample| i32::from(*sample)).collect(),
+        _ => input.as_chunks().0.iter().map(|sample| i32::from(u16::from_le_bytes(*sample))).collect(),
+    };
+    if samples.iter().any(|sample| *sample > preset.largest) {
+        return Err(failed("a sample of more bits than there are"));
+    }
+    output.extend([0xff, BEGIN, 0xff, FRAME]);
+    output.extend((8 + 3 * u16::from(components)).to_be_bytes());
+    output.extend(frame.bits.to_le_bytes().first());
+    output.extend([size(frame.height)?, size(frame.width)?].concat());
+    output.push(components);
+    output.extend((1..=components).flat_map(|number| [number, 0x11, 0]));
+    if stored != Stored::default() {
+        let [t1, t2, t3] = stored.thresholds;
+        output.extend([0xff, PARAMETERS, 0, 13, 1]);
+        output.extend([stored.largest, t1, t2, t3, stored.reset].map(u16::to_be_bytes).concat());
+    }
+    let together = if turns == 0 { 1 } else { frame.components };
+    let plane = frame.width * frame.height * together;
+    for (numbers, samples) in
+        (1..=components).collect::<Vec<_>>().chunks(together).zip(samples.chunks_exact(plane))
+    {
+        output.extend([0xff, SCAN]);
+        output.extend((6 + 2 * u16::try_from(together).unwrap_or(1)).to_be_bytes());
+        output.extend(together.to_le_bytes().first());
+        output.extend(numbers.iter().flat_map(|number| [*number, 0]));
+        output.extend([near, turns, 0]);
+        let mut sink = BitSink::new(output);
+        let size = Size { width: frame.width, height: frame.height, components: together };
+        let order = if turns == 2 { Turns::Samples } else { Turns::Lines };
+        let model = Model::new(preset, i32::from(near));
+        scan::encode(&mut sink, model, size, order, samples).ok_or_else(|| failed("impossible samples"))?;
+        sink.finish();
+    }
+    output.extend([0xff, END]);
+    Ok(())
+}

@@ -1,0 +1,435 @@
+//! What is expected of a sample, and how the surprise is coded (T.87, annex A).
+
+use super::bits::{BitSink, BitSource};
+
+/// Contexts of three quantised differences, of which one and its opposite are the same.
+const CONTEXTS: usize = 365;
+
+const SMALLEST_BIAS: i64 = -128;
+const LARGEST_BIAS: i64 = 127;
+
+/// No surprise is larger.
+const LARGEST_ERROR: i64 = 0xffff;
+
+/// More bits are not split off.
+const MOST_LOW_BITS: u32 = 24;
+
+/// Lengths of runs, as numbers of bits.
+pub(super) const RUN_BITS: [u32; 32] =
+    [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// The parameters of coding (T.87, C.2.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Preset {
+    pub(super) largest: i32,
+    pub(super) thresholds: [i32; 3],
+    pub(super) reset: i64,
+}
+
+/// The parameters as they are stored; 0 for what is to be as usual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Stored {
+    pub(super) largest: u16,
+    pub(super) thresholds: [u16; 3],
+    pub(super) reset: u16,
+}
+
+impl Stored {
+    /// Whether the largest sample is that of all these bits. With others, the encoder of the plug-in does not do what
+    /// the standard says.
+    pub(super) fn is_of_all_bits(self, bits: u32) -> bool {
+        self.largest == 0 || u32::from(self.largest) == (1 << bits) - 1
+    }
+}
+
+impl Preset {
+    /// The parameters of samples of so many bits with errors of at most `near`; [`None`] for what cannot be.
+    pub(super) fn new(stored: Stored, bits: u32, near: i32) -> Option<Self> {
+        let most = (1 << bits) - 1;
+        let largest = Some(i32::from(stored.largest)).filter(|largest| *largest > 0).unwrap_or(most);
+        if largest > most || near > (largest / 2).min(255) || near < 0 {
+            return None;
+        }
+        let usual = usual_thresholds(largest, near);
+        let mut thresholds = stored.thresholds.map(i32::from);
+        thresholds
+            .iter_mut()
+            .zip(usual)
+            .filter(|(stored, _)| **stored == 0)
+            .for_each(|(to, usual)| *to = usual);
+        let [t1, t2, t3] = thresholds;
+        let is_sorted = near < t1 && t1 <= t2 && t2 <= t3 && t3 <= largest;
+        let reset = if stored.reset == 0 { 64 } else { i64::from(stored.reset) };
+        (is_sorted && reset >= 3).then_some(Self { largest, thresholds, reset })
+    }
+}
+
+fn usual_thresholds(largest: i32, near: i32) -> [i32; 3] {
+    let clamp = |value: i32, least: i32| if value > largest || value < least { least } else { value };
+    let [t1, t2, t3] = if largest >= 128 {
+        let factor = (largest.min(4095) + 128) / 256;
+        [factor + 2 + 3 * near, 4 * factor + 3 + 5 * near, 17 * factor + 4 + 7 * near]
+    } else {
+        let factor = 256 / (largest + 1);
+        [(3 / factor + 3 * near).max(2), (7 / factor + 5 * near).max(3), (21 / factor + 7 * near).max(4)]
+    };
+    let t1 = clamp(t1, near + 1);
+    let t2 = clamp(t2, t1);
+    [t1, t2, clamp(t3, t2)]
+}
+
+/// What was seen in a context.
+#[derive(Debug, Clone, Copy)]
+struct Context {
+    /// Sums of the sizes of errors and of errors, how often, and what the prediction is mended by.
+    sizes: i64,
+    errors: i64,
+    count: i64,
+    bias: i64,
+}
+
+/// What was seen where runs end; `negatives` is how often the error was below 0.
+#[derive(Debug, Clone, Copy)]
+struct EndContext {
+    sizes: i64,
+    count: i64,
+    negatives: i64,
+}
+
+/// The model of a scan.
+#[derive(Debug)]
+pub(super) struct Model {
+    rules: Rules,
+    contexts: Vec<Context>,
+    ends: [EndContext; 2],
+}
+
+/// What of a model does not change.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    preset: Preset,
+    near: i32,
+    /// How many errors there are.
+    range: i64,
+    range_bits: u32,
+    limit: u32,
+}
+
+/// The samples around one: to the left, above, above to the left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around {
+    pub(super) left: i32,
+    pub(super) above: i32,
+    pub(super) corner: i32,
+}
+
+fn bits_of(values: i64) -> u32 {
+    64 - (values - 1).leading_zeros()
+}
+
+/// How many low bits are split off where errors have this sum of sizes: the least with which `count << bits` is no
+/// less than it.
+#[inline]
+fn low_bits(count: i64, sizes: i64) -> Option<u32> {
+    let bits = count.leading_zeros().saturating_sub(sizes.leading_zeros());
+    let bits = bits + u32::from(count << bits < sizes);
+    (bits <= MOST_LOW_BITS).then_some(bits)
+}
+
+impl Model {
+    pub(super) fn new(preset: Preset, near: i32) -> Self {
+        let step = i64::from(2 * near + 1);
+        let range = (i64::from(preset.largest) + i64::from(2 * near)) / step + 1;
+        let bits = bits_of(i64::from(preset.largest) + 1).max(2);
+        let sizes = ((range + 32) / 64).max(2);
+        let limit = 2 * (bits + bits.max(8));
+        Self {
+            rules: Rules { preset, near, range, range_bits: bits_of(range), limit },
+            contexts: vec![Context { sizes, errors: 0, count: 1, bias: 0 }; CONTEXTS],
+            ends: [EndContext { sizes, count: 1, negatives: 0 }; 2],
+        }
+    }
+
+    /// The context of a sample with `next` above to the right: 0 where all around is the same, and negative for the
+    /// opposite of one.
+    #[inline]
+    pub(super) fn context(&self, around: Around, next: i32) -> i32 {
+        let Around { left, above, corner } = around;
+        81 * self.rules.quantise(next - above)
+            + 9 * self.rules.quantise(above - corner)
+            + self.rules.quantise(corner - left)
+    }
+
+    /// Whether a run goes on with this sample.
+    #[inline]
+    pub(super) fn is_same(&self, sample: i32, run: i32) -> bool {
+        (sample - run).abs() <= self.rules.near
+    }
+
+    /// Takes a sample in a context.
+    #[inline]
+    pub(super) fn decode(&mut self, source: &mut BitSource<'_>, context: i32, around: Around) -> Option<i32> {
+        let rules = self.rules;
+        let sign = if context < 0 { -1 } else { 1 };
+        let seen = self.contexts.get_mut(usize::try_from(context.unsigned_abs()).ok()?)?;
+        let predicted = rules.predict(around, sign * seen.bias);
+        let low = low_bits(seen.count, seen.sizes)?;
+        let value = rules.get(source, low, rules.limit)?;
+        let turned = i64::from(rules.is_turned(seen, low));
+        // Errors of opposite sign take turns.
+        let error = (value >> 1) ^ -((value & 1) ^ turned);
+        if error.abs() > LARGEST_ERROR {
+            return None;
+        }
+        seen.see(error, rules.step(), rules.preset.reset);
+        Some(rules.sample(predicted, sign * error))
+    }
+
+    /// Appends a sample in a context; gives back what a reader takes.
+    #[inline]
+    pub(super) fn encode(
+        &mut self,
+        sink: &mut BitSink<'_>,
+        context: i32,
+        around: Around,
+        sample: i32,
+    ) -> Option<i32> {
+        let rules = self.rules;
+        let sign = if context < 0 { -1 } else { 1 };
+        let seen = self.contexts.get_mut(usize::try_from(context.unsigned_abs()).ok()?)?;
+        let predicted = rules.predict(around, sign * seen.bias);
+        let low = low_bits(seen.count, seen.sizes)?;
+        let error = rules.error(sign * (i64::from(sample) - predicted));
+        let error_or_opposite = if rules.is_turned(seen, low) { !error } else { error };
+        let value = (error_or_opposite << 1) ^ (error_or_opposite >> 63);
+        rules.put(sink, value, low, rules.limit);
+        seen.see(error, rules.step(), rules.preset.reset);
+        Some(rules.sample(predicted, sign * error))
+    }
+
+    fn end_bits(seen: EndContext, kind: usize) -> Option<u32> {
+        let more = if kind == 1 { seen.count >> 1 } else { 0 };
+        low_bits(seen.count, seen.sizes + more)
+    }
+
+    /// Takes the sample that ends a run; `run_bits` are those of the length of the run. Samples that are coded with
+    /// those of other components are not alone.
+    pub(super) fn decode_end(
+        &mut self,
+        source: &mut BitSource<'_>,
+        (left, above): (i32, i32),
+        is_alone: bool,
+        run_bits: u32,
+    ) -> Option<i32> {
+        let (predicted, sign, kind) = self.rules.end(left, above, is_alone);
+        let seen = *self.ends.get(kind)?;
+        let low = Self::end_bits(seen, kind)?;
+        let value = self.rules.get(source, low, self.rules.limit - run_bits - 1)?;
+        let both = value + i64::try_from(kind).ok()?;
+        let is_odd = both & 1 != 0;
+        let size = (both + 1) >> 1;
+        if size > LARGEST_ERROR {
+            return None;
+        }
+        let is_negative = (low != 0 || 2 * seen.negatives >= seen.count) == is_odd;
+        let error = if is_negative { -size } else { size };
+        self.ends.get_mut(kind)?.see(error, value, kind, self.rules.preset.reset);
+        Some(self.rules.sample(predicted, sign * error))
+    }
+
+    /// Appends the sample that ends a run; gives back what a reader takes.
+    pub(super) fn encode_end(
+        &mut self,
+        sink: &mut BitSink<'_>,
+        (left, above): (i32, i32),
+        is_alone: bool,
+        run_bits: u32,
+        sample: i32,
+    ) -> Option<i32> {
+        let (predicted, sign, kind) = self.rules.end(left, above, is_alone);
+        let seen = *self.ends.get(kind)?;
+        let low = Self::end_bits(seen, kind)?;
+        let error = self.rules.error(sign * (i64::from(sample) - predicted));
+        let negatives = low != 0 || 2 * seen.negatives >= seen.count;
+        let is_odd = error != 0 && (error < 0) == negatives;
+        let value = 2 * error.abs() - i64::try_from(kind).ok()? - i64::from(is_odd);
+        self.rules.put(sink, value, low, self.rules.limit - run_bits - 1);
+        self.ends.get_mut(kind)?.see(error, value, kind, self.rules.preset.reset);
+        Some(self.rules.sample(predicted, sign * error))
+    }
+}
+
+impl Rules {
+    #[inline]
+    fn quantise(&self, difference: i32) -> i32 {
+        let [t1, t2, t3] = self.preset.thresholds;
+        let size = difference.abs();
+        // Without branches, as nobody foresees them.
+        let level = i32::from(size > self.near)
+            + i32::from(size >= t1)
+            + i32::from(size >= t2)
+            + i32::from(size >= t3);
+        level * difference.signum()
+    }
+
+    fn step(&self) -> i64 {
+        i64::from(2 * self.near + 1)
+    }
+
+    /// The sample that differs from what was predicted by this error.
+    #[inline]
+    fn sample(&self, predicted: i64, error: i64) -> i32 {
+        let (near, largest) = (i64::from(self.near), i64::from(self.preset.largest));
+        let mut sample = predicted + error * self.step();
+        if sample < -near {
+            sample += self.range * self.step();
+        } else if sample > largest + near {
+            sample -= self.range * self.step();
+        }
+        i32::try_from(sample.clamp(0, largest)).unwrap_or(0)
+    }
+
+    /// The error that makes this difference, as it is coded.
+    #[inline]
+    fn error(&self, difference: i64) -> i64 {
+        let near = i64::from(self.near);
+        let mut error = if near == 0 {
+            difference
+        } else if difference > 0 {
+            (difference + near) / self.step()
+        } else {
+            -((near - difference) / self.step())
+        };
+        if error < 0 {
+            error += self.range;
+        }
+        if error >= (self.range + 1) / 2 {
+            error -= self.range;
+        }
+        error
+    }
+
+    /// A code of which at most `limit` bits are taken.
+    #[inline]
+    fn get(&self, source: &mut BitSource<'_>, low: u32, limit: u32) -> Option<i64> {
+        let most = limit - self.range_bits - 1;
+        let high = source.get_unary(most)?;
+        if high == most {
+            Some(source.get(self.range_bits)? + 1)
+        } else {
+            Some(i64::from(high) << low | source.get(low)?)
+        }
+    }
+
+    #[inline]
+    fn put(&self, sink: &mut BitSink<'_>, value: i64, low: u32, limit: u32) {
+        let most = limit - self.range_bits - 1;
+        match u32::try_from(value >> low) {
+            Ok(high) if high < most => {
+                sink.put_unary(high);
+                sink.put(value, low);
+            }
+            _ => {
+                sink.put_unary(most);
+                sink.put(value - 1, self.range_bits);
+            }
+        }
+    }
+
+    /// What a sample in this context is expected to be.
+    #[inline]
+    fn predict(&self, around: Around, bias: i64) -> i64 {
+        let Around { left, above, corner } = around;
+        let predicted = if corner >= left.max(above) {
+            left.min(above)
+        } else if corner <= left.min(above) {
+            left.max(above)
+        } else {
+            left + above - corner
+        };
+        (i64::from(predicted) + bias).clamp(0, i64::from(self.preset.largest))
+    }
+
+    /// Whether negative errors are the likelier ones, and have the shorter codes.
+    fn is_turned(&self, seen: &Context, low: u32) -> bool {
+        self.near == 0 && low == 0 && 2 * seen.errors <= -seen.count
+    }
+
+    /// What is expected where a run of `left` ends below `above`, as a sample and the sign of errors, and in which
+    /// of the two contexts.
+    #[inline]
+    fn end(&self, left: i32, above: i32, is_alone: bool) -> (i64, i64, usize) {
+        if is_alone && (left - above).abs() <= self.near {
+            return (i64::from(left), 1, 1);
+        }
+        (i64::from(above), if left > above { -1 } else { 1 }, 0)
+    }
+}
+
+impl Context {
+    #[inline]
+    fn see(&mut self, error: i64, step: i64, reset: i64) {
+        self.errors += error * step;
+        self.sizes += error.abs();
+        if self.count == reset {
+            self.sizes >>= 1;
+            self.errors = if self.errors >= 0 { self.errors >> 1 } else { -((1 - self.errors) >> 1) };
+            self.count >>= 1;
+        }
+        self.count += 1;
+        if self.errors <= -self.count {
+            self.errors = (self.errors + self.count).max(1 - self.count);
+            self.bias = (self.bias - 1).max(SMALLEST_BIAS);
+        } else if self.errors > 0 {
+            self.errors = (self.errors - self.count).min(0);
+            self.bias = (self.bias + 1).min(LARGEST_BIAS);
+        }
+    }
+}
+
+impl EndContext {
+    fn see(&mut self, error: i64, value: i64, kind: usize, reset: i64) {
+        self.negatives += i64::from(error < 0);
+        self.sizes += (value + i64::from(kind == 0)) >> 1;
+        if self.count == reset {
+            self.sizes >>= 1;
+            self.count >>= 1;
+            self.negatives >>= 1;
+        }
+        self.count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_thresholds_are_those_of_the_standard() {
+        assert_eq!(usual_thresholds(255, 0), [3, 7, 21]);
+        assert_eq!(usual_thresholds(255, 3), [12, 22, 42]);
+        assert_eq!(usual_thresholds(4095, 0), [18, 67, 276]);
+        assert_eq!(usual_thresholds(65535, 0), [18, 67, 276]);
+        assert_eq!(usual_thresholds(15, 0), [2, 3, 4]);
+        assert_eq!(usual_thresholds(3, 0), [2, 3, 3]);
+        let preset = Preset::new(Stored::default(), 8, 0).unwrap();
+        assert_eq!(preset, Preset { largest: 255, thresholds: [3, 7, 21], reset: 64 });
+        assert!(Preset::new(Stored::default(), 8, 128).is_none());
+        assert!(Preset::new(Stored { thresholds: [9, 7, 21], ..Stored::default() }, 8, 0).is_none());
+        assert!(Preset::new(Stored { largest: 256, ..Stored::default() }, 8, 0).is_none());
+    }
+
+    #[test]
+    fn errors_make_the_samples_they_come_from() {
+        for near in 0..4 {
+            let model = Model::new(Preset::new(Stored::default(), 8, near).unwrap(), near);
+            for (predicted, sample) in (0..256).flat_map(|a| (0..256).map(move |b| (i64::from(a), b))) {
+                let error = model.rules.error(i64::from(sample) - predicted);
+                assert!(
+                    (model.rules.sample(predicted, error) - sample).abs() <= near,
+                    "{near} {predicted} {sample}"
+                );
+            }
+        }
+    }
+}

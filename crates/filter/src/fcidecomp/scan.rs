@@ -1,0 +1,338 @@
+//! The samples of a scan, line by line (T.87, annexes A and B).
+
+use super::bits::{BitSink, BitSource};
+use super::model::{Around, Model, RUN_BITS};
+
+/// The samples of one component in one line and in the one before. One more stands before the first sample, and one
+/// behind the last.
+#[derive(Debug)]
+struct Lines {
+    above: Vec<i32>,
+    line: Vec<i32>,
+    /// Which of the lengths of runs comes next.
+    run: usize,
+}
+
+impl Lines {
+    fn new(width: usize) -> Self {
+        Self { above: vec![0; width + 2], line: vec![0; width + 2], run: 0 }
+    }
+
+    /// Begins the next line.
+    fn begin(&mut self) {
+        std::mem::swap(&mut self.above, &mut self.line);
+        if let [.., before, last] = &mut self.above[..] {
+            *last = *before;
+        }
+        if let (Some(first), Some(above)) = (self.line.first_mut(), self.above.get(1)) {
+            *first = *above;
+        }
+    }
+
+    /// What is around the sample at `x`, from 1 on, and above to its right.
+    #[inline]
+    fn around(&self, x: usize) -> Option<(Around, i32)> {
+        let [corner, above, next] = *self.above.get(x - 1..)?.first_chunk()?;
+        Some((Around { left: *self.line.get(x - 1)?, above, corner }, next))
+    }
+
+    #[inline]
+    fn set(&mut self, x: usize, sample: i32) {
+        if let Some(to) = self.line.get_mut(x) {
+            *to = sample;
+        }
+    }
+
+    fn samples(&self) -> &[i32] {
+        self.line.get(1..self.line.len() - 1).unwrap_or_default()
+    }
+
+    fn run_bits(&self) -> u32 {
+        RUN_BITS.get(self.run).copied().unwrap_or(0)
+    }
+
+    fn is_shorter_run(&mut self) {
+        self.run = self.run.saturating_sub(1);
+    }
+
+    fn is_longer_run(&mut self) {
+        self.run = (self.run + 1).min(RUN_BITS.len() - 1);
+    }
+}
+
+/// How the components of a scan take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turns {
+    /// Line by line; also for the only component of a scan.
+    Lines,
+    /// Sample by sample.
+    Samples,
+}
+
+/// The size of a scan; no number is 0.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Size {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) components: usize,
+}
+
+/// Takes the samples of a scan and calls `each` with every line: of one component after another, or of all with the
+/// samples of a place together. [`None`] if they are broken.
+pub(super) fn decode(
+    source: &mut BitSource<'_>,
+    mut model: Model,
+    size: Size,
+    turns: Turns,
+    mut each: impl FnMut(&[i32]),
+) -> Option<()> {
+    let mut components: Vec<Lines> = (0..size.components).map(|_| Lines::new(size.width)).collect();
+    let mut together = Vec::new();
+    for _ in 0..size.height {
+        components.iter_mut().for_each(Lines::begin);
+        match turns {
+            Turns::Lines => {
+                for lines in &mut components {
+                    decode_line(source, &mut model, lines)?;
+                }
+            }
+            Turns::Samples => decode_samples(source, &mut model, &mut components)?,
+        }
+        if let [only] = &components[..] {
+            each(only.samples());
+            continue;
+        }
+        together.resize(size.width * size.components, 0);
+        for (at, lines) in components.iter().enumerate() {
+            let to = together.iter_mut().skip(at).step_by(size.components);
+            to.zip(lines.samples()).for_each(|(to, sample)| *to = *sample);
+        }
+        each(&together);
+    }
+    Some(())
+}
+
+fn decode_line(source: &mut BitSource<'_>, model: &mut Model, lines: &mut Lines) -> Option<()> {
+    let end = lines.line.len() - 1;
+    let mut x = 1;
+    while x < end {
+        let (mut around, mut next) = lines.around(x)?;
+        let line = lines.line.get_mut(x..end)?.iter_mut();
+        // Above to the right of the samples behind this one.
+        let mut later = lines.above.get(x + 2..)?.iter();
+        for to in line {
+            let context = model.context(around, next);
+            if context == 0 {
+                break;
+            }
+            let sample = model.decode(source, context, around)?;
+            *to = sample;
+            x += 1;
+            around = Around { left: sample, above: next, corner: around.above };
+            next = later.next().copied().unwrap_or(next);
+        }
+        if x < end {
+            x = decode_run_and_end(source, model, lines, x)?;
+        }
+    }
+    Some(())
+}
+
+/// Takes a run at `x` and the sample that ends it; gives back where the next one is.
+fn decode_run_and_end(
+    source: &mut BitSource<'_>,
+    model: &mut Model,
+    lines: &mut Lines,
+    x: usize,
+) -> Option<usize> {
+    let end = lines.line.len() - 1;
+    let left = *lines.line.get(x - 1)?;
+    let run = decode_run(source, lines, end - x)?;
+    lines.line.get_mut(x..x + run)?.fill(left);
+    let x = x + run;
+    if x == end {
+        return Some(x);
+    }
+    let above = *lines.above.get(x)?;
+    let sample = model.decode_end(source, (left, above), true, lines.run_bits())?;
+    lines.set(x, sample);
+    lines.is_shorter_run();
+    Some(x + 1)
+}
+
+/// Takes the length of a run of at most `most` samples.
+fn decode_run(source: &mut BitSource<'_>, lines: &mut Lines, most: usize) -> Option<usize> {
+    let mut run = 0;
+    while source.get(1)? == 1 {
+        let length = 1 << lines.run_bits();
+        if length <= most - run {
+            lines.is_longer_run();
+        }
+        run += length.min(most - run);
+        if run == most {
+            return Some(run);
+        }
+    }
+    run += usize::try_from(source.get(lines.run_bits())?).ok()?;
+    // It would have ended with the line.
+    (run < most).then_some(run)
+}
+
+fn decode_samples(source: &mut BitSource<'_>, model: &mut Model, components: &mut [Lines]) -> Option<()> {
+    let end = components.first()?.line.len() - 1;
+    let mut x = 1;
+    while x < end {
+        let is_run = is_run(model, components, x)?;
+        if !is_run {
+            for lines in &mut *components {
+                let (around, next) = lines.around(x)?;
+                let sample = model.decode(source, model.context(around, next), around)?;
+                lines.set(x, sample);
+            }
+            x += 1;
+            continue;
+        }
+        let run = decode_run(source, components.first_mut()?, end - x)?;
+        let run_bits = components.first()?.run_bits();
+        for lines in &mut *components {
+            let left = *lines.line.get(x - 1)?;
+            lines.line.get_mut(x..x + run)?.fill(left);
+            if x + run < end {
+                let above = *lines.above.get(x + run)?;
+                let sample = model.decode_end(source, (left, above), false, run_bits)?;
+                lines.set(x + run, sample);
+            }
+        }
+        x += run;
+        if x < end {
+            components.first_mut()?.is_shorter_run();
+            x += 1;
+        }
+    }
+    Some(())
+}
+
+/// Whether all is the same around the samples of all components.
+fn is_run(model: &Model, components: &[Lines], x: usize) -> Option<bool> {
+    for lines in components {
+        let (around, next) = lines.around(x)?;
+        if model.context(around, next) != 0 {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+/// Appends the samples of a scan: those of one component after another, or of all with the samples of a place
+/// together. [`None`] if there are too few.
+pub(super) fn encode(
+    sink: &mut BitSink<'_>,
+    mut model: Model,
+    size: Size,
+    turns: Turns,
+    samples: &[i32],
+) -> Option<()> {
+    let mut components: Vec<Lines> = (0..size.components).map(|_| Lines::new(size.width)).collect();
+    for line in samples.chunks_exact(size.width * size.components).take(size.height) {
+        for (at, lines) in components.iter_mut().enumerate() {
+            lines.begin();
+            let from = line.iter().skip(at).step_by(size.components);
+            lines.line.iter_mut().skip(1).zip(from).for_each(|(to, sample)| *to = *sample);
+        }
+        match turns {
+            Turns::Lines => {
+                for lines in &mut components {
+                    encode_line(sink, &mut model, lines)?;
+                }
+            }
+            Turns::Samples => encode_samples(sink, &mut model, &mut components)?,
+        }
+    }
+    Some(())
+}
+
+fn encode_line(sink: &mut BitSink<'_>, model: &mut Model, lines: &mut Lines) -> Option<()> {
+    let end = lines.line.len() - 1;
+    let mut x = 1;
+    while x < end {
+        let (around, next) = lines.around(x)?;
+        let context = model.context(around, next);
+        let sample = *lines.line.get(x)?;
+        if context != 0 {
+            let taken = model.encode(sink, context, around, sample)?;
+            lines.set(x, taken);
+            x += 1;
+            continue;
+        }
+        let rest = lines.line.get_mut(x..end)?;
+        let run = rest.iter().take_while(|sample| model.is_same(**sample, around.left)).count();
+        rest.get_mut(..run)?.fill(around.left);
+        encode_run(sink, lines, run, end - x);
+        x += run;
+        if x < end {
+            let (sample, above) = (*lines.line.get(x)?, *lines.above.get(x)?);
+            let taken = model.encode_end(sink, (around.left, above), true, lines.run_bits(), sample)?;
+            lines.set(x, taken);
+            lines.is_shorter_run();
+            x += 1;
+        }
+    }
+    Some(())
+}
+
+/// Appends the length of a run, `most` if it ends with the line.
+fn encode_run(sink: &mut BitSink<'_>, lines: &mut Lines, run: usize, most: usize) {
+    let mut rest = run;
+    while rest >= 1 << lines.run_bits() {
+        sink.put(1, 1);
+        rest -= 1 << lines.run_bits();
+        lines.is_longer_run();
+    }
+    if run < most {
+        sink.put(0, 1);
+        sink.put(i64::try_from(rest).unwrap_or(0), lines.run_bits());
+    } else if rest > 0 {
+        sink.put(1, 1);
+    }
+}
+
+fn encode_samples(sink: &mut BitSink<'_>, model: &mut Model, components: &mut [Lines]) -> Option<()> {
+    let end = components.first()?.line.len() - 1;
+    let mut x = 1;
+    while x < end {
+        let is_run = is_run(model, components, x)?;
+        if !is_run {
+            for lines in &mut *components {
+                let (around, next) = lines.around(x)?;
+                let sample = *lines.line.get(x)?;
+                let taken = model.encode(sink, model.context(around, next), around, sample)?;
+                lines.set(x, taken);
+            }
+            x += 1;
+            continue;
+        }
+        let length = |lines: &Lines| {
+            let left = lines.line.get(x - 1).copied().unwrap_or(0);
+            let rest = lines.line.get(x..end).unwrap_or_default();
+            rest.iter().take_while(|sample| model.is_same(**sample, left)).count()
+        };
+        let run = components.iter().map(length).min()?;
+        encode_run(sink, components.first_mut()?, run, end - x);
+        let run_bits = components.first()?.run_bits();
+        for lines in &mut *components {
+            let left = *lines.line.get(x - 1)?;
+            lines.line.get_mut(x..x + run)?.fill(left);
+            if x + run < end {
+                let (sample, above) = (*lines.line.get(x + run)?, *lines.above.get(x + run)?);
+                let taken = model.encode_end(sink, (left, above), false, run_bits, sample)?;
+                lines.set(x + run, taken);
+            }
+        }
+        x += run;
+        if x < end {
+            components.first_mut()?.is_shorter_run();
+            x += 1;
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,193 @@
+//! Samples from their code.
+
+use std::hint::select_unpredictable;
+
+use crate::bits::BitWindow;
+
+use super::coder::{Coder, LARGEST_PAIR, SEGMENT, TO_THE_END};
+
+type Decoded<T> = Result<T, &'static str>;
+
+const CUT: &str = "the scan lines are cut off";
+
+/// Samples that are looked at together, whether they are all the same.
+const FEW: usize = 32;
+
+/// The pairs of all codes of the second extension.
+const PAIRS: [(u32, u32); LARGEST_PAIR as usize + 1] = pairs_of_codes();
+
+impl Coder {
+    /// Makes `output` the bytes of samples; `samples` is memory.
+    pub(super) fn decode(&self, coded: &[u8], output: &mut [u8], samples: &mut Vec<u32>) -> Decoded<()> {
+        let mut window = BitWindow::new(coded);
+        samples.resize(self.blocks * self.block, 0);
+        for bytes in output.chunks_mut(self.line * self.sample_bytes) {
+            let count = bytes.len() / self.sample_bytes;
+            self.decode_line(&mut window, samples, count.div_ceil(self.block))?;
+            let line = samples.get_mut(..count).unwrap_or_default();
+            if self.differences {
+                self.restore(line)?;
+            }
+            self.write(line, bytes);
+        }
+        Ok(())
+    }
+
+    /// Bytes of samples that so many bytes of code are enough for: the shortest code is that of a segment of zeros.
+    pub(super) fn most(&self, coded: usize) -> usize {
+        coded.saturating_mul(8 * SEGMENT * self.block * self.sample_bytes)
+    }
+
+    /// Takes the first `needed` blocks of a line.
+    fn decode_line(&self, window: &mut BitWindow<'_>, samples: &mut [u32], needed: usize) -> Decoded<()> {
+        let mut blocks = samples.chunks_exact_mut(self.block).take(needed);
+        let mut at = 0;
+        while let Some(block) = blocks.next() {
+            let mut option = window.get(self.id_bits).ok_or(CUT)?;
+            let is_low = option == 0;
+            let mut coded = block;
+            if is_low {
+                option = window.get(1).ok_or(CUT)?;
+            }
+            if self.differences && at == 0 && (is_low || option != self.last_option()) {
+                let (first, others) = coded.split_first_mut().ok_or(CUT)?;
+                *first = window.get(self.bits).ok_or(CUT)?;
+                coded = others;
+            }
+            let mut count = 1;
+            match (is_low, option) {
+                (true, 0) => {
+                    coded.fill(0);
+                    count = self.run(window, at)?;
+                    blocks.by_ref().take(count - 1).for_each(|block| block.fill(0));
+                }
+                (true, _) => pairs(window, coded)?,
+                (false, option) if option == self.last_option() => {
+                    window.get_each(self.bits, coded, |sample, bits| *sample = bits).ok_or(CUT)?;
+                }
+                (false, option) => splits(window, coded, option - 1)?,
+            }
+            at += count;
+        }
+        Ok(())
+    }
+
+    /// The blocks of a run of zeros that begins at block `at`; not 0.
+    fn run(&self, window: &mut BitWindow<'_>, at: usize) -> Decoded<usize> {
+        let rest = (self.blocks - at.min(self.blocks)).min(SEGMENT - at % SEGMENT);
+        let count = match window.get_unary().ok_or(CUT)? {
+            TO_THE_END => rest,
+            count @ ..TO_THE_END => usize::try_from(count + 1).unwrap_or(1),
+            count => usize::try_from(count).unwrap_or(usize::MAX),
+        };
+        if count > rest || count == 0 {
+            return Err("a run of zeros passes the end of its line or segment");
+        }
+        Ok(count)
+    }
+
+    /// Samples from differences.
+    fn restore(&self, line: &mut [u32]) -> Decoded<()> {
+        let largest = self.largest;
+        if line.iter().copied().max().is_some_and(|most| most > largest) {
+            return Err("a difference between samples is too large");
+        }
+        let Some((first, samples)) = line.split_first_mut() else { return Ok(()) };
+        let mut last = *first;
+        for samples in samples.chunks_mut(FEW) {
+            if samples.iter().fold(0, |bits, sample| bits | *sample) == 0 {
+                samples.fill(last);
+                continue;
+            }
+            for sample in samples {
+                // The fewer steps there are from one sample to the next, the better: what does not depend on `last`
+                // is ready before it, and no branch is guessed.
+                let mapped = *sample;
+                let half = mapped.div_ceil(2);
+                let near = last.wrapping_add(mapped >> 1 ^ (mapped & 1).wrapping_neg());
+                let far = select_unpredictable(last <= largest / 2, mapped, largest - mapped);
+                // Whether there is as much room on both sides: half <= last and last + half <= largest.
+                let is_near = last.wrapping_sub(half) < (largest + 1).saturating_sub(2 * half);
+                last = select_unpredictable(is_near, near, far);
+                *sample = last;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, samples: &[u32], bytes: &mut [u8]) {
+        let pairs = samples.iter().map(|sample| sample.to_le_bytes());
+        match (self.sample_bytes, self.big_endian) {
+            (1, _) => pairs.zip(bytes).for_each(|([low, ..], byte)| *byte = low),
+            (2, false) => {
+                pairs.zip(bytes.as_chunks_mut().0).for_each(|([a, b, ..], bytes)| *bytes = [a, b]);
+            }
+            (2, true) => {
+                pairs.zip(bytes.as_chunks_mut().0).for_each(|([a, b, ..], bytes)| *bytes = [b, a]);
+            }
+            (_, false) => pairs.zip(bytes.as_chunks_mut().0).for_each(|(sample, bytes)| *bytes = sample),
+            (_, true) => {
+                pairs.zip(bytes.as_chunks_mut().0).for_each(|([a, b, c, d], bytes)| *bytes = [d, c, b, a]);
+            }
+        }
+    }
+}
+
+const fn pairs_of_codes() -> [(u32, u32); LARGEST_PAIR as usize + 1] {
+    let mut pairs = [(0, 0); LARGEST_PAIR as usize + 1];
+    let (mut rest, mut sum, mut second) = (pairs.as_mut_slice(), 0, 0);
+    while let Some((pair, others)) = rest.split_first_mut() {
+        *pair = (sum - second, second);
+        (sum, second) = if second == sum { (sum + 1, 0) } else { (sum, second + 1) };
+        rest = others;
+    }
+    pairs
+}
+
+/// A block of the second extension.
+fn pairs(window: &mut BitWindow<'_>, coded: &mut [u32]) -> Decoded<()> {
+    // An odd first sample is the second of a pair.
+    let (lone, even) = coded.split_at_mut_checked(coded.len() % 2).unwrap_or_default();
+    let mut is_known = true;
+    let mut pair_of = |code: u32| {
+        let pair = usize::try_from(code).ok().and_then(|code| PAIRS.get(code));
+        is_known &= pair.is_some();
+        pair.copied().unwrap_or_default()
+    };
+    window.get_unaries(lone, |sample, code| *sample = pair_of(code).1).ok_or(CUT)?;
+    let pairs = even.as_chunks_mut::<2>().0;
+    window.get_unaries(pairs, |samples, code| *samples = pair_of(code).into()).ok_or(CUT)?;
+    if is_known { Ok(()) } else { Err("a pair of samples is too large for its code") }
+}
+
+/// A block of samples of which the `low` low bits stand apart.
+fn splits(window: &mut BitWindow<'_>, coded: &mut [u32], low: u32) -> Decoded<()> {
+    let mut all = 0;
+    window
+        .get_unaries(coded, |sample, high| {
+            all |= high;
+            *sample = high << low;
+        })
+        .ok_or(CUT)?;
+    if all > u32::MAX >> low {
+        return Err("a sample is too large");
+    }
+    if low > 0 {
+        window.get_each(low, coded, |sample, bits| *sample |= bits).ok_or(CUT)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_counted_along_diagonals() {
+        for (pair, code) in PAIRS.iter().zip(0..) {
+            let (a, b) = *pair;
+            assert_eq!((a + b) * (a + b + 1) / 2 + b, code);
+        }
+        assert_eq!(PAIRS.len(), 91);
+    }
+}

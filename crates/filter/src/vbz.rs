@@ -1,0 +1,328 @@
+//! The VBZ filter (number 32020) of nanopore signals: integers of as many bytes as they need, then Zstandard.
+//!
+//! ```text
+//! client data  | meaning
+//! -------------+--------------------------------------------------------------------------------
+//! 0            | version: 0 or 1
+//! 1            | bytes of an integer: 1, 2 or 4; 0: bytes stay as they are
+//! 2            | not 0: differences, with the sign in the lowest bit
+//! 3            | level of Zstandard, 1 if missing; 0: without
+//!
+//! bytes of a chunk | meaning
+//! -----------------+--------------------------------------------------------------------------
+//! 4                | bytes it decodes to, little-endian
+//! n                | the integers; a Zstandard frame of them, unless there is none
+//!
+//! bytes        | meaning: the integers (Stream VByte)
+//! -------------+--------------------------------------------------------------------------------
+//! 1 per 4      | 2 bits for each, the lowest first: its bytes less 1; integers of 1 byte in version 1: 0, 1, 2
+//!              | or 4 half bytes
+//! n            | the integers, their lowest bytes (half bytes) first
+//! ```
+
+use crate::codec::zstd;
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+
+/// The VBZ filter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Vbz;
+
+const ID: FilterId = FilterId::VBZ;
+
+const DEFAULT_LEVEL: u32 = 1;
+
+/// What client data say.
+#[derive(Debug, Clone, Copy)]
+struct Parameters {
+    /// Bytes of an integer, not 0; [`None`] if bytes stay as they are.
+    size: Option<usize>,
+    differences: bool,
+    halves: bool,
+    level: u32,
+}
+
+impl Parameters {
+    fn parse(client_data: &[u32]) -> Result<Self, &'static str> {
+        let [version @ 0..=1, size @ (0 | 1 | 2 | 4), differences, rest @ ..] = client_data else {
+            return Err("client data are missing, or of no known version or size of integers");
+        };
+        Ok(Self {
+            size: usize::try_from(*size).ok().filter(|size| *size > 0),
+            differences: *differences != 0,
+            halves: *version == 1 && *size == 1,
+            level: rest.first().copied().unwrap_or(DEFAULT_LEVEL),
+        })
+    }
+
+    /// Bytes that so many integers take at most.
+    fn most(self, count: usize) -> usize {
+        count.div_ceil(4).saturating_add(count.saturating_mul(4))
+    }
+}
+
+impl Filter for Vbz {
+    fn id(&self) -> FilterId {
+        ID
+    }
+
+    fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let corrupt = |what: &str| FilterError::corrupt(ID, what);
+        let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        let (length, input) = input.split_first_chunk().ok_or_else(|| corrupt("no room for its length"))?;
+        let limit = FilterError::Limit { id: ID, limit: context.max_output };
+        let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| limit.clone())?;
+        if length > context.max_output {
+            return Err(limit);
+        }
+        let count = length / parameters.size.unwrap_or(1);
+        let mut decoded = Vec::new();
+        let stream = if parameters.level == 0 {
+            input
+        } else {
+            let most = if parameters.size.is_some() { parameters.most(count) } else { length };
+            zstd::decode(ID, input, &mut decoded, most).map_err(|error| match error {
+                FilterError::Limit { .. } => corrupt("its Zstandard frame is too long"),
+                error => error,
+            })?;
+            &decoded
+        };
+        let Some(size) = parameters.size else {
+            if stream.len() != length {
+                return Err(corrupt("it has another length than it says"));
+            }
+            output.clear();
+            output.extend_from_slice(stream);
+            return Ok(Produced::Output);
+        };
+        let (keys, values) = stream
+            .split_at_checked(count.div_ceil(4))
+            .filter(|_| length.is_multiple_of(size))
+            .ok_or_else(|| corrupt("its integers are cut off, or not whole"))?;
+        output.clear();
+        output.resize(length, 0);
+        let read = match size {
+            1 => integers::<1>(parameters, keys, values, output),
+            2 => integers::<2>(parameters, keys, values, output),
+            _ => integers::<4>(parameters, keys, values, output),
+        };
+        read.ok_or_else(|| corrupt("its integers are cut off, or too many"))?;
+        Ok(Produced::Output)
+    }
+
+    fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        let failed = |reason: &str| FilterError::failed(ID, reason);
+        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        let length = u32::try_from(input.len()).map_err(|_| failed("the chunk has more than 4 GiB"))?;
+        if !input.len().is_multiple_of(parameters.size.unwrap_or(1)) {
+            return Err(failed("the chunk is not one of whole integers"));
+        }
+        output.clear();
+        output.extend_from_slice(&length.to_le_bytes());
+        let mut encoded = Vec::new();
+        let stream = match parameters.size {
+            None => input,
+            Some(size) => {
+                match size {
+                    1 => write::<1>(parameters, input, &mut encoded),
+                    2 => write::<2>(parameters, input, &mut encoded),
+                    _ => write::<4>(parameters, input, &mut encoded),
+                }
+                &encoded
+            }
+        };
+        if parameters.level == 0 {
+            output.extend_from_slice(stream);
+        } else {
+            let mut frame = Vec::new();
+            zstd::encode(ID, parameters.level, stream, &mut frame)?;
+            output.extend_from_slice(&frame);
+        }
+        Ok(Produced::Output)
+    }
+
+    fn encoded_length(&self, _context: &FilterContext<'_>, _input: usize) -> Option<usize> {
+        None
+    }
+
+    fn compresses(&self) -> bool {
+        true
+    }
+}
+
+/// Takes half bytes, the lower one of a byte first.
+struct Halves<'a> {
+    rest: &'a [u8],
+    waiting: Option<u8>,
+}
+
+impl Halves<'_> {
+    fn next(&mut self) -> Option<u32> {
+        if let Some(high) = self.waiting.take() {
+            return Some(u32::from(high));
+        }
+        let (byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        self.waiting = Some(byte >> 4);
+        Some(u32::from(byte & 15))
+    }
+}
+
+/// Fills `output` with integers of `N` bytes; [`None`] if they are not as many as the values.
+fn integers<const N: usize>(
+    parameters: Parameters,
+    keys: &[u8],
+    values: &[u8],
+    output: &mut [u8],
+) -> Option<()> {
+    let mut rest = values;
+    let mut halves = Halves { rest: values, waiting: None };
+    let mut sum = 0_u32;
+    for (four, key) in output.chunks_mut(4 * N).zip(keys) {
+        let keys = [key & 3, key >> 2 & 3, key >> 4 & 3, key >> 6];
+        for (to, key) in four.as_chunks_mut::<N>().0.iter_mut().zip(keys) {
+            let mut value = 0;
+            if parameters.halves {
+                for at in 0..(1_u32 << key) >> 1 {
+                    value |= halves.next()? << (4 * at);
+                }
+            } else {
+                let (bytes, after) = rest.split_at_checked(usize::from(key) + 1)?;
+                value = bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));
+                rest = after;
+            }
+            if parameters.differences {
+                sum = sum.wrapping_add((value >> 1) ^ (value & 1).wrapping_neg());
+                value = sum;
+            }
+            to.iter_mut().zip(value.to_le_bytes()).for_each(|(to, byte)| *to = byte);
+        }
+    }
+    let rest = if parameters.halves { halves.rest } else { rest };
+    rest.is_empty().then_some(())
+}
+
+/// Appends integers of `N` bytes.
+fn write<const N: usize>(parameters: Parameters, input: &[u8], output: &mut Vec<u8>) {
+    let unused = 32 - 8 * u32::try_from(N).unwrap_or(4);
+    let elements = input.as_chunks::<N>().0;
+    let mut keys: Vec<u8> = Vec::with_capacity(elements.len().div_ceil(4));
+    let mut values: Vec<u8> = Vec::with_capacity(input.len());
+    let mut half = false;
+    let mut before = 0_u32;
+    for four in elements.chunks(4) {
+        let mut key = 0;
+        for (at, bytes) in (0_u32..).step_by(2).zip(four) {
+            let element = bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));
+            let mut value = element;
+            if parameters.differences {
+                // As wide as an integer is, so that no difference takes more.
+                let difference = (element.wrapping_sub(before) << unused).cast_signed() >> unused;
+                value = ((difference << 1) ^ (difference >> 31)).cast_unsigned();
+                before = element;
+            }
+            let needed = 32 - value.leading_zeros();
+            let code = if parameters.halves {
+                let code = match needed {
+                    0 => 0,
+                    1..=4 => 1,
+                    5..=8 => 2,
+                    _ => 3,
+                };
+                for place in 0..(1_u32 << code) >> 1 {
+                    let [low, ..] = (value >> (4 * place) & 15).to_le_bytes();
+                    match values.last_mut().filter(|_| half) {
+                        Some(last) => *last |= low << 4,
+                        None => values.push(low),
+                    }
+                    half = !half;
+                }
+                code
+            } else {
+                let count = needed.div_ceil(8).max(1);
+                values.extend(value.to_le_bytes().iter().take(usize::try_from(count).unwrap_or(4)));
+                count - 1
+            };
+            key |= code << at;
+        }
+        let [low, ..] = u32::to_le_bytes(key);
+        keys.push(low);
+    }
+    output.extend(keys);
+    output.extend(values);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keeps_the_contract() {
+        for (version, size, differences) in
+            [(0, 1, 0), (0, 2, 1), (1, 1, 1), (1, 2, 1), (1, 4, 0), (0, 4, 1), (1, 0, 0), (1, 1, 0)]
+        {
+            for count in [0, 1, 2, 3, 4, 5, 100, 4001] {
+                conformance::run_with(&Vbz, &[version, size, differences, 0], count * 4);
+                if cfg!(any(feature = "ruzstd", feature = "zstd")) {
+                    conformance::run_with(&Vbz, &[version, size, differences], count * 4);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn integers_are_stored_as_documented() {
+        // 5, 6, 300, -1 and 0: differences of 5, 1, 294, -301 and 1.
+        let raw: Vec<u8> = [5_i16, 6, 300, -1, 0].into_iter().flat_map(i16::to_le_bytes).collect();
+        let stored = [10, 0, 0, 0, 0b0101_0000, 0, 10, 2, 0x4c, 0x02, 0x59, 0x02, 2];
+        assert_eq!(conformance::encode(&Vbz, &[1, 2, 1, 0], &raw).unwrap(), stored);
+        assert_eq!(conformance::decode(&Vbz, &[1, 2, 1, 0], &stored, None, 10).unwrap(), raw);
+        // 0, 7, 0x2a and 0xff in half bytes.
+        let stored = [4, 0, 0, 0, 0b1010_0100, 0xa7, 0xf2, 0x0f];
+        assert_eq!(conformance::encode(&Vbz, &[1, 1, 0, 0], &[0, 7, 0x2a, 0xff]).unwrap(), stored);
+        assert_eq!(conformance::decode(&Vbz, &[1, 1, 0, 0], &stored, None, 4).unwrap(), [0, 7, 0x2a, 0xff]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        let decode = |data: &[u32], bytes: &[u8]| conformance::decode(&Vbz, data, bytes, None, 100);
+        for data in [&[][..], &[2, 2, 1, 0], &[1, 3, 1, 0], &[1, 8, 1, 0], &[1, 2]] {
+            assert!(matches!(decode(data, &[0; 9]), Err(FilterError::Corrupt { .. })), "{data:?}");
+        }
+        for bytes in
+            [&[2, 0, 0][..], &[2, 0, 0, 0], &[2, 0, 0, 0, 1, 5], &[2, 0, 0, 0, 0, 5, 5], &[1, 0, 0, 0, 0, 5]]
+        {
+            assert!(matches!(decode(&[1, 2, 1, 0], bytes), Err(FilterError::Corrupt { .. })), "{bytes:?}");
+        }
+        assert!(conformance::encode(&Vbz, &[1, 2, 1, 0], &[1; 3]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn integers_come_back(
+            values in proptest::collection::vec(prop_oneof![Just(0_u32), 0..300_u32, any::<u32>()], 0..200),
+            version in 0..2_u32,
+            size in prop_oneof![Just(1_usize), Just(2), Just(4)],
+            differences in 0..2_u32,
+        ) {
+            let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect();
+            let client_data = [version, u32::try_from(size).unwrap(), differences, 0];
+            let stored = conformance::encode(&Vbz, &client_data, &raw).unwrap();
+            let decoded = conformance::decode(&Vbz, &client_data, &stored, None, raw.len()).unwrap();
+            prop_assert_eq!(decoded, raw);
+        }
+
+        #[test]
+        fn arbitrary_bytes_do_not_panic(
+            bytes in proptest::collection::vec(any::<u8>(), 0..200),
+            version in 0..2_u32,
+            size in prop_oneof![Just(0_u32), Just(1), Just(2), Just(4)],
+        ) {
+            let bytes = [&[64, 0, 0, 0], &bytes[..]].concat();
+            if let Ok(decoded) = conformance::decode(&Vbz, &[version, size, 1, 0], &bytes, None, 100) {
+                prop_assert_eq!(decoded.len(), 64);
+            }
+        }
+    }
+}

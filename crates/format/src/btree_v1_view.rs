@@ -1,0 +1,192 @@
+//! Version 1 B-tree nodes of chunks, seen where they lie: a look-up needs few of a node's keys.
+
+use std::cmp::Ordering;
+
+use crate::btree_v1::{BTreeV1Context, BTreeV1Node};
+use crate::codec::{Address, FileParams, Reader, Result, Structure as _};
+
+const SIGNATURE: &[u8; 4] = b"TREE";
+const CHUNKS: u8 = 1;
+
+/// A node of a chunk tree whose keys are decoded one by one, when they are asked for. See [`BTreeV1Node`] for the
+/// bytes.
+///
+/// ```
+/// use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node, ChunkKeys, ChunkNodeView};
+/// use hyperslab_format::codec::{Address, FileParams, Structure as _};
+/// let params = FileParams { size_of_offsets: 8, size_of_lengths: 8 };
+/// let context = BTreeV1Context { params, kind: BTreeV1Kind::Chunks { rank: 1 }, k: 1 };
+/// let mut keys = ChunkKeys::new(1);
+/// keys.push(64, 0, &[0, 0]);
+/// keys.push(0, 0, &[16, 0]);
+/// let node = BTreeV1Node {
+///     level: 0,
+///     left: Address::UNDEFINED,
+///     right: Address::UNDEFINED,
+///     keys: BTreeV1Keys::Chunks(keys),
+///     children: vec![Address::new(4096)],
+/// };
+/// let bytes = node.encode(&context)?;
+/// let view = ChunkNodeView::new(&bytes, &context)?;
+/// let entry = view.find(&[0]).and_then(|position| view.entry(position));
+/// assert_eq!(entry.map(|entry| (entry.child, entry.size)), Some((Address::new(4096), 64)));
+/// # Ok::<(), hyperslab_format::codec::FormatError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ChunkNodeView<'a> {
+    level: u8,
+    used: usize,
+    entries: &'a [u8],
+    rank: usize,
+    params: FileParams,
+}
+
+/// A child of a node, and the key before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkEntry {
+    /// Stored bytes of the chunk.
+    pub size: u32,
+    /// Filters skipped for the chunk: bit i for filter i of the pipeline.
+    pub filter_mask: u32,
+    /// The chunk, or the node below.
+    pub child: Address,
+}
+
+impl<'a> ChunkNodeView<'a> {
+    /// The node in these bytes.
+    ///
+    /// # Errors
+    /// As the decoding of [`BTreeV1Node`].
+    pub fn new(bytes: &'a [u8], context: &BTreeV1Context) -> Result<Self> {
+        let mut reader = Reader::new(BTreeV1Node::NAME, bytes);
+        let params = context.params;
+        reader.signature(SIGNATURE)?;
+        let node_type = reader.u8("node type")?;
+        if node_type != CHUNKS {
+            return Err(reader.corrupt("node type", CHUNKS.to_string(), node_type));
+        }
+        let level = reader.u8("node level")?;
+        let used = usize::from(reader.u16("entries used")?);
+        if used > context.capacity() {
+            return Err(reader.corrupt("entries used", format!("at most 2K = {}", context.capacity()), used));
+        }
+        reader.skip(params.offset_width().saturating_mul(2), "addresses of siblings")?;
+        let key = context.key_size();
+        let rank = (key / 8).saturating_sub(2);
+        let all = used.saturating_mul(key.saturating_add(params.offset_width())).saturating_add(key);
+        let entries = reader.take(all, "keys and children")?;
+        Ok(Self { level, used, entries, rank, params })
+    }
+
+    /// Height above the leaves.
+    pub fn level(&self) -> u8 {
+        self.level
+    }
+
+    /// The number of children.
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
+    /// Whether there are no children.
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    /// The child below which the chunk with that first element lies, if it is anywhere.
+    pub fn find(&self, first: &[u64]) -> Option<usize> {
+        let (mut low, mut high) = (0, self.used);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.compare(middle, first)? == Ordering::Greater {
+                high = middle;
+            } else if self.compare(middle.checked_add(1)?, first)? == Ordering::Greater {
+                return Some(middle);
+            } else {
+                low = middle.checked_add(1)?;
+            }
+        }
+        None
+    }
+
+    /// How key `position` lies to the chunk with that first element. The key behind a node's last chunk may have
+    /// that chunk's own coordinates and differ only in the last one, the place in the element.
+    pub fn compare(&self, position: usize, first: &[u64]) -> Option<Ordering> {
+        let key = self.key(position)?;
+        let coordinates = key.get(8..)?.as_chunks::<8>().0;
+        let (offset, within) = coordinates.split_at_checked(self.rank)?;
+        let offset = offset.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let beyond = within.iter().any(|bytes| *bytes != [0; 8]);
+        Some(offset.cmp(first.iter().copied()).then(if beyond { Ordering::Greater } else { Ordering::Equal }))
+    }
+
+    /// A child and the key before it.
+    pub fn entry(&self, position: usize) -> Option<ChunkEntry> {
+        if position >= self.used {
+            return None;
+        }
+        let key_size = self.key(position)?.len();
+        let start = position.checked_mul(self.stride())?;
+        let mut reader = Reader::new(BTreeV1Node::NAME, self.entries.get(start..)?);
+        let (size, filter_mask) = (reader.u32("chunk size").ok()?, reader.u32("filter mask").ok()?);
+        reader.skip(key_size.saturating_sub(8), "chunk offset").ok()?;
+        Some(ChunkEntry { size, filter_mask, child: reader.offset(self.params, "address of child").ok()? })
+    }
+
+    fn key_size(&self) -> usize {
+        self.rank.saturating_add(2).saturating_mul(8)
+    }
+
+    /// Bytes from one key to the next.
+    fn stride(&self) -> usize {
+        self.key_size().saturating_add(self.params.offset_width())
+    }
+
+    fn key(&self, position: usize) -> Option<&'a [u8]> {
+        let start = position.checked_mul(self.stride())?;
+        self.entries.get(start..start.checked_add(self.key_size())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::btree_v1::{BTreeV1Keys, BTreeV1Kind, ChunkKeys};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sees_what_decoding_gives(
+            chunks in proptest::collection::btree_map(proptest::collection::vec(0..5_u64, 2), (any::<u32>(), any::<u32>(), 0..1_000_000_u64), 0..16),
+            wanted in proptest::collection::vec(0..6_u64, 2),
+            narrow in any::<bool>(),
+        ) {
+            let params = FileParams { size_of_offsets: if narrow { 4 } else { 8 }, size_of_lengths: 8 };
+            let context = BTreeV1Context { params, kind: BTreeV1Kind::Chunks { rank: 2 }, k: 8 };
+            let mut keys = ChunkKeys::new(2);
+            for (at, (size, mask, _)) in &chunks {
+                keys.push(*size, *mask, &[at[0], at[1], 0]);
+            }
+            keys.push(0, 0, &chunks.keys().next_back().map_or([0, 0, 0], |at| [at[0], at[1], 4]));
+            let children: Vec<Address> = chunks.values().map(|(.., child)| Address::new(*child)).collect();
+            let (left, right) = (Address::UNDEFINED, Address::new(7));
+            let node = BTreeV1Node { level: 3, left, right, keys: BTreeV1Keys::Chunks(keys), children };
+            let bytes = node.encode(&context).unwrap();
+            let view = ChunkNodeView::new(&bytes, &context).unwrap();
+            prop_assert_eq!((view.level(), view.len(), view.is_empty()), (3, chunks.len(), chunks.is_empty()));
+            for (position, (at, (size, filter_mask, child))) in chunks.iter().enumerate() {
+                let entry = ChunkEntry { size: *size, filter_mask: *filter_mask, child: Address::new(*child) };
+                prop_assert_eq!(view.entry(position), Some(entry));
+                prop_assert_eq!(view.find(at), Some(position));
+                prop_assert_eq!(view.compare(position, at), Some(Ordering::Equal));
+            }
+            prop_assert_eq!(view.entry(chunks.len()), None);
+            let last_before = chunks.keys().rposition(|at| *at <= wanted);
+            let behind_all = chunks.keys().next_back().is_none_or(|last| *last < wanted);
+            prop_assert_eq!(view.find(&wanted), last_before.filter(|_| !behind_all));
+            for end in 0..bytes.len() {
+                let _ = ChunkNodeView::new(&bytes[..end], &context);
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! What a [`Log`](crate::Log) counts, and the report of it.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Rows of the map of accesses in a printed report.
+const ROWS: usize = 32;
+
+/// What was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Read,
+    Write,
+    SetLength,
+    Flush,
+    Sync,
+    Lock,
+}
+
+impl Operation {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::SetLength => "set length",
+            Self::Flush => "flush",
+            Self::Sync => "sync",
+            Self::Lock => "lock",
+        }
+    }
+}
+
+/// Counts what is done to a file; may be shared by several drivers and threads.
+#[derive(Debug, Default)]
+pub struct AccessLog {
+    counts: Mutex<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    report: AccessReport,
+    map: Option<Map>,
+}
+
+/// Calls in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Calls of the driver.
+    pub calls: u64,
+    /// Ranges in them: more than calls where one asks for many.
+    pub ranges: u64,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// Time that the driver took, summed over threads.
+    pub time: Duration,
+}
+
+/// What was counted so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct AccessReport {
+    /// Reads.
+    pub reads: Traffic,
+    /// Writes.
+    pub writes: Traffic,
+    /// Changes of the length.
+    pub set_lengths: u64,
+    /// Buffers handed to the system.
+    pub flushes: u64,
+    /// Waits for the disk.
+    pub syncs: u64,
+    /// Locks taken or given back.
+    pub locks: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// How often each part of the file was asked for; empty unless the log
+    /// [counts bytes](AccessLog::counting_bytes).
+    pub cells: Vec<AccessCell>,
+    /// Bytes of a cell.
+    pub cell_size: u64,
+}
+
+/// Accesses to one part of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AccessCell {
+    /// Bytes read, each as often as it was read.
+    pub read: u64,
+    /// Bytes written, each as often as it was written.
+    pub written: u64,
+}
+
+/// Accesses by place, in a bounded number of cells, which double when offsets pass the last.
+#[derive(Debug)]
+struct Map {
+    most: usize,
+    cell_size: u64,
+    cells: Vec<AccessCell>,
+}
+
+impl Map {
+    fn add(&mut self, offset: u64, length: u64, operation: Operation) {
+        let end = offset.saturating_add(length);
+        if length == 0 {
+            return;
+        }
+        let most = u64::try_from(self.most).unwrap_or(u64::MAX);
+        while end > self.cell_size.saturating_mul(most) {
+            self.coarsen();
+        }
+        let last = usize::try_from(end.saturating_sub(1).checked_div(self.cell_size).unwrap_or(0));
+        let last = last.unwrap_or(usize::MAX).min(self.most.saturating_sub(1));
+        if self.cells.len() <= last {
+            self.cells.resize(last.saturating_add(1), AccessCell::default());
+        }
+        let mut at = offset;
+        let first = usize::try_from(offset.checked_div(self.cell_size).unwrap_or(0)).unwrap_or(usize::MAX);
+        for cell in self.cells.iter_mut().take(last.saturating_add(1)).skip(first) {
+            let inside = at.checked_rem(self.cell_size).unwrap_or(0);
+            let count = self.cell_size.saturating_sub(inside).min(end.saturating_sub(at));
+            let sum = if operation == Operation::Write { &mut cell.written } else { &mut cell.read };
+            *sum = sum.saturating_add(count);
+            at = at.saturating_add(count);
+        }
+    }
+
+    /// Two cells become one.
+    fn coarsen(&mut self) {
+        self.cell_size = self.cell_size.saturating_mul(2);
+        let sum = |pair: &[AccessCell]| {
+            pair.iter().fold(AccessCell::default(), |sum, cell| AccessCell {
+                read: sum.read.saturating_add(cell.read),
+                written: sum.written.saturating_add(cell.written),
+            })
+        };
+        self.cells = self.cells.chunks(2).map(sum).collect();
+    }
+}
+
+impl AccessLog {
+    /// Counts calls and bytes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts also how often each byte is read and written, in at most `most_cells` cells (at least 1) of 16 bytes
+    /// of memory each. A cell stands for one byte of the file as long as these suffice, then for 2, 4, 8, ….
+    pub fn counting_bytes(most_cells: usize) -> Self {
+        let map = Map { most: most_cells.max(1), cell_size: 1, cells: Vec::new() };
+        Self { counts: Mutex::new(Counts { map: Some(map), ..Counts::default() }) }
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        // A poisoned lock is harmless: these are only numbers.
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn record(&self, operation: Operation, ranges: &[(u64, u64)], time: Duration, failed: bool) {
+        let mut counts = self.counts();
+        let Counts { report, map } = &mut *counts;
+        report.errors = report.errors.saturating_add(u64::from(failed));
+        let count = match operation {
+            Operation::Read | Operation::Write => {
+                let traffic =
+                    if operation == Operation::Read { &mut report.reads } else { &mut report.writes };
+                for (offset, length) in ranges {
+                    traffic.ranges = traffic.ranges.saturating_add(1);
+                    traffic.bytes = traffic.bytes.saturating_add(*length);
+                    if let Some(map) = map.as_mut().filter(|_| !failed) {
+                        map.add(*offset, *length, operation);
+                    }
+                }
+                traffic.time = traffic.time.saturating_add(time);
+                &mut traffic.calls
+            }
+            Operation::SetLength => &mut report.set_lengths,
+            Operation::Flush => &mut report.flushes,
+            Operation::Sync => &mut report.syncs,
+            Operation::Lock => &mut report.locks,
+        };
+        *count = count.saturating_add(1);
+    }
+
+    /// What was counted so far.
+    pub fn report(&self) -> AccessReport {
+        let counts = self.counts();
+        let mut report = counts.report.clone();
+        if let Some(map) = &counts.map {
+            report.cells.clone_from(&map.cells);
+            report.cell_size = map.cell_size;
+        }
+        report
+    }
+}
+
+impl fmt::Display for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { calls, ranges, bytes, time } = self;
+        write!(f, "{bytes} bytes in {ranges} ranges and {calls} calls, {:.3} ms", time.as_secs_f64() * 1e3)
+    }
+}
+
+/// For people: a line for each kind of call, then a map of the file if bytes were counted.
+impl fmt::Display for AccessReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "read   {}", self.reads)?;
+        writeln!(f, "write  {}", self.writes)?;
+        let Self { set_lengths, flushes, syncs, locks, errors, .. } = self;
+        write!(
+            f,
+            "other  {set_lengths} changes of length, {flushes} flushes, {syncs} syncs, {locks} locks, {errors} errors"
+        )?;
+        if self.cells.is_empty() {
+            return Ok(());
+        }
+        write!(f, "\n       offset     reads per byte    writes per byte")?;
+        let per_row = self.cells.len().div_ceil(ROWS).max(1);
+        let mut start = 0_u64;
+        for row in self.cells.chunks(per_row) {
+            let size = self.cell_size.saturating_mul(u64::try_from(row.len()).unwrap_or(u64::MAX));
+            let read = row.iter().fold(0_u64, |sum, cell| sum.saturating_add(cell.read));
+            let written = row.iter().fold(0_u64, |sum, cell| sum.saturating_add(cell.written));
+            write!(f, "\n{start:>13} {:>18.3} {:>18.3}", ratio(read, size), ratio(written, size))?;
+            start = start.saturating_add(size);
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn ratio(count: u64, size: u64) -> f64 {
+    count as f64 / size.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(ranges: &[(u64, u64)], most: usize) -> AccessReport {
+        let log = AccessLog::counting_bytes(most);
+        for range in ranges {
+            log.record(Operation::Read, &[*range], Duration::ZERO, false);
+        }
+        log.report()
+    }
+
+    #[test]
+    fn bytes_are_counted_one_by_one_while_cells_suffice() {
+        let report = log(&[(2, 3), (4, 2), (0, 0)], 8);
+        let read: Vec<u64> = report.cells.iter().map(|cell| cell.read).collect();
+        assert_eq!((report.cell_size, read), (1, vec![0, 0, 1, 1, 2, 1]));
+    }
+
+    #[test]
+    fn cells_grow_and_lose_no_count() {
+        let ranges = [(2, 3), (4, 2), (9, 20), (30, 1), (1 << 40, 5)];
+        for end in 1..=ranges.len() {
+            let report = log(&ranges[..end], 4);
+            assert!(report.cells.len() <= 4);
+            let sum: u64 = report.cells.iter().map(|cell| cell.read).sum();
+            assert_eq!(sum, ranges[..end].iter().map(|(_, length)| length).sum::<u64>());
+        }
+        assert_eq!(log(&[(u64::MAX - 3, 3)], 4).cell_size, 1 << 62);
+        assert_eq!(log(&[(u64::MAX, 3)], 1).cells.len(), 1);
+    }
+
+    #[test]
+    fn the_report_is_for_people() {
+        let mut report = log(&[(0, 4), (2, 2)], 4);
+        report.reads.time = Duration::from_micros(1500);
+        assert_eq!(
+            report.to_string(),
+            "read   6 bytes in 2 ranges and 2 calls, 1.500 ms\n\
+             write  0 bytes in 0 ranges and 0 calls, 0.000 ms\n\
+             other  0 changes of length, 0 flushes, 0 syncs, 0 locks, 0 errors\n       \
+             offset     reads per byte    writes per byte\n            \
+             0              1.000              0.000\n            \
+             1              1.000              0.000\n            \
+             2              2.000              0.000\n            \
+             3              2.000              0.000"
+        );
+        assert_eq!(AccessLog::new().report().to_string().lines().count(), 3);
+        let many = log(&[(0, 1000)], 4096).to_string();
+        assert_eq!(many.lines().count(), 4 + 32);
+    }
+}

@@ -1,0 +1,337 @@
+//! A file cut into members of one size, one behind the other.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use crate::driver::range_end;
+use crate::joined::{self, Joined, Place};
+use crate::{Access, Driver, DriverError, DriverKind, FamilyPattern, FileIdentity, LockKind, Result, Sec2};
+
+/// Members that a family may have; each is an open file.
+const MOST_MEMBERS: usize = 1 << 16;
+
+/// A file in members of one size: byte `n` is byte `n % size` of member `n / size`.
+///
+/// The members are numbered from 0 and stay open. Members at the end may be empty, and the last one that is not
+/// may be shorter than the others; a shorter one before it reads as zeros behind its end. Cutting the file empties
+/// members, but removes none. The lock is that of the first member.
+///
+/// ```
+/// use hyperslab_vfd::{Access, Driver, Family, FamilyPattern};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let pattern = FamilyPattern::parse(&format!("{}/part%d", folder.path().display()))?;
+/// let family = Family::open(pattern.clone(), Access::CreateNew, Some(4))?;
+/// family.write_at(2, b"abcdefg")?;
+/// assert_eq!(std::fs::read(pattern.member(1)).unwrap(), b"cdef");
+/// assert_eq!(std::fs::read(pattern.member(2)).unwrap(), b"g");
+/// # Ok::<(), hyperslab_vfd::DriverError>(())
+/// ```
+pub struct Family {
+    pattern: FamilyPattern,
+    name: String,
+    member_size: u64,
+    read_only: bool,
+    members: RwLock<Vec<Sec2>>,
+}
+
+impl Family {
+    /// Opens the members, up to the first that does not exist. `member_size` is learnt from the first member
+    /// if it is not given.
+    ///
+    /// # Errors
+    /// [`DriverError::Io`] with the name of the member that cannot be opened; [`DriverError::Members`] if the size
+    /// of the members is 0 or cannot be learnt.
+    pub fn open(pattern: FamilyPattern, access: Access, member_size: Option<u64>) -> Result<Self> {
+        let name = pattern.to_string();
+        let first = Sec2::open(pattern.member(0), access)?;
+        let size = match member_size {
+            Some(size) => size,
+            None => first.len()?,
+        };
+        if size == 0 {
+            let reason = "the size of the members is not known: the first one is empty".into();
+            return Err(DriverError::Members { name, reason });
+        }
+        let mut members = vec![first];
+        let following = match access {
+            Access::ReadOnly => Access::ReadOnly,
+            Access::ReadWrite | Access::Create | Access::Truncate => Access::ReadWrite,
+            Access::CreateNew => return Ok(Self::of(pattern, name, size, access, members)),
+        };
+        while members.len() < MOST_MEMBERS {
+            match Sec2::open(pattern.member(members.len()), following) {
+                Ok(member) => members.push(member),
+                Err(DriverError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(error),
+            }
+        }
+        if access == Access::Truncate {
+            members.iter().try_for_each(|member| member.set_len(0))?;
+        }
+        Ok(Self::of(pattern, name, size, access, members))
+    }
+
+    fn of(
+        pattern: FamilyPattern,
+        name: String,
+        member_size: u64,
+        access: Access,
+        members: Vec<Sec2>,
+    ) -> Self {
+        let read_only = access == Access::ReadOnly;
+        Self { pattern, name, member_size, read_only, members: RwLock::new(members) }
+    }
+
+    /// Bytes of a member.
+    pub fn member_size(&self) -> u64 {
+        self.member_size
+    }
+
+    /// The number of members that exist.
+    pub fn member_count(&self) -> usize {
+        self.members().len()
+    }
+
+    fn members(&self) -> RwLockReadGuard<'_, Vec<Sec2>> {
+        // A poisoned lock is harmless: members are only ever added whole.
+        self.members.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writable(&self) -> Result<()> {
+        if self.read_only { Err(DriverError::ReadOnly { name: self.name.clone() }) } else { Ok(()) }
+    }
+
+    /// Makes sure that there are so many members.
+    fn grow(&self, count: usize, offset: u64, length: u64) -> Result<()> {
+        if count <= self.members().len() {
+            return Ok(());
+        }
+        if count > MOST_MEMBERS {
+            return Err(DriverError::TooLarge { name: self.name.clone(), offset, length });
+        }
+        let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
+        while members.len() < count {
+            let member = Sec2::open(self.pattern.member(members.len()), Access::CreateNew)?;
+            members.push(member);
+        }
+        Ok(())
+    }
+
+    fn index(&self, offset: u64) -> usize {
+        usize::try_from(offset.checked_div(self.member_size).unwrap_or(0)).unwrap_or(usize::MAX)
+    }
+
+    fn start(&self, member: usize) -> u64 {
+        u64::try_from(member).unwrap_or(u64::MAX).saturating_mul(self.member_size)
+    }
+}
+
+impl Joined for Family {
+    fn whole_name(&self) -> &str {
+        &self.name
+    }
+
+    fn end(&self) -> Result<u64> {
+        for (number, member) in self.members().iter().enumerate().rev() {
+            let length = member.len()?;
+            if length > 0 {
+                return Ok(self.start(number).saturating_add(length.min(self.member_size)));
+            }
+        }
+        Ok(0)
+    }
+
+    fn place(&self, offset: u64) -> Place {
+        let inside = offset.checked_rem(self.member_size).unwrap_or(0);
+        Place { member: self.index(offset), offset: inside, room: self.member_size.saturating_sub(inside) }
+    }
+
+    fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()> {
+        match self.members().get(place.member) {
+            Some(member) => member.read_at(place.offset, buf),
+            None => Err(DriverError::PastEnd {
+                name: self.member_name(place.member).into_owned(),
+                offset: place.offset,
+                length: u64::try_from(buf.len()).unwrap_or(u64::MAX),
+                end: 0,
+            }),
+        }
+    }
+
+    fn member_name(&self, member: usize) -> Cow<'_, str> {
+        self.pattern.member(member).display().to_string().into()
+    }
+}
+
+impl Driver for Family {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> DriverKind {
+        DriverKind::Family
+    }
+
+    fn name_at(&self, offset: u64) -> Cow<'_, str> {
+        self.member_name(self.index(offset))
+    }
+
+    fn identity(&self) -> Option<FileIdentity> {
+        self.members().first().and_then(Sec2::identity)
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.end()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
+        joined::read_at(self, offset, buf)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.writable()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let end = range_end(&self.name, offset, bytes.len())?;
+        let count = self.index(end.saturating_sub(1)).saturating_add(1);
+        self.grow(count, offset, end.saturating_sub(offset))?;
+        joined::for_each_piece(self, offset, bytes.len(), |place, range| {
+            match (self.members().get(place.member), bytes.get(range)) {
+                (Some(member), Some(piece)) => member.write_at(place.offset, piece),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.writable()?;
+        self.grow(self.index(len.saturating_sub(1)).saturating_add(1), 0, len)?;
+        for (number, member) in self.members().iter().enumerate() {
+            let start = self.start(number);
+            let wanted = len.saturating_sub(start).min(self.member_size);
+            // A whole member before the last may stay short: it reads as zeros.
+            let is_last = len <= start.saturating_add(self.member_size);
+            if is_last || member.len()? > wanted {
+                member.set_len(wanted)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sync_data(&self) -> Result<()> {
+        self.members().iter().try_for_each(Sec2::sync_data)
+    }
+
+    fn lock(&self, kind: LockKind) -> Result<()> {
+        self.members().first().map_or(Ok(()), |member| member.lock(kind))
+    }
+
+    fn unlock(&self) -> Result<()> {
+        self.members().first().map_or(Ok(()), Sec2::unlock)
+    }
+}
+
+impl fmt::Debug for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Family")
+            .field("name", &self.name)
+            .field("member_size", &self.member_size)
+            .field("members", &self.members().len())
+            .field("read_only", &self.read_only)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::conformance;
+
+    fn pattern(folder: &tempfile::TempDir, name: &str) -> FamilyPattern {
+        FamilyPattern::parse(&folder.path().join(name).display().to_string()).unwrap()
+    }
+
+    #[test]
+    fn keeps_the_contract() {
+        let folder = tempfile::tempdir().unwrap();
+        let counter = AtomicUsize::new(0);
+        for size in [13_001, 65_536, 1 << 40] {
+            conformance::run(|| {
+                let number = counter.fetch_add(1, Ordering::Relaxed);
+                let pattern = pattern(&folder, &format!("{number}-%d"));
+                Family::open(pattern, Access::CreateNew, Some(size)).unwrap()
+            });
+        }
+        conformance::run(|| Family::open(pattern(&folder, "again%d"), Access::Truncate, Some(9973)).unwrap());
+        conformance::run_read_only(|bytes| {
+            let pattern = pattern(&folder, &format!("image{}-%03d", counter.fetch_add(1, Ordering::Relaxed)));
+            for (number, part) in bytes.chunks(4999).enumerate() {
+                std::fs::write(pattern.member(number), part).unwrap();
+            }
+            if bytes.is_empty() {
+                std::fs::write(pattern.member(0), []).unwrap();
+            }
+            Family::open(pattern, Access::ReadOnly, Some(4999)).unwrap()
+        });
+    }
+
+    #[test]
+    fn members_have_one_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let pattern = pattern(&folder, "f%02d");
+        let size = |number| std::fs::metadata(pattern.member(number)).map(|metadata| metadata.len()).ok();
+        let family = Family::open(pattern.clone(), Access::CreateNew, Some(10)).unwrap();
+        family.write_at(0, &[1; 25]).unwrap();
+        assert_eq!([0, 1, 2, 3].map(size), [Some(10), Some(10), Some(5), None]);
+        family.set_len(40).unwrap();
+        assert_eq!((family.len().unwrap(), size(3), size(4)), (40, Some(10), None));
+        family.set_len(12).unwrap();
+        assert_eq!([0, 1, 2, 3].map(size), [Some(10), Some(2), Some(0), Some(0)]);
+        drop(family);
+        // Empty members at the end are no bytes; the size is learnt from the first.
+        let again = Family::open(pattern.clone(), Access::ReadWrite, None).unwrap();
+        assert_eq!((again.len().unwrap(), again.member_size(), again.member_count()), (12, 10, 4));
+        assert_eq!(again.name_at(57), folder.path().join("f05").display().to_string());
+        again.write_at(38, b"xyz").unwrap();
+        let mut bytes = [9; 41];
+        again.read_at(0, &mut bytes).unwrap();
+        assert_eq!(bytes[..12], [1; 12]);
+        assert_eq!(bytes[12..38], [0; 26]);
+        assert_eq!(&bytes[38..], b"xyz");
+    }
+
+    #[test]
+    fn members_in_the_way_are_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let pattern = pattern(&folder, "f%d");
+        std::fs::write(pattern.member(2), b"somebody's").unwrap();
+        let family = Family::open(pattern.clone(), Access::CreateNew, Some(10)).unwrap();
+        family.write_at(0, &[1; 20]).unwrap();
+        let error = family.write_at(20, b"x").unwrap_err();
+        assert!(error.to_string().contains("f2") && matches!(error, DriverError::Io { .. }), "{error}");
+        assert_eq!(std::fs::read(pattern.member(2)).unwrap(), b"somebody's");
+    }
+
+    #[test]
+    fn errors_name_the_member() {
+        let folder = tempfile::tempdir().unwrap();
+        let absent = Family::open(pattern(&folder, "no%d.h5"), Access::ReadOnly, None).unwrap_err();
+        assert!(absent.to_string().contains("no0.h5"), "{absent}");
+        std::fs::write(pattern(&folder, "e%d").member(0), []).unwrap();
+        let error = Family::open(pattern(&folder, "e%d"), Access::ReadOnly, None).unwrap_err();
+        assert!(matches!(error, DriverError::Members { .. }), "{error}");
+        let far = Family::open(pattern(&folder, "far%d"), Access::CreateNew, Some(1)).unwrap();
+        assert!(matches!(far.write_at(1 << 40, b"x"), Err(DriverError::TooLarge { .. })));
+        assert!(matches!(far.set_len(1 << 40), Err(DriverError::TooLarge { .. })));
+        assert_eq!(far.member_count(), 1);
+    }
+}

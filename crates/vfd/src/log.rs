@@ -1,0 +1,170 @@
+//! A driver that tells what another one is asked for.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::access_log::{AccessLog, Operation};
+use crate::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest};
+
+/// Another driver, each call of which is counted in an [`AccessLog`] and traced (`tracing`, level `TRACE`, target
+/// `hyperslab_vfd::log`).
+///
+/// ```
+/// use hyperslab_vfd::{AccessLog, Core, Driver, Log};
+/// use std::sync::Arc;
+///
+/// let log = Arc::new(AccessLog::counting_bytes(1024));
+/// let driver = Log::new(Arc::new(Core::from_vec("scratch", vec![0; 100])), Arc::clone(&log));
+/// driver.read_at(10, &mut [0; 5])?;
+/// assert_eq!(log.report().reads.bytes, 5);
+/// println!("{}", log.report());
+/// # Ok::<(), hyperslab_vfd::DriverError>(())
+/// ```
+#[derive(Debug)]
+pub struct Log {
+    inner: Arc<dyn Driver>,
+    log: Arc<AccessLog>,
+}
+
+impl Log {
+    /// Tells `log` what `inner` is asked for.
+    pub fn new(inner: Arc<dyn Driver>, log: Arc<AccessLog>) -> Self {
+        Self { inner, log }
+    }
+
+    fn tell<T>(
+        &self,
+        operation: Operation,
+        ranges: &[(u64, u64)],
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let start = Instant::now();
+        let result = work();
+        self.log.record(operation, ranges, start.elapsed(), result.is_err());
+        if tracing::enabled!(tracing::Level::TRACE) {
+            let bytes = ranges.iter().fold(0_u64, |sum, (_, length)| sum.saturating_add(*length));
+            let offset = ranges.first().map_or(0, |(offset, _)| *offset);
+            let (name, operation, error) = (self.inner.name(), operation.name(), result.as_ref().err());
+            let error = error.map(tracing::field::display);
+            tracing::trace!(name, operation, offset, bytes, ranges = ranges.len(), error);
+        }
+        result
+    }
+}
+
+fn length(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}
+
+impl Driver for Log {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn kind(&self) -> DriverKind {
+        self.inner.kind()
+    }
+
+    fn name_at(&self, offset: u64) -> Cow<'_, str> {
+        self.inner.name_at(offset)
+    }
+
+    fn identity(&self) -> Option<FileIdentity> {
+        self.inner.identity()
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.inner.len()
+    }
+
+    fn stored_len(&self) -> Result<u64> {
+        self.inner.stored_len()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
+        self.tell(Operation::Read, &[(offset, length(buf))], || self.inner.read_at(offset, buf))
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        let ranges: Vec<_> = requests.iter().map(|request| (request.offset, length(request.buf))).collect();
+        self.tell(Operation::Read, &ranges, || self.inner.read_many(requests))
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.tell(Operation::Write, &[(offset, length(bytes))], || self.inner.write_at(offset, bytes))
+    }
+
+    fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
+        let ranges: Vec<_> = requests.iter().map(|request| (request.offset, length(request.bytes))).collect();
+        self.tell(Operation::Write, &ranges, || self.inner.write_many(requests))
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.tell(Operation::SetLength, &[(len, 0)], || self.inner.set_len(len))
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.tell(Operation::Flush, &[], || self.inner.flush())
+    }
+
+    fn sync_data(&self) -> Result<()> {
+        self.tell(Operation::Sync, &[], || self.inner.sync_data())
+    }
+
+    fn lock(&self, kind: LockKind) -> Result<()> {
+        self.tell(Operation::Lock, &[], || self.inner.lock(kind))
+    }
+
+    fn unlock(&self) -> Result<()> {
+        self.tell(Operation::Lock, &[], || self.inner.unlock())
+    }
+
+    /// [`None`], although the inner driver may hold the bytes: what is read there could not be told.
+    fn as_bytes(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Core, DriverError, conformance};
+
+    fn driver(bytes: &[u8]) -> (Log, Arc<AccessLog>) {
+        let log = Arc::new(AccessLog::counting_bytes(64));
+        (Log::new(Arc::new(Core::from_vec("core", bytes.to_vec())), Arc::clone(&log)), log)
+    }
+
+    #[test]
+    fn keeps_the_contract() {
+        conformance::run(|| driver(&[]).0);
+        conformance::run_read_only(|bytes| {
+            let inner = Arc::new(Core::image("image", bytes.to_vec()));
+            Log::new(inner, Arc::new(AccessLog::new()))
+        });
+    }
+
+    #[test]
+    fn every_call_is_counted() {
+        let (driver, log) = driver(&[0; 32]);
+        driver.read_at(3, &mut [0; 4]).unwrap();
+        let (mut a, mut b) = ([0; 5], [0; 6]);
+        driver
+            .read_many(&mut [ReadRequest { offset: 0, buf: &mut a }, ReadRequest { offset: 20, buf: &mut b }])
+            .unwrap();
+        driver.write_many(&[WriteRequest { offset: 30, bytes: b"ab" }]).unwrap();
+        assert!(matches!(driver.read_at(31, &mut [0; 9]), Err(DriverError::PastEnd { .. })));
+        driver.flush().unwrap();
+        driver.set_len(40).unwrap();
+        let report = log.report();
+        assert_eq!((report.reads.calls, report.reads.ranges, report.reads.bytes), (3, 4, 24));
+        assert_eq!((report.writes.calls, report.writes.bytes), (1, 2));
+        assert_eq!((report.flushes, report.set_lengths, report.errors), (1, 1, 1));
+        assert!(driver.as_bytes().is_none());
+    }
+}

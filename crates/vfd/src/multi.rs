@@ -1,0 +1,378 @@
+//! Files for different kinds of data, each with its own range of offsets.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::joined::{self, Joined, Place};
+use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
+
+/// One file of a [`Multi`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MultiMember {
+    /// Where the file is.
+    pub path: PathBuf,
+    /// The offset in the whole of its first byte. It reaches to where the next one starts.
+    pub start: u64,
+    /// Bytes that it is known to have, in case it is missing.
+    pub expected: u64,
+}
+
+impl MultiMember {
+    /// The two files of the split driver: metadata in `BASE` with the first extension, raw data in `BASE` with the
+    /// second, from the middle of all offsets on (as libhdf5 does it).
+    ///
+    /// ```
+    /// use hyperslab_vfd::MultiMember;
+    /// let [metadata, raw] = MultiMember::split("run7".as_ref(), "-m.h5", "-r.h5");
+    /// assert_eq!((metadata.path.to_str(), metadata.start), (Some("run7-m.h5"), 0));
+    /// assert_eq!((raw.path.to_str(), raw.start), (Some("run7-r.h5"), u64::MAX / 2));
+    /// ```
+    pub fn split(base: &Path, metadata: &str, raw: &str) -> [Self; 2] {
+        let with = |extension: &str, start| Self { path: appended(base, extension), start, expected: 0 };
+        [with(metadata, 0), with(raw, u64::MAX / 2)]
+    }
+
+    /// The six files of the multi driver, with the names and offsets that libhdf5 gives them: `BASE-s.h5` for the
+    /// superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l` for global and local heaps, `-o` for object
+    /// headers.
+    pub fn multi(base: &Path) -> [Self; 6] {
+        let mut start = 0;
+        ["-s.h5", "-b.h5", "-r.h5", "-g.h5", "-l.h5", "-o.h5"].map(|extension| {
+            let member = Self { path: appended(base, extension), start, expected: 0 };
+            start = start.saturating_add((u64::MAX - 1) / 6);
+            member
+        })
+    }
+}
+
+fn appended(base: &Path, extension: &str) -> PathBuf {
+    let mut name = base.as_os_str().to_owned();
+    name.push(extension);
+    name.into()
+}
+
+/// A file whose offsets lead into several files, a range of them into each.
+///
+/// Bytes between the end of one file and the start of the next read as zeros. Opened for reading, a file that is
+/// missing (but not the first) is an error only when its bytes are read. The lock is that of the first file.
+pub struct Multi {
+    name: String,
+    kind: DriverKind,
+    read_only: bool,
+    /// In the order of their starts, the first of which is 0.
+    members: Vec<Member>,
+}
+
+struct Member {
+    described: MultiMember,
+    name: String,
+    /// Bytes up to the start of the next one.
+    room: u64,
+    file: OnceLock<Sec2>,
+}
+
+impl Multi {
+    /// Opens the members, which may come in any order.
+    ///
+    /// # Errors
+    /// [`DriverError::Members`] if no member starts at 0 or two start at the same offset; [`DriverError::Io`] with
+    /// the name of the member that cannot be opened.
+    pub fn open(members: impl IntoIterator<Item = MultiMember>, access: Access) -> Result<Self> {
+        let mut members: Vec<MultiMember> = members.into_iter().collect();
+        members.sort_by_key(|member| member.start);
+        let name = members.first().map(|first| first.path.display().to_string()).unwrap_or_default();
+        let wrong = |reason: &str| DriverError::Members { name: name.clone(), reason: reason.into() };
+        if members.first().is_none_or(|first| first.start != 0) {
+            return Err(wrong("no member file starts at offset 0"));
+        }
+        let starts: Vec<u64> = members.iter().map(|member| member.start).collect();
+        let ends = starts.iter().copied().skip(1).chain([u64::MAX]);
+        if starts.iter().zip(ends.clone()).any(|(start, end)| *start >= end) {
+            return Err(wrong("two member files start at the same offset"));
+        }
+        let read_only = access == Access::ReadOnly;
+        let mut opened: Vec<Member> = Vec::new();
+        for (described, end) in members.into_iter().zip(ends) {
+            let file = match Sec2::open(&described.path, access) {
+                Err(DriverError::Io { source, .. })
+                    if read_only && described.start > 0 && source.kind() == io::ErrorKind::NotFound =>
+                {
+                    OnceLock::new()
+                }
+                file => OnceLock::from(file?),
+            };
+            let (name, room) = (described.path.display().to_string(), end.saturating_sub(described.start));
+            opened.push(Member { described, name, room, file });
+        }
+        Ok(Self { name, kind: kind(&opened), read_only, members: opened })
+    }
+
+    /// The path of each member, in the order of their starts, and whether it exists.
+    pub fn members(&self) -> impl Iterator<Item = (&Path, bool)> {
+        self.members.iter().map(|member| (member.described.path.as_path(), member.file.get().is_some()))
+    }
+
+    fn files(&self) -> impl Iterator<Item = &Sec2> {
+        self.members.iter().filter_map(|member| member.file.get())
+    }
+
+    fn writable(&self) -> Result<()> {
+        if self.read_only { Err(DriverError::ReadOnly { name: self.name.clone() }) } else { Ok(()) }
+    }
+}
+
+/// Two files with the extensions of the split driver are called so.
+fn kind(members: &[Member]) -> DriverKind {
+    match members {
+        [first, _] if first.name.ends_with("-m.h5") => DriverKind::Split,
+        _ => DriverKind::Multi,
+    }
+}
+
+impl Member {
+    fn file(&self) -> Result<&Sec2> {
+        if let Some(file) = self.file.get() {
+            return Ok(file);
+        }
+        let file = Sec2::open(&self.described.path, Access::ReadOnly)?;
+        Ok(self.file.get_or_init(|| file))
+    }
+
+    /// Bytes within the member's range; those it should have if it is missing.
+    fn len(&self) -> Result<u64> {
+        let length = self.file.get().map_or(Ok(self.described.expected), Driver::len)?;
+        Ok(length.min(self.room))
+    }
+}
+
+impl Joined for Multi {
+    fn whole_name(&self) -> &str {
+        &self.name
+    }
+
+    fn end(&self) -> Result<u64> {
+        for member in self.members.iter().rev() {
+            let length = member.len()?;
+            if length > 0 {
+                return Ok(member.described.start.saturating_add(length));
+            }
+        }
+        Ok(0)
+    }
+
+    fn place(&self, offset: u64) -> Place {
+        let behind = self.members.partition_point(|member| member.described.start <= offset);
+        let number = behind.saturating_sub(1);
+        let Some(member) = self.members.get(number) else {
+            return Place { member: number, offset, room: u64::MAX };
+        };
+        let inside = offset.saturating_sub(member.described.start);
+        Place { member: number, offset: inside, room: member.room.saturating_sub(inside) }
+    }
+
+    fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()> {
+        let Some(member) = self.members.get(place.member) else { return Ok(()) };
+        if member.file.get().is_none() && place.offset >= member.described.expected {
+            // Behind what the missing file should have there is nothing to miss.
+            return Err(DriverError::PastEnd {
+                name: member.name.clone(),
+                offset: place.offset,
+                length: u64::try_from(buf.len()).unwrap_or(u64::MAX),
+                end: member.described.expected,
+            });
+        }
+        member.file()?.read_at(place.offset, buf)
+    }
+
+    fn member_name(&self, member: usize) -> Cow<'_, str> {
+        self.members.get(member).map_or(&*self.name, |member| &member.name).into()
+    }
+}
+
+impl Driver for Multi {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> DriverKind {
+        self.kind
+    }
+
+    fn name_at(&self, offset: u64) -> Cow<'_, str> {
+        self.member_name(self.place(offset).member)
+    }
+
+    fn identity(&self) -> Option<FileIdentity> {
+        self.files().next().and_then(Sec2::identity)
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.end()
+    }
+
+    fn stored_len(&self) -> Result<u64> {
+        let mut sum = 0_u64;
+        for member in &self.members {
+            sum = sum.saturating_add(member.len()?);
+        }
+        Ok(sum)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
+        joined::read_at(self, offset, buf)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.writable()?;
+        crate::driver::range_end(&self.name, offset, bytes.len())?;
+        joined::for_each_piece(self, offset, bytes.len(), |place, range| {
+            match (self.members.get(place.member), bytes.get(range)) {
+                (Some(member), Some(piece)) => member.file()?.write_at(place.offset, piece),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.writable()?;
+        for member in &self.members {
+            let wanted = len.saturating_sub(member.described.start);
+            let file = member.file()?;
+            // The member in which the end lies has exactly the bytes up to it; those before it keep theirs.
+            if wanted <= member.room {
+                file.set_len(wanted)?;
+            } else if file.len()? > member.room {
+                file.set_len(member.room)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sync_data(&self) -> Result<()> {
+        self.files().try_for_each(Sec2::sync_data)
+    }
+
+    fn lock(&self, kind: LockKind) -> Result<()> {
+        self.files().next().map_or(Ok(()), |file| file.lock(kind))
+    }
+
+    fn unlock(&self) -> Result<()> {
+        self.files().next().map_or(Ok(()), Sec2::unlock)
+    }
+}
+
+impl fmt::Debug for Multi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Multi")
+            .field("name", &self.name)
+            .field("members", &self.members.iter().map(|member| &member.described).collect::<Vec<_>>())
+            .field("read_only", &self.read_only)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::conformance;
+
+    fn members(folder: &Path, name: &str, starts: &[u64]) -> Vec<MultiMember> {
+        let member = |(number, start): (usize, &u64)| MultiMember {
+            path: folder.join(format!("{name}-{number}")),
+            start: *start,
+            expected: 0,
+        };
+        starts.iter().enumerate().map(member).collect()
+    }
+
+    #[test]
+    fn keeps_the_contract() {
+        let folder = tempfile::tempdir().unwrap();
+        let counter = AtomicUsize::new(0);
+        let name = || format!("f{}", counter.fetch_add(1, Ordering::Relaxed));
+        for starts in [&[0_u64] as &[u64], &[0, 3, 4, 10_000, 100_000, 1 << 40], &[0, u64::MAX / 2]] {
+            conformance::run(|| {
+                Multi::open(members(folder.path(), &name(), starts), Access::CreateNew).unwrap()
+            });
+        }
+        conformance::run_read_only(|bytes| {
+            let starts = [0, 500, 4000, 5000];
+            let members = members(folder.path(), &name(), &starts);
+            for (member, end) in members.iter().zip([500, 4000, 5000, usize::MAX]) {
+                let start = usize::try_from(member.start).unwrap().min(bytes.len());
+                std::fs::write(&member.path, &bytes[start..end.min(bytes.len())]).unwrap();
+            }
+            Multi::open(members, Access::ReadOnly).unwrap()
+        });
+    }
+
+    #[test]
+    fn each_range_has_its_file_and_gaps_are_zeros() {
+        let folder = tempfile::tempdir().unwrap();
+        let split = MultiMember::split(&folder.path().join("s"), "-m.h5", "-r.h5");
+        let multi = Multi::open(split.clone(), Access::CreateNew).unwrap();
+        multi.write_at(0, b"meta").unwrap();
+        let raw = u64::MAX / 2;
+        multi.write_at(raw + 1, b"raw").unwrap();
+        assert_eq!(multi.kind(), DriverKind::Split);
+        assert_eq!((multi.len().unwrap(), multi.stored_len().unwrap()), (raw + 4, 8));
+        let mut bytes = [1; 6];
+        multi.read_at(raw - 2, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"\0\0\0raw");
+        multi.read_at(2, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"ta\0\0\0\0");
+        multi.set_len(3).unwrap();
+        let lengths = split.map(|member| std::fs::metadata(member.path).unwrap().len());
+        assert_eq!(lengths, [3, 0]);
+    }
+
+    #[test]
+    fn a_missing_file_is_named_when_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut members = members(folder.path(), "f", &[0, 100, 200]);
+        std::fs::write(&members[0].path, b"meta").unwrap();
+        members[1].expected = 10;
+        let multi = Multi::open(members.clone(), Access::ReadOnly).unwrap();
+        assert_eq!(multi.len().unwrap(), 110);
+        assert_eq!(multi.members().map(|(_, exists)| exists).collect::<Vec<_>>(), [true, false, false]);
+        multi.read_at(0, &mut [0; 100]).unwrap();
+        let error = multi.read_at(98, &mut [0; 4]).unwrap_err();
+        assert!(matches!(&error, DriverError::Io { name, .. } if name.ends_with("f-1")), "{error}");
+        assert!(multi.read_at(108, &mut [0; 4]).is_err());
+        std::fs::write(&members[1].path, b"raw").unwrap();
+        multi.read_at(100, &mut [0; 3]).unwrap();
+        let error = Multi::open(members.clone(), Access::ReadWrite).unwrap_err();
+        assert!(error.to_string().contains("f-2"), "{error}");
+        std::fs::remove_file(&members[0].path).unwrap();
+        let error = Multi::open(members, Access::ReadOnly).unwrap_err();
+        assert!(error.to_string().contains("f-0"), "{error}");
+    }
+
+    #[test]
+    fn ranges_that_cannot_be() {
+        let folder = tempfile::tempdir().unwrap();
+        for starts in [&[] as &[u64], &[1], &[0, 5, 5], &[0, 0], &[0, u64::MAX]] {
+            let error = Multi::open(members(folder.path(), "f", starts), Access::CreateNew).unwrap_err();
+            assert!(matches!(error, DriverError::Members { .. }), "{starts:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_standard_files_of_multi() {
+        let members = MultiMember::multi("x".as_ref());
+        assert_eq!(
+            members.each_ref().map(|member| member.path.to_str().unwrap()),
+            ["x-s.h5", "x-b.h5", "x-r.h5", "x-g.h5", "x-l.h5", "x-o.h5"]
+        );
+        assert_eq!(members[1].start, 0x2aaa_aaaa_aaaa_aaaa);
+    }
+}

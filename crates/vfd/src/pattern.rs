@@ -1,0 +1,159 @@
+//! Names of the members of a family: `name%05d.h5`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::{DriverError, Result};
+
+/// The longest number that a pattern may ask for.
+const WIDEST: usize = 64;
+
+/// Names that differ in a number, which counts from 0.
+///
+/// ```
+/// use hyperslab_vfd::FamilyPattern;
+/// let pattern = FamilyPattern::parse("run%03d.h5")?;
+/// assert_eq!(pattern.member(12).to_str(), Some("run012.h5"));
+/// let same = FamilyPattern::of_first_member("run000.h5".as_ref()).next();
+/// assert_eq!(same, Some(pattern));
+/// # Ok::<(), hyperslab_vfd::DriverError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FamilyPattern {
+    folder: PathBuf,
+    before: String,
+    /// At least so many characters.
+    width: usize,
+    /// Filled up with zeros, not with spaces.
+    zeros: bool,
+    after: String,
+}
+
+impl FamilyPattern {
+    /// Whether the text has a place for a number, so that it may be meant as a pattern.
+    pub fn is_meant(text: &str) -> bool {
+        Self::parse(text).is_ok()
+    }
+
+    /// A pattern as `printf` has it, with one `%d`, `%5d` or `%05d` (`i` and `u` do as well); `%%` is a percent
+    /// sign.
+    ///
+    /// # Errors
+    /// [`DriverError::Members`] for anything else behind a percent sign, for none, or for two.
+    pub fn parse(text: &str) -> Result<Self> {
+        let wrong = |reason: String| DriverError::Members { name: text.to_owned(), reason };
+        let mut parts = [String::new(), String::new()];
+        let mut number = None;
+        let mut rest = text;
+        while let Some((plain, behind)) = rest.split_once('%') {
+            let part = if number.is_none() { &mut parts[0] } else { &mut parts[1] };
+            part.push_str(plain);
+            if let Some(behind) = behind.strip_prefix('%') {
+                part.push('%');
+                rest = behind;
+                continue;
+            }
+            let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+            let (digits, conversion) = behind.split_at(end);
+            let Some(behind) = conversion.strip_prefix(['d', 'i', 'u']) else {
+                return Err(wrong(format!("`%{digits}` is not followed by `d`")));
+            };
+            let width = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(usize::MAX) };
+            if width > WIDEST {
+                return Err(wrong(format!("a number of {digits} digits")));
+            }
+            if number.replace((width, digits.starts_with('0'))).is_some() {
+                return Err(wrong("more than one place for the number of a member".into()));
+            }
+            rest = behind;
+        }
+        let (width, zeros) = number.ok_or_else(|| wrong("no `%d` for the number of a member".into()))?;
+        let [before, mut after] = parts;
+        after.push_str(rest);
+        Ok(Self { folder: PathBuf::new(), before, width, zeros, after })
+    }
+
+    /// The patterns whose first member may be the file at `path`: for each of the numbers 0 in its name, the
+    /// last one first.
+    pub fn of_first_member(path: &Path) -> impl Iterator<Item = Self> {
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let mut numbers = Vec::new();
+        let mut start = 0;
+        while let Some(found) = name.get(start..).and_then(|rest| rest.find(|c: char| c.is_ascii_digit())) {
+            let first = start.saturating_add(found);
+            let rest = name.get(first..).unwrap_or_default();
+            let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            start = first.saturating_add(length);
+            if length <= WIDEST && rest.bytes().take(length).all(|digit| digit == b'0') {
+                numbers.push(first..start);
+            }
+        }
+        numbers.into_iter().rev().map(move |number| Self {
+            folder: folder.clone(),
+            before: name.get(..number.start).unwrap_or_default().to_owned(),
+            width: if number.len() == 1 { 0 } else { number.len() },
+            zeros: number.len() > 1,
+            after: name.get(number.end..).unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// The path of the member of that number.
+    pub fn member(&self, number: usize) -> PathBuf {
+        let Self { before, width, after, .. } = self;
+        self.folder.join(if self.zeros {
+            format!("{before}{number:0width$}{after}")
+        } else {
+            format!("{before}{number:width$}{after}")
+        })
+    }
+}
+
+impl fmt::Display for FamilyPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |text: &str| text.replace('%', "%%");
+        let width = match (self.width, self.zeros) {
+            (0, false) => String::new(),
+            (width, false) => width.to_string(),
+            (width, true) => format!("0{width}"),
+        };
+        let name = format!("{}%{width}d{}", percent(&self.before), percent(&self.after));
+        write!(f, "{}", self.folder.join(name).display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_of_printf() {
+        let name = |pattern: &str, number| {
+            FamilyPattern::parse(pattern).unwrap().member(number).to_str().unwrap().to_owned()
+        };
+        assert_eq!(name("f%d.h5", 0), "f0.h5");
+        assert_eq!(name("f%d.h5", 123), "f123.h5");
+        assert_eq!(name("a/f%5d", 7), "a/f    7");
+        assert_eq!(name("f%05u.h5", 7), "f00007.h5");
+        assert_eq!(name("f%02i", 1234), "f1234");
+        assert_eq!(name("100%%-%d%%", 3), "100%-3%");
+        assert_eq!(FamilyPattern::parse("100%%-%04d%%").unwrap().to_string(), "100%%-%04d%%");
+        for wrong in ["f.h5", "f%s", "%d%d", "%", "%5", "%-5d", "%999999d", "%99999999999999999999d", "%ld"] {
+            assert!(FamilyPattern::parse(wrong).is_err(), "{wrong}");
+            assert!(!FamilyPattern::is_meant(wrong));
+        }
+    }
+
+    #[test]
+    fn patterns_of_a_first_member() {
+        let of = |path: &str| -> Vec<String> {
+            FamilyPattern::of_first_member(Path::new(path)).map(|pattern| pattern.to_string()).collect()
+        };
+        assert_eq!(of("x/f0.h5"), ["x/f%d.h5"]);
+        assert_eq!(of("0/f5_00-000000.h5"), ["0/f5_00-%06d.h5", "0/f5_%02d-000000.h5"]);
+        assert!(of("x/f00001.h5").is_empty() && of("f.h5").is_empty() && of("f10.h5").is_empty());
+        for pattern in FamilyPattern::of_first_member(Path::new("y/a00b0.h5")) {
+            assert_eq!(pattern.member(0), Path::new("y/a00b0.h5"));
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! A file of the operating system behind one buffer and one lock, as C's `FILE` is.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::driver::range_end;
+use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
+
+/// Bytes of the buffer.
+const CAPACITY: usize = 64 << 10;
+
+/// A file with a buffer: many small reads or writes near each other become few calls of the system. Threads wait for
+/// each other, so [`Sec2`] is better where many read at once.
+///
+/// What is written reaches the file at [`Driver::flush`], [`Driver::sync_data`], when the buffer is needed for other
+/// bytes and when the driver is dropped; then an error can only be logged.
+pub struct Stdio {
+    file: Sec2,
+    window: Mutex<Window>,
+}
+
+/// The part of the file that the buffer holds.
+#[derive(Debug, Default)]
+struct Window {
+    start: u64,
+    bytes: Vec<u8>,
+    /// The bytes that are newer than those of the file; empty if none.
+    dirty: Range<usize>,
+}
+
+impl Window {
+    /// Where the range lies in the buffer, as far as it begins in it or right behind it.
+    fn position(&self, offset: u64) -> Option<usize> {
+        let at = usize::try_from(offset.checked_sub(self.start)?).ok()?;
+        (at <= self.bytes.len()).then_some(at)
+    }
+
+    fn end(&self) -> u64 {
+        self.start.saturating_add(u64::try_from(self.bytes.len()).unwrap_or(u64::MAX))
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.dirty = 0..0;
+    }
+
+    /// Writes to the file what is newer; on an error it stays.
+    fn write_back(&mut self, file: &Sec2) -> Result<()> {
+        if let Some(bytes) = self.bytes.get(self.dirty.clone()).filter(|bytes| !bytes.is_empty()) {
+            let skipped = u64::try_from(self.dirty.start).unwrap_or(u64::MAX);
+            file.write_at(self.start.saturating_add(skipped), bytes)?;
+        }
+        self.dirty = 0..0;
+        Ok(())
+    }
+
+    /// Copies from the buffer, if it has all the bytes.
+    fn copy_to(&self, offset: u64, buf: &mut [u8]) -> Option<()> {
+        let at = self.position(offset)?;
+        let held = self.bytes.get(at..at.checked_add(buf.len())?)?;
+        buf.copy_from_slice(held);
+        Some(())
+    }
+
+    /// Copies into the buffer, if the bytes overlap or follow what is there and do not overfill it.
+    fn copy_from(&mut self, offset: u64, bytes: &[u8]) -> Option<()> {
+        let at = self.position(offset)?;
+        let end = at.checked_add(bytes.len()).filter(|end| *end <= CAPACITY)?;
+        if end > self.bytes.len() {
+            self.bytes.resize(end, 0);
+        }
+        self.bytes.get_mut(at..end)?.copy_from_slice(bytes);
+        self.dirty =
+            if self.dirty.is_empty() { at..end } else { self.dirty.start.min(at)..self.dirty.end.max(end) };
+        Some(())
+    }
+}
+
+impl Stdio {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// As [`Sec2::open`].
+    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
+        Ok(Self { file: Sec2::open(path, access)?, window: Mutex::default() })
+    }
+
+    fn window(&self) -> MutexGuard<'_, Window> {
+        // A poisoned lock is harmless: no code between lock and unlock leaves the buffer half-changed.
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writable(&self) -> Result<()> {
+        let name = || self.file.name().to_owned();
+        if self.file.is_read_only() { Err(DriverError::ReadOnly { name: name() }) } else { Ok(()) }
+    }
+}
+
+impl Driver for Stdio {
+    fn name(&self) -> &str {
+        self.file.name()
+    }
+
+    fn kind(&self) -> DriverKind {
+        DriverKind::Stdio
+    }
+
+    fn identity(&self) -> Option<FileIdentity> {
+        self.file.identity()
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.file.is_read_only()
+    }
+
+    fn len(&self) -> Result<u64> {
+        let window = self.window();
+        let stored = self.file.len()?;
+        Ok(if window.dirty.is_empty() { stored } else { stored.max(window.end()) })
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
+        if buf.is_empty() {
+            return Ok(());
+        }
+        let mut window = self.window();
+        if window.copy_to(offset, buf).is_some() {
+            return Ok(());
+        }
+        window.write_back(&self.file)?;
+        let available = self.file.len()?.saturating_sub(offset);
+        let held = usize::try_from(available).unwrap_or(usize::MAX).min(CAPACITY);
+        if buf.len() >= held {
+            // Long reads pass the buffer by, and so do those that the file is too short for.
+            return self.file.read_at(offset, buf);
+        }
+        window.clear();
+        window.start = offset;
+        let mut bytes = std::mem::take(&mut window.bytes);
+        bytes.resize(held, 0);
+        self.file.read_at(offset, &mut bytes)?;
+        buf.copy_from_slice(bytes.get(..buf.len()).unwrap_or_default());
+        window.bytes = bytes;
+        Ok(())
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.writable()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        range_end(self.file.name(), offset, bytes.len())?;
+        let mut window = self.window();
+        if window.copy_from(offset, bytes).is_some() {
+            return Ok(());
+        }
+        window.write_back(&self.file)?;
+        window.clear();
+        window.start = offset;
+        match window.copy_from(offset, bytes) {
+            Some(()) => Ok(()),
+            None => self.file.write_at(offset, bytes),
+        }
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.writable()?;
+        let mut window = self.window();
+        window.write_back(&self.file)?;
+        window.clear();
+        self.file.set_len(len)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.window().write_back(&self.file)
+    }
+
+    fn sync_data(&self) -> Result<()> {
+        self.flush()?;
+        self.file.sync_data()
+    }
+
+    fn lock(&self, kind: LockKind) -> Result<()> {
+        let mut window = self.window();
+        window.write_back(&self.file)?;
+        // Whoever held the lock before may have changed the file.
+        window.clear();
+        self.file.lock(kind)
+    }
+
+    fn unlock(&self) -> Result<()> {
+        self.flush()?;
+        self.file.unlock()
+    }
+}
+
+impl Drop for Stdio {
+    fn drop(&mut self) {
+        if let Err(error) = self.flush() {
+            tracing::error!(name = self.file.name(), %error, "buffered changes could not be written");
+        }
+    }
+}
+
+impl fmt::Debug for Stdio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stdio").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+
+    #[test]
+    fn keeps_the_contract() {
+        let folder = tempfile::tempdir().unwrap();
+        conformance::run(|| Stdio::open(folder.path().join("f"), Access::Truncate).unwrap());
+        conformance::run_read_only(|bytes| {
+            let path = folder.path().join("image");
+            std::fs::write(&path, bytes).unwrap();
+            Stdio::open(&path, Access::ReadOnly).unwrap()
+        });
+    }
+
+    #[test]
+    fn writes_wait_in_the_buffer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let on_disk = || std::fs::read(&path).unwrap();
+        let stdio = Stdio::open(&path, Access::CreateNew).unwrap();
+        stdio.write_at(0, b"one").unwrap();
+        stdio.write_at(3, b" two").unwrap();
+        stdio.write_at(1, b"N").unwrap();
+        assert_eq!((on_disk(), stdio.len().unwrap()), (vec![], 7));
+        stdio.flush().unwrap();
+        assert_eq!(on_disk(), b"oNe two");
+        stdio.write_at(100_000, b"far").unwrap();
+        assert_eq!((on_disk().len(), stdio.len().unwrap()), (7, 100_003));
+        // Bytes elsewhere need the buffer.
+        stdio.read_at(0, &mut [0; 2]).unwrap();
+        assert_eq!(on_disk().len(), 100_003);
+        stdio.write_at(2, b"!").unwrap();
+        drop(stdio);
+        assert_eq!(&on_disk()[..7], b"oN! two");
+    }
+
+    #[test]
+    fn any_mixture_of_reads_and_writes_is_that_of_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let stdio = Stdio::open(folder.path().join("f"), Access::CreateNew).unwrap();
+        let model = crate::Core::empty("model");
+        let mut state = 7_u64;
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        for round in 0..3000_u32 {
+            let offset = below(200_000);
+            let length = usize::try_from(if below(20) == 0 { below(150_000) } else { below(300) }).unwrap();
+            match below(9) {
+                0..4 => {
+                    let bytes = vec![round.to_le_bytes()[0]; length];
+                    stdio.write_at(offset, &bytes).unwrap();
+                    model.write_at(offset, &bytes).unwrap();
+                }
+                4 if below(30) == 0 => {
+                    stdio.set_len(offset).unwrap();
+                    model.set_len(offset).unwrap();
+                }
+                _ => {
+                    let (mut got, mut expected) = (vec![0; length], vec![0; length]);
+                    let results = (stdio.read_at(offset, &mut got), model.read_at(offset, &mut expected));
+                    assert_eq!(results.0.is_ok(), results.1.is_ok());
+                    if results.0.is_ok() {
+                        assert_eq!(got, expected);
+                    }
+                }
+            }
+            assert_eq!(stdio.len().unwrap(), model.len().unwrap());
+        }
+    }
+}

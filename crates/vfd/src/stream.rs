@@ -1,0 +1,270 @@
+//! A file image that comes from, and goes to, another program over TCP.
+//!
+//! The whole image moves at once, as with the stream driver of libhdf5 1.4, whose bytes on the wire were those of
+//! the image alone; here they are framed, so that a broken connection is not taken for the end of the file:
+//!
+//! ```text
+//! client: 8 signature 89 48 53 53 0d 0a 1a 0a, 1 request (`G` get, `P` put; put is followed by an image)
+//! server: 1 answer (`+`; to a get, followed by an image), or `-`, 2 length, text of a refusal
+//! image:  8 length, little-endian, then so many bytes
+//! ```
+//!
+//! There is no encryption and nobody is asked who they are: it is for machines and networks that one trusts.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::{
+    Access, Core, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest,
+};
+
+/// What the client says first.
+pub(crate) const SIGNATURE: [u8; 8] = *b"\x89HSS\r\n\x1a\n";
+pub(crate) const GET: u8 = b'G';
+pub(crate) const PUT: u8 = b'P';
+pub(crate) const ACCEPTED: u8 = b'+';
+pub(crate) const REFUSED: u8 = b'-';
+
+/// Bounds of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamOptions {
+    /// The longest image that is taken, in bytes.
+    pub most_bytes: u64,
+    /// How long the other side may be silent, and how long connecting may take.
+    pub timeout: Duration,
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self { most_bytes: 1 << 30, timeout: Duration::from_secs(30) }
+    }
+}
+
+/// A file image fetched from a [`StreamServer`](crate::StreamServer), in memory. Opened for writing, it goes back
+/// whole at [`Driver::flush`], [`Driver::sync_data`] and when the driver is dropped, if it was changed; of two that
+/// do so, the later one wins.
+pub struct Stream {
+    name: String,
+    server: SocketAddr,
+    options: StreamOptions,
+    image: Core,
+    changed: AtomicBool,
+}
+
+impl Stream {
+    /// Connects to `server` and fetches the image; with [`Access::Create`] and its kin, begins an empty one. (An
+    /// image that a server has not is empty: it cannot be told from none.)
+    ///
+    /// # Errors
+    /// [`DriverError::Io`] if the server cannot be reached or stays silent, [`DriverError::TooLarge`] for an image
+    /// beyond the bound, [`DriverError::Protocol`] if the other side is no such server, or refuses.
+    pub fn open(
+        server: impl ToSocketAddrs + fmt::Display,
+        access: Access,
+        options: StreamOptions,
+    ) -> Result<Self> {
+        let name = server.to_string();
+        let (mut socket, server) = connect(&name, server, options)?;
+        let bytes = match access {
+            Access::ReadOnly | Access::ReadWrite | Access::Create => {
+                request(&mut socket, &name, GET)?;
+                answer(&mut socket, &name)?;
+                receive(&mut socket, &name, options.most_bytes)?
+            }
+            Access::Truncate | Access::CreateNew => Vec::new(),
+        };
+        let image = match access {
+            Access::ReadOnly => Core::image(name.as_str(), bytes),
+            _ => Core::from_vec(name.as_str(), bytes),
+        };
+        Ok(Self { name, server, options, image, changed: AtomicBool::new(false) })
+    }
+
+    fn put(&self) -> Result<()> {
+        if !self.changed.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let sent = self.send();
+        if sent.is_err() {
+            self.changed.store(true, Ordering::Release);
+        }
+        sent
+    }
+
+    fn send(&self) -> Result<()> {
+        let (mut socket, _) = connect(&self.name, self.server, self.options)?;
+        request(&mut socket, &self.name, PUT)?;
+        send(&mut socket, &self.name, &self.image.to_vec())?;
+        answer(&mut socket, &self.name)
+    }
+
+    fn change<T>(&self, result: Result<T>) -> Result<T> {
+        if !self.image.is_read_only() {
+            self.changed.store(true, Ordering::Release);
+        }
+        result
+    }
+}
+
+fn connect(
+    name: &str,
+    server: impl ToSocketAddrs,
+    options: StreamOptions,
+) -> Result<(TcpStream, SocketAddr)> {
+    let failed = |source| DriverError::io(name, "connect", source);
+    let mut last = io::ErrorKind::AddrNotAvailable.into();
+    for address in server.to_socket_addrs().map_err(failed)? {
+        match TcpStream::connect_timeout(&address, options.timeout) {
+            Ok(socket) => {
+                set_timeouts(&socket, options.timeout).map_err(failed)?;
+                return Ok((socket, address));
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(failed(last))
+}
+
+pub(crate) fn set_timeouts(socket: &TcpStream, timeout: Duration) -> io::Result<()> {
+    let timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+    socket.set_read_timeout(timeout)?;
+    socket.set_write_timeout(timeout)?;
+    socket.set_nodelay(true)
+}
+
+fn request(socket: &mut TcpStream, name: &str, request: u8) -> Result<()> {
+    let mut bytes = SIGNATURE.to_vec();
+    bytes.push(request);
+    socket.write_all(&bytes).map_err(|source| DriverError::io(name, "send", source))
+}
+
+/// The server's consent, or its reason for none.
+fn answer(socket: &mut TcpStream, name: &str) -> Result<()> {
+    let [word] = take(socket, name)?;
+    let wrong = |reason: String| DriverError::Protocol { name: name.to_owned(), reason };
+    match word {
+        ACCEPTED => Ok(()),
+        REFUSED => {
+            let length = usize::try_from(number(take::<2>(socket, name)?)).unwrap_or(0);
+            let mut text = vec![0; length];
+            socket.read_exact(&mut text).map_err(|source| DriverError::io(name, "receive", source))?;
+            Err(wrong(format!("refused: {}", String::from_utf8_lossy(&text))))
+        }
+        _ => Err(wrong("the other side is no stream server".into())),
+    }
+}
+
+pub(crate) fn take<const N: usize>(socket: &mut impl Read, name: &str) -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    socket.read_exact(&mut bytes).map_err(|source| DriverError::io(name, "receive", source))?;
+    Ok(bytes)
+}
+
+/// A number, little-endian.
+fn number<const N: usize>(bytes: [u8; N]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// Takes an image. Memory grows with what arrives, not with what is announced.
+pub(crate) fn receive(socket: &mut impl Read, name: &str, most: u64) -> Result<Vec<u8>> {
+    let length = number(take::<8>(socket, name)?);
+    if length > most {
+        return Err(DriverError::TooLarge { name: name.to_owned(), offset: 0, length });
+    }
+    let mut bytes = Vec::new();
+    let got = socket.take(length).read_to_end(&mut bytes);
+    let got = got.map_err(|source| DriverError::io(name, "receive", source))?;
+    if u64::try_from(got).is_ok_and(|got| got == length) {
+        return Ok(bytes);
+    }
+    let reason = format!("the connection ended after {got} of {length} bytes");
+    Err(DriverError::Protocol { name: name.to_owned(), reason })
+}
+
+pub(crate) fn send(socket: &mut impl Write, name: &str, image: &[u8]) -> Result<()> {
+    let length = u64::try_from(image.len()).unwrap_or(u64::MAX).to_le_bytes();
+    let sent = socket.write_all(&length).and_then(|()| socket.write_all(image));
+    sent.and_then(|()| socket.flush()).map_err(|source| DriverError::io(name, "send", source))
+}
+
+impl Driver for Stream {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> DriverKind {
+        DriverKind::Stream
+    }
+
+    fn identity(&self) -> Option<FileIdentity> {
+        None
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.image.is_read_only()
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.image.len()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
+        self.image.read_at(offset, buf)
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.image.read_many(requests)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.change(self.image.write_at(offset, bytes))
+    }
+
+    fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
+        self.change(self.image.write_many(requests))
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.change(self.image.set_len(len))
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.put()
+    }
+
+    fn sync_data(&self) -> Result<()> {
+        self.put()
+    }
+
+    fn lock(&self, _kind: LockKind) -> Result<()> {
+        Err(DriverError::Unsupported { name: self.name.clone(), operation: "locking" })
+    }
+
+    fn unlock(&self) -> Result<()> {
+        Err(DriverError::Unsupported { name: self.name.clone(), operation: "locking" })
+    }
+
+    fn as_bytes(&self) -> Option<&[u8]> {
+        self.image.as_bytes()
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if let Err(error) = self.put() {
+            tracing::error!(name = %self.name, %error, "changes in memory could not be sent");
+        }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("server", &self.server)
+            .field("image", &self.image)
+            .finish_non_exhaustive()
+    }
+}

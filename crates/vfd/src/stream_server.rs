@@ -1,0 +1,278 @@
+//! The other side of the stream driver: holds one file image, gives it out and takes it back.
+
+use std::fmt;
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::stream::{self, ACCEPTED, GET, PUT, REFUSED, SIGNATURE};
+use crate::{DriverError, Result, StreamOptions};
+
+/// Serves a file image to [`Stream`](crate::Stream) drivers, one connection after the other, until it is dropped.
+///
+/// ```
+/// use hyperslab_vfd::{Access, Driver, Stream, StreamOptions, StreamServer};
+/// let options = StreamOptions::default();
+/// let server = StreamServer::bind("127.0.0.1:0", b"an image".to_vec(), options)?;
+/// let image = Stream::open(server.address(), Access::ReadOnly, options)?;
+/// assert_eq!(image.as_bytes(), Some(&b"an image"[..]));
+/// # Ok::<(), hyperslab_vfd::DriverError>(())
+/// ```
+pub struct StreamServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    image: Mutex<Arc<[u8]>>,
+    options: StreamOptions,
+    takes_changes: bool,
+    stopped: AtomicBool,
+}
+
+impl StreamServer {
+    /// Listens at an address (port 0 for any that is free) and gives the image to whoever asks, but takes none.
+    ///
+    /// # Errors
+    /// [`DriverError::Io`] if the system refuses.
+    pub fn bind(
+        address: impl ToSocketAddrs,
+        image: impl Into<Arc<[u8]>>,
+        options: StreamOptions,
+    ) -> Result<Self> {
+        Self::listen(address, image.into(), options, false)
+    }
+
+    /// As [`bind`](Self::bind), and lets whoever asks replace the image.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub fn bind_writable(
+        address: impl ToSocketAddrs,
+        image: impl Into<Arc<[u8]>>,
+        options: StreamOptions,
+    ) -> Result<Self> {
+        Self::listen(address, image.into(), options, true)
+    }
+
+    fn listen(
+        address: impl ToSocketAddrs,
+        image: Arc<[u8]>,
+        options: StreamOptions,
+        takes_changes: bool,
+    ) -> Result<Self> {
+        let failed = |source| DriverError::io("stream server", "listen", source);
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let stopped = AtomicBool::new(false);
+        let shared = Arc::new(Shared { image: Mutex::new(image), options, takes_changes, stopped });
+        let serving = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("stream server".into())
+            .spawn(move || serving.run(&listener))
+            .map_err(failed)?;
+        Ok(Self { address, shared, thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The image as it is now.
+    pub fn image(&self) -> Arc<[u8]> {
+        Arc::clone(&self.shared.image())
+    }
+
+    /// Gives out another image from now on.
+    pub fn set_image(&self, image: impl Into<Arc<[u8]>>) {
+        *self.shared.image() = image.into();
+    }
+}
+
+impl Drop for StreamServer {
+    fn drop(&mut self) {
+        self.shared.stopped.store(true, Ordering::Release);
+        // A connection wakes the thread; if there can be none, it is left to itself.
+        let woken = TcpStream::connect_timeout(&self.address, self.shared.options.timeout).is_ok();
+        if let Some(thread) = self.thread.take().filter(|_| woken) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn image(&self) -> MutexGuard<'_, Arc<[u8]>> {
+        // A poisoned lock is harmless: the image is only ever replaced whole.
+        self.image.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self, listener: &TcpListener) {
+        while !self.stopped.load(Ordering::Acquire) {
+            match listener.accept() {
+                Ok((socket, peer)) => {
+                    if self.stopped.load(Ordering::Acquire) {
+                        return;
+                    }
+                    if let Err(error) = self.serve(socket, &peer.to_string()) {
+                        tracing::warn!(%peer, %error, "a stream client was not served");
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "a connection could not be accepted"),
+            }
+        }
+    }
+
+    fn serve(&self, mut socket: TcpStream, peer: &str) -> Result<()> {
+        stream::set_timeouts(&socket, self.options.timeout)
+            .map_err(|source| DriverError::io(peer, "set up the connection", source))?;
+        let signature: [u8; 8] = stream::take(&mut socket, peer)?;
+        let [request] = stream::take(&mut socket, peer)?;
+        let send = |socket: &mut TcpStream, bytes: &[u8]| {
+            socket.write_all(bytes).map_err(|source| DriverError::io(peer, "send", source))
+        };
+        match request {
+            GET if signature == SIGNATURE => {
+                send(&mut socket, &[ACCEPTED])?;
+                let image = Arc::clone(&self.image());
+                stream::send(&mut socket, peer, &image)
+            }
+            PUT if signature == SIGNATURE => {
+                let image = stream::receive(&mut socket, peer, self.options.most_bytes);
+                match image {
+                    Ok(image) if self.takes_changes => {
+                        *self.image() = image.into();
+                        send(&mut socket, &[ACCEPTED])
+                    }
+                    Ok(_) => send(&mut socket, &refusal("this image is only given out")),
+                    Err(error) => {
+                        send(&mut socket, &refusal(&error.to_string()))?;
+                        Err(error)
+                    }
+                }
+            }
+            _ => send(&mut socket, &refusal("not understood")),
+        }
+    }
+}
+
+fn refusal(reason: &str) -> Vec<u8> {
+    let text = reason.as_bytes();
+    let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
+    let mut bytes = vec![REFUSED];
+    bytes.extend(length.to_le_bytes());
+    bytes.extend(text.iter().take(usize::from(length)));
+    bytes
+}
+
+impl fmt::Debug for StreamServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamServer")
+            .field("address", &self.address)
+            .field("bytes", &self.image().len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::{Access, Driver, Stream, conformance};
+
+    const OPTIONS: StreamOptions = StreamOptions { most_bytes: 8 << 20, timeout: Duration::from_secs(5) };
+
+    #[test]
+    fn the_driver_keeps_the_contract() {
+        let server = StreamServer::bind_writable("127.0.0.1:0", [], OPTIONS).unwrap();
+        conformance::run(|| Stream::open(server.address(), Access::Truncate, OPTIONS).unwrap());
+        conformance::run_read_only(|bytes| {
+            server.set_image(bytes);
+            Stream::open(server.address(), Access::ReadOnly, OPTIONS).unwrap()
+        });
+    }
+
+    #[test]
+    fn changes_go_back_at_flush_and_drop() {
+        let server = StreamServer::bind_writable("127.0.0.1:0", *b"old", OPTIONS).unwrap();
+        let stream = Stream::open(server.address(), Access::ReadWrite, OPTIONS).unwrap();
+        stream.write_at(3, b"er").unwrap();
+        assert_eq!(&*server.image(), b"old");
+        stream.flush().unwrap();
+        assert_eq!(&*server.image(), b"older");
+        server.set_image(*b"by somebody else");
+        stream.flush().unwrap();
+        assert_eq!(&*server.image(), b"by somebody else", "nothing was changed since");
+        stream.set_len(1).unwrap();
+        drop(stream);
+        assert_eq!(&*server.image(), b"o");
+    }
+
+    #[test]
+    fn a_server_may_refuse() {
+        let server = StreamServer::bind("127.0.0.1:0", *b"mine", OPTIONS).unwrap();
+        let stream = Stream::open(server.address(), Access::ReadWrite, OPTIONS).unwrap();
+        stream.write_at(0, b"yours").unwrap();
+        let error = stream.flush().unwrap_err();
+        assert!(error.to_string().contains("refused: this image is only given out"), "{error}");
+        assert_eq!(&*server.image(), b"mine");
+        drop(stream);
+        let small = StreamOptions { most_bytes: 3, ..OPTIONS };
+        let error = Stream::open(server.address(), Access::ReadOnly, small).unwrap_err();
+        assert!(matches!(error, DriverError::TooLarge { length: 4, .. }), "{error}");
+    }
+
+    #[test]
+    fn strangers_and_silence_end_by_themselves() {
+        let options = StreamOptions { timeout: Duration::from_millis(200), ..OPTIONS };
+        let server = StreamServer::bind_writable("127.0.0.1:0", *b"image", options).unwrap();
+        let mut browser = TcpStream::connect(server.address()).unwrap();
+        browser.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        let mut answer = Vec::new();
+        // The server closes with our bytes unread, which may show as a reset.
+        let _ = browser.read_to_end(&mut answer);
+        let silent = TcpStream::connect(server.address()).unwrap();
+        // An image that ends early is not taken.
+        let mut broken = TcpStream::connect(server.address()).unwrap();
+        broken.write_all(&[&SIGNATURE[..], b"P", &9_u64.to_le_bytes(), b"half"].concat()).unwrap();
+        drop(broken);
+        let start = Instant::now();
+        let next = Stream::open(server.address(), Access::ReadOnly, OPTIONS).unwrap();
+        assert_eq!(next.as_bytes(), Some(&b"image"[..]));
+        assert!(start.elapsed() < Duration::from_secs(5));
+        drop(silent);
+    }
+
+    #[test]
+    fn servers_that_are_none() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let thread = std::thread::spawn(move || {
+            let answers: [&[u8]; 3] =
+                [b"HTTP/1.1 400", b"+\xff\xff\xff\xff\xff\xff\xff\xff", b"+\x09\0\0\0\0\0\0\0half"];
+            for answer in answers {
+                let (mut socket, _) = listener.accept().unwrap();
+                socket.write_all(answer).unwrap();
+                let _ = socket.read(&mut [0; 64]);
+            }
+            let _silent = listener.accept().unwrap();
+            std::thread::sleep(Duration::from_millis(600));
+        });
+        let options = StreamOptions { timeout: Duration::from_millis(200), ..OPTIONS };
+        let open = || Stream::open(address, Access::ReadOnly, options).unwrap_err();
+        assert!(matches!(open(), DriverError::Protocol { .. }));
+        assert!(matches!(open(), DriverError::TooLarge { length: u64::MAX, .. }));
+        let half = open();
+        assert!(half.to_string().contains("4 of 9 bytes"), "{half}");
+        let silence = open();
+        assert!(matches!(silence, DriverError::Io { operation: "receive", .. }), "{silence}");
+        thread.join().unwrap();
+        let gone = Stream::open(address, Access::ReadOnly, options).unwrap_err();
+        assert!(matches!(gone, DriverError::Io { operation: "connect", .. }), "{gone}");
+    }
+}
