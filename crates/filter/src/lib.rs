@@ -43,8 +43,8 @@ mod registry;
 pub mod scaleoffset;
 mod shuffle;
 pub mod szip;
-mod workspace;
 mod vbz;
+mod workspace;
 #[cfg(feature = "zfp")]
 pub mod zfp;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]
@@ -70,8 +70,8 @@ pub use registry::Registry;
 pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
 pub use szip::Szip;
-pub use workspace::Workspace;
 pub use vbz::Vbz;
+pub use workspace::Workspace;
 #[cfg(feature = "zfp")]
 pub use zfp::Zfp;
 #[cfg(any(feature = "ruzstd", feature = "zstd"))]

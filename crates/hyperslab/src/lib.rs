@@ -24,8 +24,8 @@
 mod attribute;
 mod conversion;
 mod dataset;
-mod dynamic;
 mod driver;
+mod dynamic;
 mod external;
 mod file;
 mod group;
@@ -39,8 +39,8 @@ mod walk;
 
 pub use attribute::Attribute;
 pub use dataset::Dataset;
-pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use driver::FileDriver;
+pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};

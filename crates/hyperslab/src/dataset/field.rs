@@ -44,8 +44,9 @@ impl Dataset {
             let message = format!("elements of type {} have no member `{path}`", self.datatype());
             return Err(self.context(Error::Misuse(message)));
         }
-        let plan = self.conversions.plan_member(self.datatype(), path, &T::datatype());
-        self.read_planned(selection, &plan.map_err(|error| self.context(error.into()))?)
+        self.read_planned(selection, |conversions| {
+            conversions.plan_member(self.datatype(), path, &T::datatype())
+        })
     }
 
     /// The names of the members of the elements; none if they are no compounds. Bytes that are not UTF-8 are
