@@ -39,9 +39,11 @@ mod lz4;
 mod lzf;
 pub mod nbit;
 mod pipeline;
+mod quantised;
 mod registry;
 pub mod scaleoffset;
 mod shuffle;
+mod sperr;
 pub mod szip;
 mod vbz;
 #[cfg(feature = "zfp")]
@@ -65,9 +67,11 @@ pub use lz4::Lz4;
 pub use lzf::Lzf;
 pub use nbit::Nbit;
 pub use pipeline::{ChunkTarget, Pipeline, Scratch, Stage};
+pub use quantised::{BitGroom, GranularBitRound};
 pub use registry::Registry;
 pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
+pub use sperr::Sperr;
 pub use szip::Szip;
 pub use vbz::Vbz;
 #[cfg(feature = "zfp")]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Bitshuffle, Blosc, Blosc2, Deflate, Fcidecomp, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset,
-    Shuffle, Szip, Vbz,
+    BitGroom, Bitshuffle, Blosc, Blosc2, Deflate, Fcidecomp, Filter, FilterId, Fletcher32, GranularBitRound,
+    Lzf, Nbit, ScaleOffset, Shuffle, Sperr, Szip, Vbz,
 };
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
@@ -62,6 +62,9 @@ impl Default for Registry {
             Arc::new(Bitshuffle),
             Arc::new(Fcidecomp),
             Arc::new(Vbz),
+            Arc::new(BitGroom),
+            Arc::new(GranularBitRound),
+            Arc::new(Sperr),
             #[cfg(feature = "zfp")]
             Arc::new(crate::Zfp),
             #[cfg(any(feature = "ruzstd", feature = "zstd"))]
