@@ -37,6 +37,8 @@ mod id;
 #[cfg(feature = "lz4")]
 mod lz4;
 mod lzf;
+#[cfg(feature = "lzo")]
+mod lzo;
 pub mod nbit;
 mod pipeline;
 mod quantised;
@@ -65,6 +67,8 @@ pub use id::FilterId;
 #[cfg(feature = "lz4")]
 pub use lz4::Lz4;
 pub use lzf::Lzf;
+#[cfg(feature = "lzo")]
+pub use lzo::Lzo;
 pub use nbit::Nbit;
 pub use pipeline::{ChunkTarget, Pipeline, Scratch, Stage};
 pub use quantised::{BitGroom, GranularBitRound};

@@ -55,6 +55,8 @@ impl Default for Registry {
             #[cfg(feature = "bzip2")]
             Arc::new(crate::Bzip2),
             Arc::new(Lzf),
+            #[cfg(feature = "lzo")]
+            Arc::new(crate::Lzo),
             Arc::new(Blosc),
             Arc::new(Blosc2),
             #[cfg(feature = "lz4")]
