@@ -471,7 +471,10 @@ mod tests {
         let pipeline = Pipeline::new(vec![stage]);
         let error =
             pipeline.decode_chunk(&Registry::default(), 0, &[1][..], &ChunkTarget::default()).unwrap_err();
-        assert_eq!(error.to_string(), "filter APAX (32005), named \"H5Z-APAX\" in the file, is not available");
+        assert_eq!(
+            error.to_string(),
+            "filter APAX (32005), named \"H5Z-APAX\" in the file, is not available"
+        );
         assert_eq!(pipeline.missing(&Registry::default()).count(), 1);
         assert_eq!(
             pipeline.decode_chunk(&Registry::default(), 1, &[1][..], &ChunkTarget::default()),

@@ -9,13 +9,8 @@ use crate::datatype::convert::{Conversions, ExceptionKind, Exceptions};
 /// The conversions by which elements of a file are read: those of libhdf5, and besides from one character set to
 /// the other and from strings of variable length to fixed ones. Values of enumerations whose names the destination
 /// does not have are errors, so that none is taken for another.
-pub(crate) fn of_file(file: &Arc<OpenFile>) -> Conversions {
-    with_heap(
-        Conversions::default()
-            .across_charsets()
-            .with_exceptions(Exceptions::error_on(&[ExceptionKind::NoName])),
-        file,
-    )
+pub(crate) fn defaults() -> Conversions {
+    Conversions::default().across_charsets().with_exceptions(Exceptions::error_on(&[ExceptionKind::NoName]))
 }
 
 /// The same conversions, for elements of that file.

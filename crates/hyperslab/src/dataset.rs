@@ -6,15 +6,15 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 mod dynamic;
+mod elements;
 mod field;
 mod view;
 
-use hyperslab_engine::data::Destination;
 use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};
 
-use crate::datatype::convert::{Conversion, Conversions};
+use crate::datatype::convert::Conversions;
 use crate::layout::{
     ChunkInfo, Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping,
 };
@@ -23,6 +23,7 @@ use crate::{
     Dataspace, Datatype, H5Type, Hyperslab, Object, ObjectKind, ObjectToken, Region, Selection, Stored,
     conversion,
 };
+use elements::{Elements, Planned};
 
 /// A dataset: an array of elements of one type.
 ///
@@ -48,7 +49,7 @@ impl Dataset {
         object.expect(ObjectKind::Dataset)?;
         let open = OpenDataset::open(object.file(), object.header())
             .map_err(|error| error.context(format!("dataset `{}`", object.name())))?;
-        let conversions = Arc::new(conversion::of_file(object.file()));
+        let conversions = Arc::new(conversion::with_heap(conversion::defaults(), object.file()));
         Ok(Self { open: Arc::new(open), conversions, object })
     }
 
@@ -190,9 +191,18 @@ impl Dataset {
     /// # Errors
     /// If they are damaged, or stored in a way that is not supported.
     pub fn read_stored(&self) -> Result<Stored> {
-        let file = self.object.file();
-        let bytes = self.open.read_all(file).map_err(|error| self.context(error))?;
-        Ok(Stored::new(Arc::clone(file), self.datatype().clone(), bytes))
+        self.stored(&Selection::All)
+    }
+
+    /// The selected elements as stored, in the order of the selection: points in their own, all others in C order.
+    /// Blocks that overlap count once.
+    ///
+    /// # Errors
+    /// As [`read_stored`](Self::read_stored), and if the selection reaches out of the dataset.
+    pub fn read_stored_selection(&self, selection: &Selection) -> Result<Stored> {
+        let size = self.datatype().size as usize;
+        let (selection, _) = self.prepare(selection, size).map_err(|error| self.context(error))?;
+        self.stored(&selection)
     }
 
     /// All elements as stored, without a copy: for a contiguous dataset of a file that is in memory, mapped or an
@@ -278,16 +288,19 @@ impl Dataset {
     /// # Errors
     /// As [`read`](Self::read), and if the selection reaches out of the dataset.
     pub fn read_selection<T: H5Type>(&self, selection: &Selection) -> Result<Vec<T>> {
-        let plan = self.conversions.plan(self.datatype(), &T::datatype());
-        self.read_planned(selection, &plan.map_err(|error| self.context(error.into()))?)
+        self.read_planned(selection, |conversions| conversions.plan(self.datatype(), &T::datatype()))
     }
 
     /// The selected elements, converted as planned.
-    fn read_planned<T: H5Type>(&self, selection: &Selection, conversion: &Conversion) -> Result<Vec<T>> {
+    fn read_planned<T: H5Type>(
+        &self,
+        selection: &Selection,
+        plan: impl FnOnce(&Conversions) -> Planned,
+    ) -> Result<Vec<T>> {
         let (selection, count) =
             self.prepare(selection, size_of::<T>().max(T::SIZE)).map_err(|error| self.context(error))?;
-        T::read_vec(count, |out| self.fill_buffer(conversion, &selection, count, out, true))
-            .map_err(|error| self.context(error))
+        let elements = Elements::new(self, &selection, count, plan).map_err(|error| self.context(error))?;
+        T::read_vec(count, |out| elements.put(out, true)).map_err(|error| self.context(error))
     }
 
     /// As [`read_selection`](Self::read_selection), into a slice of as many elements as are selected.
@@ -306,8 +319,9 @@ impl Dataset {
     /// As [`read_selection`](Self::read_selection), and if the slice has another length. What the slice holds
     /// then is not defined.
     pub fn read_into<T: H5Type>(&self, selection: &Selection, values: &mut [T]) -> Result<()> {
-        let plan = self.conversions.plan(self.datatype(), &T::datatype());
-        self.read_planned_into(selection, values, &plan.map_err(|error| self.context(error.into()))?)
+        self.read_planned_into(selection, values, |conversions| {
+            conversions.plan(self.datatype(), &T::datatype())
+        })
     }
 
     /// The selected elements, converted as planned, into a slice of as many.
@@ -315,15 +329,15 @@ impl Dataset {
         &self,
         selection: &Selection,
         values: &mut [T],
-        conversion: &Conversion,
+        plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<()> {
         let (selection, count) = self.prepare(selection, 0).map_err(|error| self.context(error))?;
         if count != values.len() {
             let message = format!("{count} elements are selected for a slice of {}", values.len());
             return Err(self.context(Error::Misuse(message)));
         }
-        T::read_slice(values, |out| self.fill_buffer(conversion, &selection, count, out, false))
-            .map_err(|error| self.context(error))
+        let elements = Elements::new(self, &selection, count, plan).map_err(|error| self.context(error))?;
+        T::read_slice(values, |out| elements.put(out, false)).map_err(|error| self.context(error))
     }
 
     /// The elements of a slice, which [`s!`](crate::s) makes, as an array of the slice's shape: a dimension of
@@ -363,23 +377,6 @@ impl Dataset {
             return Err(Error::Limit { what: "read: bytes".into(), got: bytes, limit });
         }
         Ok((selection, to_usize(count)?))
-    }
-
-    /// Fills a buffer with converted elements.
-    fn fill_buffer(
-        &self,
-        conversion: &Conversion,
-        selection: &Selection,
-        count: usize,
-        out: &mut [u8],
-        zeroed: bool,
-    ) -> Result<()> {
-        let file = self.object.file();
-        let mut to = Destination::converted(out, conversion);
-        if zeroed {
-            to = to.zeroed();
-        }
-        if count > 0 { self.open.read_to(file, selection, &mut to) } else { Ok(()) }
     }
 
     /// The only element.

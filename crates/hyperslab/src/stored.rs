@@ -3,12 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hyperslab_engine::data::{ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue};
-use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::data::{
+    ForeignHeap, ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue,
+};
+use hyperslab_engine::ops::{OpenFile, SharedHeap};
 use hyperslab_engine::{Error, Result};
 use rayon::prelude::*;
 
 use crate::datatype::Reference;
+use crate::datatype::convert::Conversions;
 use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
 
 /// Texts that are worth a thread.
@@ -23,6 +26,8 @@ pub struct Stored {
     file: Arc<OpenFile>,
     datatype: Datatype,
     bytes: Vec<u8>,
+    /// What elements hold that come from other files.
+    foreign: Option<Arc<ForeignHeap>>,
 }
 
 /// The contents of one element of variable length.
@@ -48,7 +53,24 @@ impl VariableLength {
 
 impl Stored {
     pub(crate) fn new(file: Arc<OpenFile>, datatype: Datatype, bytes: Vec<u8>) -> Self {
-        Self { file, datatype, bytes }
+        Self { file, datatype, bytes, foreign: None }
+    }
+
+    /// With what elements hold that come from other files.
+    pub(crate) fn with_foreign(mut self, foreign: Arc<ForeignHeap>) -> Self {
+        self.foreign = Some(foreign);
+        self
+    }
+
+    /// Those conversions, for these elements.
+    pub(crate) fn conversions(&self, conversions: Conversions) -> Conversions {
+        match &self.foreign {
+            Some(foreign) => {
+                let (file, foreign) = (Arc::clone(&self.file), Arc::clone(foreign));
+                conversions.with_source_heap(Arc::new(SharedHeap { file, foreign }))
+            }
+            None => conversion::with_heap(conversions, &self.file),
+        }
     }
 
     /// The type of the elements.
@@ -81,8 +103,7 @@ impl Stored {
     /// # Errors
     /// If the descriptor leads nowhere.
     pub fn variable_length(&self, descriptor: &[u8]) -> Result<VariableLength> {
-        let container = &self.file.container;
-        let value = VariableLengthValue::read(&container.store, &container.heap, descriptor)?;
+        let value = self.file.contents(self.foreign.as_deref(), descriptor)?;
         Ok(VariableLength { value })
     }
 
@@ -111,7 +132,7 @@ impl Stored {
     /// # Errors
     /// If there is no conversion between the two.
     pub fn convert<T: H5Type>(&self) -> Result<Vec<T>> {
-        let conversion = conversion::of_file(&self.file).plan(&self.datatype, &T::datatype())?;
+        let conversion = self.conversions(conversion::defaults()).plan(&self.datatype, &T::datatype())?;
         let count = self.len();
         T::read_vec(count, |out| Ok(conversion.convert(&self.bytes, out, count)?))
     }
@@ -131,8 +152,7 @@ impl Stored {
     }
 
     fn strings_of(&self, elements: &[u8], size: usize) -> Result<Vec<String>> {
-        let container = &self.file.container;
-        let mut contents = VariableLengthReader::new(&container.store, &container.heap);
+        let mut contents = self.contents();
         let mut texts = Vec::with_capacity(elements.len() / size);
         for element in elements.chunks_exact(size) {
             let bytes = self.text_in(&self.datatype, element, &mut contents)?;
@@ -144,11 +164,15 @@ impl Stored {
         Ok(texts)
     }
 
+    /// Reads the contents of elements.
+    fn contents(&self) -> VariableLengthReader<'_> {
+        let container = &self.file.container;
+        VariableLengthReader::new(&container.store, &container.heap, self.foreign.as_deref())
+    }
+
     /// The text of an element (or part of one) of that type, without its padding.
     pub(crate) fn text_of(&self, datatype: &Datatype, element: &[u8]) -> Result<Vec<u8>> {
-        let container = &self.file.container;
-        let mut contents = VariableLengthReader::new(&container.store, &container.heap);
-        Ok(self.text_in(datatype, element, &mut contents)?.to_vec())
+        Ok(self.text_in(datatype, element, &mut self.contents())?.to_vec())
     }
 
     fn text_in<'a>(
@@ -188,7 +212,7 @@ impl Stored {
         let crate::DatatypeClass::VariableLength(variable) = &self.datatype.class else {
             return Err(Error::Misuse(format!("elements of type {} are no sequences", self.datatype)));
         };
-        let conversion = conversion::of_file(&self.file).plan(&variable.base, &T::datatype())?;
+        let conversion = self.conversions(conversion::defaults()).plan(&variable.base, &T::datatype())?;
         let item_size = variable.base.size as usize;
         let one = |element: &[u8]| {
             let value = self.variable_length(element)?;

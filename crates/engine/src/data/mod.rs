@@ -11,6 +11,7 @@ mod contiguous;
 mod destination;
 mod external;
 mod fill;
+mod foreign;
 mod linear;
 mod parallel;
 mod reference;
@@ -25,6 +26,7 @@ pub use contiguous::ContiguousSource;
 pub use destination::{Destination, Transform};
 pub use external::{ExternalSource, OpenRaw, Piece};
 pub use fill::Fill;
+pub use foreign::ForeignHeap;
 pub use reference::ReferenceTarget;
 pub use variable::{VariableLengthReader, VariableLengthValue};
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::codec::{Address, Reader};
 use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapId};
 
+use super::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::index::global_heap::{GlobalHeap, HeapObject};
 use crate::store::Store;
@@ -17,17 +18,25 @@ const NAME: &str = "variable-length element";
 pub struct VariableLengthReader<'a> {
     store: &'a Store,
     heap: &'a GlobalHeap,
+    foreign: Option<&'a ForeignHeap>,
     last: Option<(Address, Arc<GlobalHeapCollection>)>,
+    last_foreign: Arc<[u8]>,
 }
 
 impl<'a> VariableLengthReader<'a> {
-    /// A reader of elements of one file.
-    pub fn new(store: &'a Store, heap: &'a GlobalHeap) -> Self {
-        Self { store, heap, last: None }
+    /// A reader of elements of one file, or of others with contents of their own.
+    pub fn new(store: &'a Store, heap: &'a GlobalHeap, foreign: Option<&'a ForeignHeap>) -> Self {
+        Self { store, heap, foreign, last: None, last_foreign: Arc::default() }
     }
 
     /// The stored items of an element, `item_size` bytes each.
     pub fn items(&mut self, element: &[u8], item_size: usize) -> Result<&[u8]> {
+        if let Some((count, contents)) =
+            self.foreign.and_then(|heap| heap.get(element).transpose()).transpose()?
+        {
+            self.last_foreign = contents;
+            return items(count, &self.last_foreign, item_size);
+        }
         let Some((count, id)) = descriptor(self.store, element)? else { return Ok(&[]) };
         if self.last.as_ref().is_none_or(|(address, _)| *address != id.collection) {
             self.last = Some((id.collection, self.heap.collection(self.store, id.collection)?));
@@ -43,24 +52,45 @@ impl<'a> VariableLengthReader<'a> {
 pub struct VariableLengthValue {
     /// Number of items of the base type; bytes of a string.
     pub count: u32,
-    object: Option<HeapObject>,
+    contents: Option<Contents>,
+}
+
+#[derive(Debug, Clone)]
+enum Contents {
+    Stored(HeapObject),
+    Foreign(Arc<[u8]>),
 }
 
 impl VariableLengthValue {
     /// Looks up the contents of a stored element: its length (4 bytes) and its global heap ID.
     pub fn read(store: &Store, heap: &GlobalHeap, element: &[u8]) -> Result<Self> {
-        match descriptor(store, element)? {
-            Some((count, id)) => Ok(Self { count, object: Some(heap.get(store, id)?) }),
-            None => Ok(Self { count: 0, object: None }),
+        Ok(match descriptor(store, element)? {
+            Some((count, id)) => Self { count, contents: Some(Contents::Stored(heap.get(store, id)?)) },
+            None => Self { count: 0, contents: None },
+        })
+    }
+
+    /// As [`read`](Self::read), for an element that may come from another file.
+    pub fn read_of(
+        store: &Store,
+        heap: &GlobalHeap,
+        foreign: Option<&ForeignHeap>,
+        element: &[u8],
+    ) -> Result<Self> {
+        match foreign.map(|foreign| foreign.get(element)).transpose()?.flatten() {
+            Some((count, items)) => Ok(Self { count, contents: Some(Contents::Foreign(items)) }),
+            None => Self::read(store, heap, element),
         }
     }
 
     /// The stored items, `item_size` bytes each.
     pub fn items(&self, item_size: usize) -> Result<&[u8]> {
-        match &self.object {
-            Some(object) => items(self.count, object.bytes(), item_size),
-            None => Ok(&[]),
-        }
+        let stored = match &self.contents {
+            None => return Ok(&[]),
+            Some(Contents::Stored(object)) => object.bytes(),
+            Some(Contents::Foreign(items)) => items,
+        };
+        items(self.count, stored, item_size)
     }
 }
 

@@ -10,7 +10,8 @@ use super::{FileResolver, OpenFile};
 use crate::data::chunk_index::{self, ChunkShape};
 use crate::data::virtual_::{Mapping, VirtualSource, extent};
 use crate::data::{
-    ChunkedSource, CompactSource, ContiguousSource, Destination, ExternalSource, Fill, OpenRaw, Piece, Source,
+    ChunkedSource, CompactSource, ContiguousSource, Destination, ExternalSource, Fill, ForeignHeap, OpenRaw,
+    Piece, Source,
 };
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Filters};
@@ -97,6 +98,21 @@ impl OpenDataset {
         let mut out = self.buffer(file, selection, self.description.datatype.size as usize)?;
         let size = self.description.datatype.size as usize;
         self.read_to(file, selection, &mut Destination::stored(&mut out, size).zeroed())?;
+        Ok(out)
+    }
+
+    /// As [`read`](Self::read); what elements of variable length hold in other files, which a virtual dataset shows,
+    /// is collected in `foreign`.
+    pub fn read_collecting(
+        &self,
+        file: &Arc<OpenFile>,
+        selection: &Selection,
+        foreign: &Arc<ForeignHeap>,
+    ) -> Result<Vec<u8>> {
+        let size = self.description.datatype.size as usize;
+        let mut out = self.buffer(file, selection, size)?;
+        let mut to = Destination::stored(&mut out, size).zeroed();
+        Nesting::collecting(foreign, |nesting| self.read_nested(file, selection, &mut to, nesting))?;
         Ok(out)
     }
 

@@ -8,5 +8,6 @@ mod open;
 mod virtual_;
 
 pub use dataset::OpenDataset;
+pub use heap::SharedHeap;
 pub use members::{MemberRange, Members};
 pub use open::{FileResolver, OpenFile};

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_datatype::Datatype;
-use hyperslab_datatype::convert::Conversion;
+use hyperslab_datatype::convert::Conversions;
 use hyperslab_format::message::Layout;
 
-use super::{OpenDataset, OpenFile};
-use crate::data::Destination;
+use super::{OpenDataset, OpenFile, SharedHeap};
 use crate::data::virtual_::{Mapping, SourceDatasets, mappings};
+use crate::data::{Destination, ForeignHeap};
 use crate::error::{Error, ErrorKind, Result};
 use crate::object::dataset::DatasetDescription;
 use crate::object::kind::ObjectKind;
@@ -45,12 +45,19 @@ struct SourceDataset {
 pub(super) struct Nesting<'a> {
     depth: usize,
     pub(super) budget: &'a Cell<u64>,
+    /// Where contents of variable length from other files go, if somebody wants them.
+    foreign: Option<&'a Arc<ForeignHeap>>,
 }
 
 impl Nesting<'_> {
     /// Runs something outside of all virtual datasets.
     pub(super) fn outermost<R>(run: impl FnOnce(&Nesting<'_>) -> R) -> R {
-        run(&Nesting { depth: 0, budget: &Cell::new(BUDGET) })
+        run(&Nesting { depth: 0, budget: &Cell::new(BUDGET), foreign: None })
+    }
+
+    /// As [`outermost`](Self::outermost), with a place for contents of variable length from other files.
+    pub(super) fn collecting<R>(foreign: &Arc<ForeignHeap>, run: impl FnOnce(&Nesting<'_>) -> R) -> R {
+        run(&Nesting { depth: 0, budget: &Cell::new(BUDGET), foreign: Some(foreign) })
     }
 }
 
@@ -91,24 +98,38 @@ impl SourceDatasets for Sources<'_> {
             return Err(Error::NotFound { what: "source dataset", name });
         };
         let datatype = &source.dataset.description.datatype;
-        if datatype.points_into_file() && !Arc::ptr_eq(&source.file, self.file) {
-            return Err(Error::unsupported(format!("showing elements of type {datatype} of another file")));
-        }
         let nesting = self.inside()?;
-        let conversion = Conversion::new(datatype, self.datatype)?;
+        let conversion = self.conversions(&source)?.plan(datatype, self.datatype)?;
         let mut to = Destination::converted(out, &conversion);
         source.dataset.read_nested(&source.file, selection, &mut to, &nesting)
     }
 }
 
 impl Sources<'_> {
+    /// The conversions for elements of a source. Contents of variable length in another file are collected.
+    fn conversions(&self, source: &SourceDataset) -> Result<Conversions> {
+        let datatype = &source.dataset.description.datatype;
+        let conversions = Conversions::default();
+        if Arc::ptr_eq(&source.file, self.file) || !datatype.points_into_file() {
+            return Ok(conversions);
+        }
+        match self.nesting.foreign {
+            Some(foreign) if !datatype.contains_reference() => {
+                let (file, foreign) = (Arc::clone(&source.file), Arc::clone(foreign));
+                let heap = SharedHeap { file, foreign: Arc::clone(&foreign) };
+                Ok(conversions.with_source_heap(Arc::new(heap)).with_destination_heap(foreign))
+            }
+            _ => Err(Error::unsupported(format!("showing elements of type {datatype} of another file"))),
+        }
+    }
+
     fn inside(&self) -> Result<Nesting<'_>> {
         let depth = self.nesting.depth.saturating_add(1);
         if depth > MAX_DEPTH {
             let message = format!("more than {MAX_DEPTH} virtual datasets show each other");
             return Err(Error::Misuse(message));
         }
-        Ok(Nesting { depth, budget: self.nesting.budget })
+        Ok(Nesting { depth, ..*self.nesting })
     }
 
     fn find(&self, file_name: &[u8], name: &[u8]) -> Result<Option<Arc<SourceDataset>>> {

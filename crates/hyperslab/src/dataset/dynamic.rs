@@ -8,7 +8,7 @@ use ndarray::ArrayD;
 use super::{Dataset, array};
 use crate::datatype::convert::Conversions;
 use crate::dynamic::DynArray;
-use crate::{Reference, Selection, Stored, Value, conversion};
+use crate::{Reference, Selection, Value, conversion};
 
 impl Dataset {
     /// The same dataset, read with other conversions: with exceptions as errors, or with rules of one's own. They
@@ -30,30 +30,6 @@ impl Dataset {
     pub fn with_conversions(&self, conversions: Conversions) -> Self {
         let conversions = conversion::with_heap(conversions, self.object.file());
         Self { conversions: Arc::new(conversions), ..self.clone() }
-    }
-
-    /// The selected elements as stored, in the order of the selection.
-    ///
-    /// ```
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
-    /// use hyperslab::{File, Region, Selection};
-    /// let temperature = File::open(path)?.dataset("series/temperature")?;
-    /// let three = temperature.read_stored_selection(&Selection::region(&Region::new(&[7], &[3]).map_err(hyperslab::Error::from)?))?;
-    /// assert_eq!(three.len(), 3);
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`read_stored`](Self::read_stored), and if the selection reaches out of the dataset.
-    pub fn read_stored_selection(&self, selection: &Selection) -> Result<Stored> {
-        let size = self.datatype().size as usize;
-        let (selection, count) = self.prepare(selection, size).map_err(|error| self.context(error))?;
-        let file = self.object.file();
-        let bytes = match count {
-            0 => Vec::new(),
-            _ => self.open.read(file, &selection).map_err(|error| self.context(error))?,
-        };
-        Ok(Stored::new(Arc::clone(file), self.datatype().clone(), bytes))
     }
 
     /// All elements, whatever their type.

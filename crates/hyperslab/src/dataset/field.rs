@@ -4,7 +4,6 @@ use hyperslab_engine::{Error, Result};
 use ndarray::ArrayD;
 
 use super::{Dataset, array};
-use crate::datatype::convert::Conversion;
 use crate::{H5Type, Selection};
 
 impl Dataset {
@@ -41,7 +40,10 @@ impl Dataset {
     /// # Errors
     /// As [`read_field`](Self::read_field), and if the selection reaches out of the dataset.
     pub fn read_field_selection<T: H5Type>(&self, path: &str, selection: &Selection) -> Result<Vec<T>> {
-        self.read_planned(selection, &self.plan_field::<T>(path)?)
+        self.check_member(path)?;
+        self.read_planned(selection, |conversions| {
+            conversions.plan_member(self.datatype(), path, &T::datatype())
+        })
     }
 
     /// As [`read_field_selection`](Self::read_field_selection), into a slice of as many elements as are selected.
@@ -64,16 +66,18 @@ impl Dataset {
         selection: &Selection,
         values: &mut [T],
     ) -> Result<()> {
-        self.read_planned_into(selection, values, &self.plan_field::<T>(path)?)
+        self.check_member(path)?;
+        self.read_planned_into(selection, values, |conversions| {
+            conversions.plan_member(self.datatype(), path, &T::datatype())
+        })
     }
 
-    fn plan_field<T: H5Type>(&self, path: &str) -> Result<Conversion> {
+    fn check_member(&self, path: &str) -> Result<()> {
         if self.datatype().member_at(path).is_none() {
             let message = format!("elements of type {} have no member `{path}`", self.datatype());
             return Err(self.context(Error::Misuse(message)));
         }
-        let plan = self.conversions.plan_member(self.datatype(), path, &T::datatype());
-        plan.map_err(|error| self.context(error.into()))
+        Ok(())
     }
 
     /// The names of the members of the elements; none if they are no compounds. Bytes that are not UTF-8 are
