@@ -45,6 +45,29 @@ impl VariableLength {
     }
 }
 
+/// A file may say of many elements that they hold the same bytes of its heap, which sound files do not. This many
+/// times its length is what all elements of one read may hold, ...
+const ONCE_MORE: u64 = 16;
+/// ... or this many bytes, if that is more.
+const LEAST_ROOM: u64 = 1 << 30;
+
+/// How many bytes elements of variable length may still hold.
+pub(crate) struct Room {
+    left: u64,
+    limit: u64,
+}
+
+impl Room {
+    /// Takes so many of them.
+    pub(crate) fn take(&mut self, bytes: usize) -> Result<()> {
+        let got = (self.limit - self.left).saturating_add(bytes as u64);
+        let what = || "elements of variable length: bytes".to_owned();
+        let left = self.left.checked_sub(bytes as u64);
+        self.left = left.ok_or_else(|| Error::Limit { what: what(), got, limit: self.limit })?;
+        Ok(())
+    }
+}
+
 impl Stored {
     pub(crate) fn new(file: Arc<OpenFile>, datatype: Datatype, bytes: Vec<u8>) -> Self {
         Self { file, datatype, bytes, foreign: None }
@@ -116,9 +139,12 @@ impl Stored {
         Ok(Followable::new(Arc::clone(&self.file), self.reference(kind, descriptor)?))
     }
 
-    /// Bytes that one result may have.
-    pub(crate) fn budget(&self) -> u64 {
-        self.file.container.store.limits().result_bytes
+    /// Room for what elements of variable length hold together.
+    pub(crate) fn room(&self) -> Room {
+        let store = &self.file.container.store;
+        let most = ONCE_MORE.saturating_mul(store.file_length()).max(LEAST_ROOM);
+        let limit = store.limits().result_bytes.min(if self.foreign.is_some() { u64::MAX } else { most });
+        Room { left: limit, limit }
     }
 
     /// The elements as values of a Rust type of the same class.
@@ -136,7 +162,13 @@ impl Stored {
     /// # Errors
     /// If the elements are no strings, or their bytes no UTF-8.
     pub fn strings(&self) -> Result<Vec<String>> {
-        self.elements().map(|element| self.string(element)).collect()
+        let mut room = self.room();
+        let one = |element| {
+            let text = self.string(element)?;
+            room.take(text.len())?;
+            Ok(text)
+        };
+        self.elements().map(one).collect()
     }
 
     fn string(&self, element: &[u8]) -> Result<String> {
@@ -192,9 +224,11 @@ impl Stored {
         };
         let conversion = self.conversions(conversion::defaults()).plan(&variable.base, &T::datatype())?;
         let item_size = variable.base.size as usize;
+        let mut room = self.room();
         let one = |element: &[u8]| {
             let value = self.variable_length(element)?;
             let items = value.items(item_size)?;
+            room.take(items.len())?;
             let count = items.len().checked_div(item_size).unwrap_or(0);
             T::read_vec(count, |out| Ok(conversion.convert(items, out, count)?))
         };
