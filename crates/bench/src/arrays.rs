@@ -190,8 +190,7 @@ fn field(path: &Path, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)
         *buffer = vec![1.0; count];
         return field(path, member, buffer);
     }
-    let _ = member;
-    dataset.read_into(&Selection::All, buffer)?;
+    dataset.read_field_into(member, &Selection::All, buffer)?;
     drop((dataset, file));
     Ok((start.took(), sum(buffer)))
 }

@@ -20,7 +20,8 @@
 //! The last block has what is left of whole groups of 8 elements.
 
 use crate::codec::{bit_planes, lz4, zstd};
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::filter::decode_and_copy;
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 /// The bitshuffle filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -100,33 +101,35 @@ impl Filter for Bitshuffle {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let corrupt = |what: &str| FilterError::corrupt(ID, what);
-        let mut parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
-        let limit = FilterError::Limit { id: ID, limit: context.max_output };
-        let (mut length, mut rest) = (input.len(), input);
-        if parameters.codec != Codec::None {
-            let head =
-                rest.split_first_chunk().and_then(|(length, rest)| Some((length, rest.split_first_chunk()?)));
-            let (stored, (block, after)) = head.ok_or_else(|| corrupt("no room for its header"))?;
-            length = usize::try_from(u64::from_be_bytes(*stored)).map_err(|_| limit.clone())?;
-            // A chunk within one block may tell any size.
-            parameters.block = usize::try_from(u32::from_be_bytes(*block)).unwrap_or(0);
-            parameters = parameters.checked().map_err(corrupt)?;
-            rest = after;
-            if length / EXPANSION > rest.len() {
-                return Err(corrupt("its length cannot be"));
-            }
-        }
-        if length > context.max_output {
-            return Err(limit);
-        }
-        let (whole, _) = parameters.split(length).map_err(corrupt)?;
-        output.clear();
-        output.resize(length, 0);
-        let (blocks, tail) = output.split_at_mut_checked(whole).unwrap_or_default();
-        let rest = decode_blocks(parameters, rest, blocks)?;
-        tail.copy_from_slice(rest.get(..tail.len()).ok_or_else(|| corrupt("its last elements are cut off"))?);
+        self.decode_with(context, input, output, &mut Workspace::default())
+    }
+
+    fn decode_with(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<Produced> {
+        let encoded = Encoded::parse(context, input)?;
+        output.resize(encoded.length, 0);
+        encoded.decode(output, workspace)?;
         Ok(Produced::Output)
+    }
+
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        let encoded = Encoded::parse(context, input)?;
+        let Some(elements) = output.get_mut(..encoded.length) else {
+            return decode_and_copy(self, context, input, output, workspace);
+        };
+        encoded.decode(elements, workspace)?;
+        Ok(encoded.length)
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
@@ -156,14 +159,76 @@ impl Filter for Bitshuffle {
     }
 }
 
+/// A chunk whose header has been read.
+struct Encoded<'a> {
+    parameters: Parameters,
+    /// Bytes that it decodes to.
+    length: usize,
+    /// Those that are in blocks.
+    whole: usize,
+    rest: &'a [u8],
+}
+
+/// What is kept from one chunk to the next.
+#[derive(Default)]
+struct Memory {
+    planes: Vec<u8>,
+    spare: Vec<u8>,
+    zstd: zstd::State,
+}
+
+impl<'a> Encoded<'a> {
+    fn parse(context: &FilterContext<'_>, input: &'a [u8]) -> Result<Self> {
+        let corrupt = |what: &str| FilterError::corrupt(ID, what);
+        let mut parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        let limit = FilterError::Limit { id: ID, limit: context.max_output };
+        let (mut length, mut rest) = (input.len(), input);
+        if parameters.codec != Codec::None {
+            let head =
+                rest.split_first_chunk().and_then(|(length, rest)| Some((length, rest.split_first_chunk()?)));
+            let (stored, (block, after)) = head.ok_or_else(|| corrupt("no room for its header"))?;
+            length = usize::try_from(u64::from_be_bytes(*stored)).map_err(|_| limit.clone())?;
+            // A chunk within one block may tell any size.
+            parameters.block = usize::try_from(u32::from_be_bytes(*block)).unwrap_or(0);
+            parameters = parameters.checked().map_err(corrupt)?;
+            rest = after;
+            if length / EXPANSION > rest.len() {
+                return Err(corrupt("its length cannot be"));
+            }
+        }
+        if length > context.max_output {
+            return Err(limit);
+        }
+        let (whole, _) = parameters.split(length).map_err(corrupt)?;
+        Ok(Self { parameters, length, whole, rest })
+    }
+
+    /// Makes `output`, as long as the decoded chunk, its bytes.
+    fn decode(&self, output: &mut [u8], workspace: &mut Workspace) -> Result<()> {
+        let mut memory: Box<Memory> = workspace.take();
+        let (blocks, tail) = output.split_at_mut_checked(self.whole).unwrap_or_default();
+        let rest = decode_blocks(self.parameters, self.rest, blocks, &mut memory);
+        workspace.keep(memory);
+        let last = rest?.get(..tail.len());
+        tail.copy_from_slice(last.ok_or_else(|| FilterError::corrupt(ID, "its last elements are cut off"))?);
+        Ok(())
+    }
+}
+
 /// Gives back what follows the blocks.
-fn decode_blocks<'a>(parameters: Parameters, input: &'a [u8], blocks: &mut [u8]) -> Result<&'a [u8]> {
+fn decode_blocks<'a>(
+    parameters: Parameters,
+    input: &'a [u8],
+    blocks: &mut [u8],
+    memory: &mut Memory,
+) -> Result<&'a [u8]> {
     let cut = || FilterError::corrupt(ID, "its blocks are cut off");
-    let (mut planes, mut spare, mut rest) = (Vec::new(), Vec::new(), input);
+    let Memory { planes, spare, zstd: decoder } = memory;
+    let mut rest = input;
     for block in blocks.chunks_mut(parameters.block) {
         if parameters.codec == Codec::None {
             let (plain, after) = rest.split_at_checked(block.len()).ok_or_else(cut)?;
-            bit_planes::from_bit_planes(parameters.size, plain, block, &mut spare);
+            bit_planes::from_bit_planes(parameters.size, plain, block, spare);
             rest = after;
             continue;
         }
@@ -172,11 +237,11 @@ fn decode_blocks<'a>(parameters: Parameters, input: &'a [u8], blocks: &mut [u8])
         let (encoded, after) = after.split_at_checked(size).ok_or_else(cut)?;
         planes.resize(block.len(), 0);
         if parameters.codec == Codec::Lz4 {
-            lz4::decode(ID, encoded, &mut planes)?;
+            lz4::decode(ID, encoded, planes)?;
         } else {
-            zstd::decode_exactly(ID, encoded, &mut planes)?;
+            zstd::decode_exactly_with(ID, decoder, encoded, planes)?;
         }
-        bit_planes::from_bit_planes(parameters.size, &planes, block, &mut spare);
+        bit_planes::from_bit_planes(parameters.size, planes, block, spare);
         rest = after;
     }
     Ok(rest)

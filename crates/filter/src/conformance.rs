@@ -80,6 +80,8 @@ fn into_slices(filter: &dyn Filter, context: &FilterContext<'_>, bytes: &[u8]) {
                 let fits = room.min(count);
                 assert_eq!(output.get(..fits), decoded.get(..fits), "into {room} bytes");
             }
+            // What is wrong with broken bytes may be told in other words where there is other room.
+            (Err(FilterError::Corrupt { .. }), Err(FilterError::Corrupt { .. })) => {}
             (Err(error), Err(expected)) => assert_eq!(error, *expected, "into {room} bytes"),
             (got, _) => assert_eq!(got.as_ref().err(), decoded.as_ref().err(), "into {room} bytes"),
         }

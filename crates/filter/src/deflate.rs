@@ -15,7 +15,9 @@ mod codec;
 #[path = "deflate/libdeflate.rs"]
 mod codec;
 
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::codec::grow;
+use crate::filter::decode_and_copy;
+use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 /// The deflate filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,19 +35,63 @@ impl Filter for Deflate {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        self.decode_with(context, input, output, &mut Workspace::default())
+    }
+
+    fn decode_with(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<Produced> {
         // No stream gives more; a hint or a limit that promises more takes no memory.
         let most = input.len().saturating_mul(EXPANSION);
         let guess = context.expected_output.unwrap_or(input.len().saturating_mul(4));
-        codec::decode(input, output, guess.min(most), context.max_output)?;
+        let mut state: Box<codec::State> = workspace.take();
+        grow(self.id(), guess.min(most), context.max_output, output, |output| {
+            codec::decode(&mut state, input, output)
+        })?;
+        workspace.keep(state);
         Ok(Produced::Output)
     }
 
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        if output.len() <= context.max_output {
+            let mut state: Box<codec::State> = workspace.take();
+            let decoded = codec::decode(&mut state, input, output)?;
+            workspace.keep(state);
+            if let Some(length) = decoded {
+                return Ok(length);
+            }
+        }
+        decode_and_copy(self, context, input, output, workspace)
+    }
+
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        self.encode_with(context, input, output, &mut Workspace::default())
+    }
+
+    fn encode_with(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<Produced> {
         let level = context.client_data.first().copied().unwrap_or(DEFAULT_LEVEL);
         if level > 9 {
             return Err(FilterError::failed(self.id(), format!("level {level} is more than 9")));
         }
-        codec::encode(level, input, output)?;
+        let mut state: Box<codec::State> = workspace.take();
+        codec::encode(&mut state, level, input, output)?;
+        workspace.keep(state);
         Ok(Produced::Output)
     }
 

@@ -20,7 +20,7 @@
 //! n            | the integers, their lowest bytes (half bytes) first
 //! ```
 
-use crate::codec::zstd;
+use crate::codec::{grow, zstd};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// The VBZ filter.
@@ -80,7 +80,11 @@ impl Filter for Vbz {
             input
         } else {
             let most = if parameters.size.is_some() { parameters.most(count) } else { length };
-            zstd::decode(ID, input, &mut decoded, most).map_err(|error| match error {
+            let mut state = zstd::State::default();
+            grow(ID, length.min(most), most, &mut decoded, |output| {
+                zstd::decode(ID, &mut state, input, output)
+            })
+            .map_err(|error| match error {
                 FilterError::Limit { .. } => corrupt("its Zstandard frame is too long"),
                 error => error,
             })?;

@@ -6,8 +6,9 @@
 //! 0            | level, 1 to 22, 3 if missing; only to encode
 //! ```
 
-use crate::codec::zstd;
-use crate::{Filter, FilterContext, FilterId, Produced, Result};
+use crate::codec::{grow, zstd};
+use crate::filter::decode_and_copy;
+use crate::{Filter, FilterContext, FilterId, Produced, Result, Workspace};
 
 /// The Zstandard filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,15 +16,52 @@ pub struct Zstd;
 
 const DEFAULT_LEVEL: u32 = 3;
 
+/// Hardly any frame has more bytes than so many of one.
+const LIKELY: usize = 1 << 10;
+
 impl Filter for Zstd {
     fn id(&self) -> FilterId {
         FilterId::ZSTD
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        output.clear();
-        zstd::decode(self.id(), input, output, context.max_output)?;
+        self.decode_with(context, input, output, &mut Workspace::default())
+    }
+
+    fn decode_with(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<Produced> {
+        // A hint that promises a lot takes no memory before the frame does.
+        let guess = context.expected_output.unwrap_or(input.len().saturating_mul(4));
+        let guess = guess.min(input.len().saturating_mul(LIKELY));
+        let mut state: Box<zstd::State> = workspace.take();
+        grow(self.id(), guess, context.max_output, output, |output| {
+            zstd::decode(self.id(), &mut state, input, output)
+        })?;
+        workspace.keep(state);
         Ok(Produced::Output)
+    }
+
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        if output.len() <= context.max_output {
+            let mut state: Box<zstd::State> = workspace.take();
+            let decoded = zstd::decode(self.id(), &mut state, input, output)?;
+            workspace.keep(state);
+            if let Some(length) = decoded {
+                return Ok(length);
+            }
+        }
+        decode_and_copy(self, context, input, output, workspace)
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {

@@ -319,12 +319,23 @@ impl Dataset {
     /// As [`read_selection`](Self::read_selection), and if the slice has another length. What the slice holds
     /// then is not defined.
     pub fn read_into<T: H5Type>(&self, selection: &Selection, values: &mut [T]) -> Result<()> {
+        self.read_planned_into(selection, values, |conversions| {
+            conversions.plan(self.datatype(), &T::datatype())
+        })
+    }
+
+    /// The selected elements, converted as planned, into a slice of as many.
+    fn read_planned_into<T: H5Type>(
+        &self,
+        selection: &Selection,
+        values: &mut [T],
+        plan: impl FnOnce(&Conversions) -> Planned,
+    ) -> Result<()> {
         let (selection, count) = self.prepare(selection, 0).map_err(|error| self.context(error))?;
         if count != values.len() {
             let message = format!("{count} elements are selected for a slice of {}", values.len());
             return Err(self.context(Error::Misuse(message)));
         }
-        let plan = |conversions: &Conversions| conversions.plan(self.datatype(), &T::datatype());
         let elements = Elements::new(self, &selection, count, plan).map_err(|error| self.context(error))?;
         T::read_slice(values, |out| elements.put(out, false)).map_err(|error| self.context(error))
     }

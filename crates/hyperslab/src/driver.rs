@@ -27,7 +27,8 @@ use hyperslab_vfd::{
 pub enum FileDriver {
     /// As one file; or as the members of a family, split or multi file, if the file at the path says that it is the
     /// first of them. What it does not say is taken for certain only if its name and its length fit: a file shorter
-    /// than its superblock says, number 0 in its name, and a file with number 1 beside it, are a family.
+    /// than its superblock says, number 0 in its name, and a file with number 1 beside it, are a family. No files are
+    /// opened but those beside it whose names are made of its own.
     #[default]
     Auto,
     /// As one file, read at offsets.
@@ -138,9 +139,8 @@ impl Opener {
                 let [superblock, ..] = MultiMember::multi(&base);
                 let first = if path.is_file() { path } else { &superblock.path };
                 match said_by(first)? {
-                    Members::Multi(ranges) => {
-                        self.open_with(Multi::open(multi_members(first, &ranges)?, Access::ReadOnly))
-                    }
+                    Members::Multi(ranges) => self
+                        .open_with(Multi::open(multi_members(first, &ranges, Names::Any)?, Access::ReadOnly)),
                     _ => self.open_with(Multi::open(MultiMember::multi(&base), Access::ReadOnly)),
                 }
             }
@@ -183,9 +183,8 @@ impl Opener {
         let Err(error) = alone else { return alone };
         match Members::of(file) {
             Ok(Members::Family { member_size }) => self.open_family(path, Some(member_size)),
-            Ok(Members::Multi(ranges)) => {
-                self.open_with(Multi::open(multi_members(path, &ranges)?, Access::ReadOnly))
-            }
+            Ok(Members::Multi(ranges)) => self
+                .open_with(Multi::open(multi_members(path, &ranges, Names::OfTheWhole)?, Access::ReadOnly)),
             // Nothing says so: the error stands unless the files beside it make up for what is missing.
             Ok(Members::Incomplete) => self.open_guessed(path).unwrap_or(Err(error)),
             _ => Err(error),
@@ -252,8 +251,18 @@ fn without(path: &Path, end: &str) -> Option<PathBuf> {
     Some(path.with_file_name(name.strip_suffix(end).filter(|base| !base.is_empty())?))
 }
 
+/// Which names of members are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Those that hold the name of the whole, so that a file which nobody called a multi file opens no others than
+    /// those named after it.
+    OfTheWhole,
+    /// Those of any file beside.
+    Any,
+}
+
 /// The member files of the multi driver whose first one is at `path`.
-fn multi_members(path: &Path, ranges: &[MemberRange]) -> Result<Vec<MultiMember>> {
+fn multi_members(path: &Path, ranges: &[MemberRange], names: Names) -> Result<Vec<MultiMember>> {
     let first = ranges.iter().find(|range| range.start == 0);
     let first = first.ok_or_else(|| Error::unsupported("a multi file whose superblock is not at 0"))?;
     let own = MemberName::of(&first.name)?;
@@ -268,7 +277,15 @@ fn multi_members(path: &Path, ranges: &[MemberRange]) -> Result<Vec<MultiMember>
     ranges
         .iter()
         .map(|range| {
-            let name = MemberName::of(&range.name)?.with(base);
+            let name = MemberName::of(&range.name)?;
+            if names == Names::OfTheWhole && (!name.place || base.is_empty()) {
+                let name = range.name.escape_ascii();
+                return Err(Error::Misuse(format!(
+                    "the member file name `{name}` is not made of the file's own name; choose the multi driver to open \
+                     such files"
+                )));
+            }
+            let name = name.with(base);
             Ok(MultiMember { path: path.with_file_name(name), start: range.start, expected: range.length })
         })
         .collect()
@@ -346,7 +363,7 @@ mod tests {
         let range = |start, name: &str| MemberRange { start, length: 7, name: name.into() };
         let members = |path: &str, names: [&str; 2]| {
             let ranges = [range(0, names[0]), range(9, names[1])];
-            multi_members(path.as_ref(), &ranges).map(|members| {
+            multi_members(path.as_ref(), &ranges, Names::Any).map(|members| {
                 members.iter().map(|member| member.path.display().to_string()).collect::<Vec<_>>()
             })
         };
@@ -358,6 +375,12 @@ mod tests {
         {
             let error = members("x-s", names).unwrap_err().to_string();
             assert!(error.contains(names[1]), "{error}");
+        }
+        for (path, names) in [("meta", ["meta", "%s-r"]), ("x-s", ["%s-s", "raw"]), ("-s", ["%s-s", "%s-r"])]
+        {
+            let ranges = [range(0, names[0]), range(9, names[1])];
+            assert!(multi_members(path.as_ref(), &ranges, Names::OfTheWhole).is_err(), "{path}");
+            assert!(multi_members(path.as_ref(), &ranges, Names::Any).is_ok(), "{path}");
         }
         let renamed = members("y", ["%s-s.h5", "%s-r.h5"]).unwrap_err().to_string();
         assert!(renamed.contains("`y`") && renamed.contains("`%s-s.h5`"), "{renamed}");

@@ -2,14 +2,21 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use hyperslab_engine::data::{ForeignHeap, ReferenceTarget as EngineTarget, VariableLengthValue};
+use hyperslab_engine::data::{
+    ForeignHeap, ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue,
+};
 use hyperslab_engine::ops::{OpenFile, SharedHeap};
 use hyperslab_engine::{Error, Result};
+use rayon::prelude::*;
 
 use crate::datatype::Reference;
 use crate::datatype::convert::Conversions;
 use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
+
+/// Texts that are worth a thread.
+const TEXTS_PER_TASK: usize = 8192;
 
 /// Elements as the file stores them: bytes after the filters, in the file's own byte order and layout.
 ///
@@ -51,20 +58,28 @@ const ONCE_MORE: u64 = 16;
 /// ... or this many bytes, if that is more.
 const LEAST_ROOM: u64 = 1 << 30;
 
+/// Bytes that one thread takes of them at once.
+const TAKEN_AT_ONCE: usize = 1 << 16;
+
 /// How many bytes elements of variable length may still hold.
 pub(crate) struct Room {
-    left: u64,
+    left: AtomicU64,
     limit: u64,
 }
 
 impl Room {
     /// Takes so many of them.
-    pub(crate) fn take(&mut self, bytes: usize) -> Result<()> {
-        let got = (self.limit - self.left).saturating_add(bytes as u64);
-        let what = || "elements of variable length: bytes".to_owned();
-        let left = self.left.checked_sub(bytes as u64);
-        self.left = left.ok_or_else(|| Error::Limit { what: what(), got, limit: self.limit })?;
-        Ok(())
+    pub(crate) fn take(&self, bytes: usize) -> Result<()> {
+        let bytes = bytes as u64;
+        let taken = self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes));
+        match taken {
+            Ok(_) => Ok(()),
+            Err(left) => Err(Error::Limit {
+                what: "elements of variable length: bytes".into(),
+                got: self.limit.saturating_sub(left).saturating_add(bytes),
+                limit: self.limit,
+            }),
+        }
     }
 }
 
@@ -144,7 +159,7 @@ impl Stored {
         let store = &self.file.container.store;
         let most = ONCE_MORE.saturating_mul(store.file_length()).max(LEAST_ROOM);
         let limit = store.limits().result_bytes.min(if self.foreign.is_some() { u64::MAX } else { most });
-        Room { left: limit, limit }
+        Room { left: AtomicU64::new(limit), limit }
     }
 
     /// The elements as values of a Rust type of the same class.
@@ -162,52 +177,69 @@ impl Stored {
     /// # Errors
     /// If the elements are no strings, or their bytes no UTF-8.
     pub fn strings(&self) -> Result<Vec<String>> {
-        let mut room = self.room();
-        let one = |element| {
-            let text = self.string(element)?;
-            room.take(text.len())?;
-            Ok(text)
-        };
-        self.elements().map(one).collect()
+        let size = (self.datatype.size as usize).max(1);
+        let room = self.room();
+        let pieces = self.bytes.par_chunks(size.saturating_mul(TEXTS_PER_TASK));
+        let texts: Vec<Vec<String>> =
+            pieces.map(|piece| self.strings_of(piece, size, &room)).collect::<Result<_>>()?;
+        let mut all = Vec::with_capacity(self.len());
+        texts.into_iter().for_each(|texts| all.extend(texts));
+        Ok(all)
     }
 
-    fn string(&self, element: &[u8]) -> Result<String> {
-        let bytes = self.text(element)?;
-        String::from_utf8(bytes).map_err(|error| {
-            Error::Misuse(format!("text that is not UTF-8: \"{}\"", error.as_bytes().escape_ascii()))
-        })
+    fn strings_of(&self, elements: &[u8], size: usize, room: &Room) -> Result<Vec<String>> {
+        let mut contents = self.contents();
+        let mut texts = Vec::with_capacity(elements.len() / size);
+        let mut taken = 0_usize;
+        for element in elements.chunks_exact(size) {
+            let bytes = self.text_in(&self.datatype, element, &mut contents)?;
+            let text = std::str::from_utf8(bytes).map_err(|_| {
+                Error::Misuse(format!("text that is not UTF-8: \"{}\"", bytes.escape_ascii()))
+            })?;
+            taken = taken.saturating_add(text.len());
+            if taken >= TAKEN_AT_ONCE {
+                room.take(std::mem::take(&mut taken))?;
+            }
+            texts.push(text.to_owned());
+        }
+        room.take(taken)?;
+        Ok(texts)
     }
 
-    fn text(&self, element: &[u8]) -> Result<Vec<u8>> {
-        self.text_of(&self.datatype, element)
+    /// Reads the contents of elements.
+    fn contents(&self) -> VariableLengthReader<'_> {
+        let container = &self.file.container;
+        VariableLengthReader::new(&container.store, &container.heap, self.foreign.as_deref())
     }
 
     /// The text of an element (or part of one) of that type, without its padding.
     pub(crate) fn text_of(&self, datatype: &Datatype, element: &[u8]) -> Result<Vec<u8>> {
+        Ok(self.text_in(datatype, element, &mut self.contents())?.to_vec())
+    }
+
+    fn text_in<'a>(
+        &self,
+        datatype: &Datatype,
+        element: &'a [u8],
+        contents: &'a mut VariableLengthReader<'_>,
+    ) -> Result<&'a [u8]> {
         use crate::DatatypeClass;
         use crate::datatype::{StringPadding, VariableLengthKind};
         let (bytes, padding) = match &datatype.class {
-            DatatypeClass::String(string) => (element.to_vec(), string.padding),
+            DatatypeClass::String(string) => (element, string.padding),
             DatatypeClass::VariableLength(variable) => match variable.kind {
-                VariableLengthKind::String { padding, .. } => {
-                    (self.variable_length(element)?.items(1)?.to_vec(), padding)
-                }
+                VariableLengthKind::String { padding, .. } => (contents.items(element, 1)?, padding),
                 VariableLengthKind::Sequence => return Err(self.no_text()),
             },
             _ => return Err(self.no_text()),
         };
+        let behind = |found: Option<usize>| found.map_or(0, |last| last.saturating_add(1));
         let end = match padding {
-            StringPadding::NullTerminated => bytes.iter().position(|byte| *byte == 0),
-            StringPadding::NullPadded => {
-                bytes.iter().rposition(|byte| *byte != 0).map(|last| last + 1).or(Some(0))
-            }
-            StringPadding::SpacePadded => {
-                bytes.iter().rposition(|byte| *byte != b' ').map(|last| last + 1).or(Some(0))
-            }
+            StringPadding::NullTerminated => bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len()),
+            StringPadding::NullPadded => behind(bytes.iter().rposition(|byte| *byte != 0)),
+            StringPadding::SpacePadded => behind(bytes.iter().rposition(|byte| *byte != b' ')),
         };
-        let mut bytes = bytes;
-        bytes.truncate(end.unwrap_or(bytes.len()));
-        Ok(bytes)
+        Ok(bytes.get(..end).unwrap_or(bytes))
     }
 
     fn no_text(&self) -> Error {
@@ -224,7 +256,7 @@ impl Stored {
         };
         let conversion = self.conversions(conversion::defaults()).plan(&variable.base, &T::datatype())?;
         let item_size = variable.base.size as usize;
-        let mut room = self.room();
+        let room = self.room();
         let one = |element: &[u8]| {
             let value = self.variable_length(element)?;
             let items = value.items(item_size)?;

@@ -37,25 +37,39 @@ pub(crate) fn float(
 
 /// A single-precision number.
 pub(crate) fn single(value: f32) -> String {
-    let digits = digits_of(&format!("{value:e}"));
-    let rounded = format!("{value:.digits$e}");
-    let text = if rounded.parse() == Ok(value) { rounded } else { format!("{value:e}") };
+    let mut text = format!("{value:e}");
+    if let Some(digits) = digits_to_round(value.into(), &text, 24) {
+        let rounded = format!("{value:.digits$e}");
+        text = if rounded.parse() == Ok(value) { rounded } else { text };
+    }
     spell(&text, value.into(), 23)
 }
 
 /// A double-precision number.
 pub(crate) fn double(value: f64) -> String {
-    let digits = digits_of(&format!("{value:e}"));
-    let rounded = format!("{value:.digits$e}");
-    let text = if rounded.parse() == Ok(value) { rounded } else { format!("{value:e}") };
+    let mut text = format!("{value:e}");
+    if let Some(digits) = digits_to_round(value, &text, 53) {
+        let rounded = format!("{value:.digits$e}");
+        text = if rounded.parse() == Ok(value) { rounded } else { text };
+    }
     spell(&text, value, 52)
 }
 
-/// Digits behind the point of the shortest number. Of two that are equally near, Rust may have chosen the odd one,
-/// while rounding to so many digits takes the even one, as NumPy does.
-fn digits_of(scientific: &str) -> usize {
-    let mantissa = scientific.split('e').next().unwrap_or_default();
-    mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+/// Digits behind the point of the shortest number, if there may be two that are equally near. Rust may have chosen
+/// the odd one then, while rounding to so many digits takes the even one, as NumPy does.
+///
+/// Halfway between two numbers of `n` decimals lie only those that have just one more, and a number has as many
+/// decimals as it has bits behind the point. Integers of more than `precision` bits are not told apart.
+fn digits_to_round(value: f64, shortest: &str, precision: i32) -> Option<usize> {
+    let (mantissa, exponent) = shortest.split_once('e')?;
+    let digits = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let decimals = i64::try_from(digits).ok()?.checked_sub(exponent.parse().ok()?)?;
+    let (bits, power) = (value.to_bits() & ((1 << 52) - 1), (value.to_bits() >> 52) & 0x7ff);
+    let (bits, power) = if power == 0 { (bits, 1) } else { (bits | 1 << 52, power) };
+    let bits_behind =
+        1075_i64.checked_sub(i64::try_from(power).ok()?)?.checked_sub(bits.trailing_zeros().into())?;
+    let is_halfway = bits_behind == decimals.checked_add(1)? || value.abs() >= f64::powi(2.0, precision);
+    is_halfway.then_some(digits)
 }
 
 /// The fewest digits that give the same element, for formats that Rust does not have.
@@ -195,6 +209,9 @@ mod tests {
             [0.1, 999_999.0, 1e6, 16_777_216.0].map(single),
             ["0.1", "999999.0", "1e+06", "1.6777216e+07"]
         );
+        // 1493162.25, halfway between two: the even one.
+        assert_eq!(single(-1_493_162.3), "-1.4931622e+06");
+        assert_eq!(single(0.3), "0.3");
         // The nearest number to 0.0001 is less.
         assert_eq!(single(0.0001), "1e-04");
         assert_eq!(text(&Datatype::f16(LittleEndian), &[0xff, 0x7b]), "6.55e+04");

@@ -28,7 +28,7 @@ pub use external::{ExternalSource, OpenRaw, Piece};
 pub use fill::Fill;
 pub use foreign::ForeignHeap;
 pub use reference::ReferenceTarget;
-pub use variable::VariableLengthValue;
+pub use variable::{VariableLengthReader, VariableLengthValue};
 
 use hyperslab_dataspace::{DataspaceError, Selection};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::codec::Reader;
-use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::codec::{Address, Reader};
+use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapId};
 
 use super::ForeignHeap;
 use crate::error::{Error, Result};
@@ -11,6 +11,41 @@ use crate::index::global_heap::{GlobalHeap, HeapObject};
 use crate::store::Store;
 
 const NAME: &str = "variable-length element";
+
+/// Reads one element of variable length after the other. Neighbours mostly lie in one heap collection, which is
+/// looked up once then.
+#[derive(Debug)]
+pub struct VariableLengthReader<'a> {
+    store: &'a Store,
+    heap: &'a GlobalHeap,
+    foreign: Option<&'a ForeignHeap>,
+    last: Option<(Address, Arc<GlobalHeapCollection>)>,
+    last_foreign: Arc<[u8]>,
+}
+
+impl<'a> VariableLengthReader<'a> {
+    /// A reader of elements of one file, or of others with contents of their own.
+    pub fn new(store: &'a Store, heap: &'a GlobalHeap, foreign: Option<&'a ForeignHeap>) -> Self {
+        Self { store, heap, foreign, last: None, last_foreign: Arc::default() }
+    }
+
+    /// The stored items of an element, `item_size` bytes each.
+    pub fn items(&mut self, element: &[u8], item_size: usize) -> Result<&[u8]> {
+        if let Some((count, contents)) =
+            self.foreign.and_then(|heap| heap.get(element).transpose()).transpose()?
+        {
+            self.last_foreign = contents;
+            return items(count, &self.last_foreign, item_size);
+        }
+        let Some((count, id)) = descriptor(self.store, element)? else { return Ok(&[]) };
+        if self.last.as_ref().is_none_or(|(address, _)| *address != id.collection) {
+            self.last = Some((id.collection, self.heap.collection(self.store, id.collection)?));
+        }
+        let collection = self.last.as_ref().map(|(_, collection)| collection);
+        let stored = collection.and_then(|collection| collection.get(id.index));
+        items(count, stored.ok_or_else(|| GlobalHeap::no_object(id))?, item_size)
+    }
+}
 
 /// The contents of one element of variable length.
 #[derive(Debug, Clone)]
@@ -29,13 +64,10 @@ enum Contents {
 impl VariableLengthValue {
     /// Looks up the contents of a stored element: its length (4 bytes) and its global heap ID.
     pub fn read(store: &Store, heap: &GlobalHeap, element: &[u8]) -> Result<Self> {
-        let mut r = Reader::new(NAME, element);
-        let count = r.u32("length")?;
-        let id = GlobalHeapId::read(&mut r, store.params())?;
-        if count == 0 || id.is_null() {
-            return Ok(Self { count: 0, contents: None });
-        }
-        Ok(Self { count, contents: Some(Contents::Stored(heap.get(store, id)?)) })
+        Ok(match descriptor(store, element)? {
+            Some((count, id)) => Self { count, contents: Some(Contents::Stored(heap.get(store, id)?)) },
+            None => Self { count: 0, contents: None },
+        })
     }
 
     /// As [`read`](Self::read), for an element that may come from another file.
@@ -58,10 +90,22 @@ impl VariableLengthValue {
             Some(Contents::Stored(object)) => object.bytes(),
             Some(Contents::Foreign(items)) => items,
         };
-        let wanted = usize::try_from(self.count).ok().and_then(|count| count.checked_mul(item_size));
-        wanted.and_then(|wanted| stored.get(..wanted)).ok_or_else(|| {
-            let expected = format!("{} items of {item_size} bytes", self.count);
-            Error::corrupt(NAME, "length", expected, format_args!("{} bytes in the heap", stored.len()))
-        })
+        items(self.count, stored, item_size)
     }
+}
+
+/// The length of a stored element (4 bytes) and its global heap ID; `None` for an element without contents.
+fn descriptor(store: &Store, element: &[u8]) -> Result<Option<(u32, GlobalHeapId)>> {
+    let mut r = Reader::new(NAME, element);
+    let count = r.u32("length")?;
+    let id = GlobalHeapId::read(&mut r, store.params())?;
+    Ok((count > 0 && !id.is_null()).then_some((count, id)))
+}
+
+fn items(count: u32, stored: &[u8], item_size: usize) -> Result<&[u8]> {
+    let wanted = usize::try_from(count).ok().and_then(|count| count.checked_mul(item_size));
+    wanted.and_then(|wanted| stored.get(..wanted)).ok_or_else(|| {
+        let expected = format!("{count} items of {item_size} bytes");
+        Error::corrupt(NAME, "length", expected, format_args!("{} bytes in the heap", stored.len()))
+    })
 }

@@ -52,15 +52,15 @@ impl GlobalHeap {
     pub fn get(&self, store: &Store, id: GlobalHeapId) -> Result<HeapObject> {
         let collection = self.collection(store, id.collection)?;
         if collection.get(id.index).is_none() {
-            return Err(Error::corrupt(
-                GlobalHeapCollection::NAME,
-                "object index",
-                "an object of the collection",
-                id.index,
-            )
-            .at(id.collection));
+            return Err(Self::no_object(id));
         }
         Ok(HeapObject { collection, index: id.index })
+    }
+
+    /// That a collection has no object of that number.
+    pub fn no_object(id: GlobalHeapId) -> Error {
+        let expected = "an object of the collection";
+        Error::corrupt(GlobalHeapCollection::NAME, "object index", expected, id.index).at(id.collection)
     }
 
     /// The collection at `address`.

@@ -1,19 +1,17 @@
 //! zlib streams of known length.
 
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use flate2::{Compress, Compression, FlushCompress, Status};
 
+use crate::codec::inflate::inflate;
 use crate::{FilterError, FilterId, Result};
 
 /// Decodes a stream that fills `output`.
 pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
-    let corrupt = |detail: &str| FilterError::corrupt(id, format!("its zlib stream: {detail}"));
-    let mut stream = Decompress::new(true);
-    let status = stream.decompress(input, output, FlushDecompress::Finish);
-    let status = status.map_err(|error| corrupt(&error.to_string()))?;
-    if status != Status::StreamEnd || usize::try_from(stream.total_out()) != Ok(output.len()) {
-        return Err(corrupt("not as long as needed"));
+    let corrupt = |detail: String| FilterError::corrupt(id, format!("its zlib stream: {detail}"));
+    match inflate(input, output).map_err(corrupt)? {
+        Some(length) if length == output.len() => Ok(()),
+        _ => Err(corrupt("not as long as needed".to_owned())),
     }
-    Ok(())
 }
 
 /// Appends `input` as a stream.

@@ -14,16 +14,25 @@ mod codec;
 
 use crate::{FilterError, FilterId, Result};
 
-pub(crate) use codec::{decode, encode};
+pub(crate) use codec::{State, decode, encode};
 
 /// Decodes a frame that fills `output`.
 pub(crate) fn decode_exactly(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
-    let mut bytes = Vec::with_capacity(output.len());
-    decode(id, input, &mut bytes, output.len())?;
-    if bytes.len() != output.len() {
-        let detail = format!("its frame has {} bytes, where {} are needed", bytes.len(), output.len());
-        return Err(FilterError::corrupt(id, detail));
-    }
-    output.copy_from_slice(&bytes);
-    Ok(())
+    decode_exactly_with(id, &mut State::default(), input, output)
+}
+
+/// [`decode_exactly`] with a decoder that is kept for the next frame.
+pub(crate) fn decode_exactly_with(
+    id: FilterId,
+    state: &mut State,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<()> {
+    let has = match decode(id, state, input, output)? {
+        Some(length) if length == output.len() => return Ok(()),
+        Some(length) => length.to_string(),
+        None => "more".to_owned(),
+    };
+    let detail = format!("its frame has {has} bytes, where {} are needed", output.len());
+    Err(FilterError::corrupt(id, detail))
 }

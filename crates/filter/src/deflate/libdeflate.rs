@@ -6,40 +6,37 @@ use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// Decodes a zlib stream into `output`, which first gets room for `guess` bytes.
-pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, guess: usize, limit: usize) -> Result<()> {
+/// What is kept from one chunk to the next: a decoder, and an encoder with its level.
+#[derive(Default)]
+pub(super) struct State {
+    decoder: Decompressor,
+    encoder: Option<(i32, Compressor)>,
+}
+
+/// Decodes a zlib stream into `output`: the bytes decoded, or [`None`] if they are more.
+pub(super) fn decode(state: &mut State, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
     let corrupt = |detail: &str| FilterError::corrupt(ID, detail);
     if input.is_empty() {
         return Err(corrupt("the zlib stream is cut off"));
     }
-    let mut stream = Decompressor::new();
-    let mut room = guess.max(64).min(limit);
-    loop {
-        output.resize(room, 0);
-        match stream.zlib_decompress(input, output) {
-            Ok(length) => {
-                output.truncate(length);
-                return Ok(());
-            }
-            Err(DecompressionError::BadData) => return Err(corrupt("not a zlib stream, or cut off")),
-            Err(DecompressionError::InsufficientSpace) if room >= limit => {
-                return Err(FilterError::Limit { id: ID, limit });
-            }
-            Err(DecompressionError::InsufficientSpace) => room = room.saturating_mul(2).max(64).min(limit),
-        }
+    match state.decoder.zlib_decompress(input, output) {
+        Ok(length) => Ok(Some(length)),
+        Err(DecompressionError::BadData) => Err(corrupt("not a zlib stream, or cut off")),
+        Err(DecompressionError::InsufficientSpace) => Ok(None),
     }
 }
 
 /// Encodes `input` as a zlib stream.
-pub(super) fn encode(level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+pub(super) fn encode(state: &mut State, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |reason: String| FilterError::failed(ID, reason);
-    let level = i32::try_from(level)
-        .ok()
-        .and_then(|level| CompressionLvl::new(level).ok())
-        .ok_or_else(|| failed(format!("no level {level}")))?;
-    let mut stream = Compressor::new(level);
+    let number = i32::try_from(level).unwrap_or(i32::MAX);
+    let mut stream = match state.encoder.take() {
+        Some((kept, stream)) if kept == number => stream,
+        _ => Compressor::new(CompressionLvl::new(number).map_err(|_| failed(format!("no level {level}")))?),
+    };
     output.resize(stream.zlib_compress_bound(input.len()), 0);
     let length = stream.zlib_compress(input, output).map_err(|error| failed(error.to_string()))?;
     output.truncate(length);
+    state.encoder = Some((number, stream));
     Ok(())
 }

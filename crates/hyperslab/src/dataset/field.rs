@@ -40,13 +40,44 @@ impl Dataset {
     /// # Errors
     /// As [`read_field`](Self::read_field), and if the selection reaches out of the dataset.
     pub fn read_field_selection<T: H5Type>(&self, path: &str, selection: &Selection) -> Result<Vec<T>> {
+        self.check_member(path)?;
+        self.read_planned(selection, |conversions| {
+            conversions.plan_member(self.datatype(), path, &T::datatype())
+        })
+    }
+
+    /// As [`read_field_selection`](Self::read_field_selection), into a slice of as many elements as are selected.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/datatypes_compound_latest.h5");
+    /// use hyperslab::{File, Selection};
+    /// let dataset = File::open(path)?.dataset("nested")?;
+    /// let mut ids = [0_u8; 3];
+    /// dataset.read_field_into("id", &Selection::All, &mut ids)?;
+    /// assert_eq!(ids, [1, 2, 3]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read_field_selection`](Self::read_field_selection), and if the slice has another length.
+    pub fn read_field_into<T: H5Type>(
+        &self,
+        path: &str,
+        selection: &Selection,
+        values: &mut [T],
+    ) -> Result<()> {
+        self.check_member(path)?;
+        self.read_planned_into(selection, values, |conversions| {
+            conversions.plan_member(self.datatype(), path, &T::datatype())
+        })
+    }
+
+    fn check_member(&self, path: &str) -> Result<()> {
         if self.datatype().member_at(path).is_none() {
             let message = format!("elements of type {} have no member `{path}`", self.datatype());
             return Err(self.context(Error::Misuse(message)));
         }
-        self.read_planned(selection, |conversions| {
-            conversions.plan_member(self.datatype(), path, &T::datatype())
-        })
+        Ok(())
     }
 
     /// The names of the members of the elements; none if they are no compounds. Bytes that are not UTF-8 are

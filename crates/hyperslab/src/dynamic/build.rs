@@ -129,7 +129,7 @@ impl Build<'_> {
     }
 
     fn text(&self, datatype: &Datatype, elements: Strided<'_>) -> Result<Column> {
-        let mut room = self.stored.room();
+        let room = self.stored.room();
         let mut all = Vec::with_capacity(elements.len());
         for element in elements.iter() {
             let text = self.stored.text_of(datatype, element)?;
@@ -193,7 +193,7 @@ impl Build<'_> {
 
     fn sequences(&self, variable: &VariableLength, elements: Strided<'_>) -> Result<Column> {
         let item = variable.base.size as usize;
-        let mut room = self.stored.room();
+        let room = self.stored.room();
         let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(elements.len()));
         for element in elements.iter() {
             let value = self.stored.variable_length(element)?;

@@ -2,8 +2,17 @@
 
 use crate::{FilterError, FilterId, Result};
 
+/// Nothing.
+#[derive(Debug, Default)]
+pub(crate) struct State {}
+
 /// Not there.
-pub(crate) fn decode(id: FilterId, _input: &[u8], _output: &mut Vec<u8>, _limit: usize) -> Result<()> {
+pub(crate) fn decode(
+    id: FilterId,
+    _state: &mut State,
+    _input: &[u8],
+    _output: &mut [u8],
+) -> Result<Option<usize>> {
     let what = "Zstandard (features `ruzstd` and `zstd` are off)".to_owned();
     Err(FilterError::Unsupported { id, what })
 }

@@ -1,20 +1,45 @@
 //! Zstandard by the C library.
 
-use std::io::Read;
+use zstd::bulk::Decompressor;
+use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use crate::{FilterError, FilterId, Result};
 
-/// Appends the contents of a frame, up to `limit` bytes.
-pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result<()> {
-    let corrupt = |error: std::io::Error| FilterError::corrupt(id, format!("its Zstandard frame: {error}"));
-    let start = output.len();
-    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    let frame = zstd::stream::read::Decoder::with_buffer(input).map_err(corrupt)?.single_frame();
-    frame.take(most).read_to_end(output).map_err(corrupt)?;
-    if output.len() - start > limit {
-        return Err(FilterError::Limit { id, limit });
+/// A decoder.
+#[derive(Default)]
+pub(crate) struct State {
+    decoder: Option<Decompressor<'static>>,
+}
+
+/// Decodes a frame into `output`: the bytes decoded, or [`None`] if they are more.
+pub(crate) fn decode(
+    id: FilterId,
+    state: &mut State,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<Option<usize>> {
+    let corrupt =
+        |error: &dyn std::fmt::Display| FilterError::corrupt(id, format!("its Zstandard frame: {error}"));
+    let end =
+        find_frame_compressed_size(input).map_err(|code| corrupt(&zstd::zstd_safe::get_error_name(code)))?;
+    let frame = input.get(..end).ok_or_else(|| corrupt(&"cut off"))?;
+    let length = get_frame_content_size(frame).map_err(|error| corrupt(&error))?;
+    let room = u64::try_from(output.len()).unwrap_or(u64::MAX);
+    if length.is_some_and(|length| length > room) {
+        return Ok(None);
     }
-    Ok(())
+    let mut decoder = match state.decoder.take() {
+        Some(decoder) => decoder,
+        None => Decompressor::new().map_err(|error| corrupt(&error))?,
+    };
+    let decoded = decoder.decompress_to_buffer(frame, output);
+    state.decoder = Some(decoder);
+    match decoded {
+        Ok(length) => Ok(Some(length)),
+        // Of a frame that does not tell its length, it may be that there is more.
+        Err(error) if length.is_none() && error.to_string().contains("too small") => Ok(None),
+        Err(error) => Err(corrupt(&error)),
+    }
 }
 
 /// Appends `input` as a frame that tells its length.

@@ -1,5 +1,7 @@
 //! Zstandard by `ruzstd`. It encodes at one level, about the first of the C library.
 
+use std::io::Read;
+
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
@@ -14,28 +16,37 @@ const HEAD: usize = 5;
 /// In the descriptor: the length of the contents follows as 8 bytes.
 const LONG_LENGTH: u8 = 0b1100_0000;
 
-/// Appends the contents of a frame, up to `limit` bytes.
-pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result<()> {
+/// A decoder, with its tables and its window.
+#[derive(Default)]
+pub(crate) struct State {
+    frame: FrameDecoder,
+}
+
+/// Decodes a frame into `output`: the bytes decoded, or [`None`] if they are more.
+pub(crate) fn decode(
+    id: FilterId,
+    state: &mut State,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<Option<usize>> {
     let corrupt =
         |error: &dyn std::fmt::Display| FilterError::corrupt(id, format!("its Zstandard frame: {error}"));
-    let start = output.len();
-    let mut rest = input;
-    let mut frame = FrameDecoder::new();
+    let (frame, mut rest, mut at) = (&mut state.frame, input, 0);
     frame.reset(&mut rest).map_err(|error| corrupt(&error))?;
     loop {
         let step = BlockDecodingStrategy::UptoBytes(STEP);
         let is_finished = frame.decode_blocks(&mut rest, step).map_err(|error| corrupt(&error))?;
-        if frame.can_collect().saturating_add(output.len() - start) > limit {
-            return Err(FilterError::Limit { id, limit });
+        at += frame.read(output.get_mut(at..).unwrap_or_default()).map_err(|error| corrupt(&error))?;
+        if frame.can_collect() > 0 {
+            return Ok(None);
         }
-        frame.collect_to_writer(&mut *output).map_err(|error| corrupt(&error))?;
         if is_finished {
             break;
         }
     }
     match (frame.get_checksum_from_data(), frame.get_calculated_checksum()) {
         (Some(stored), Some(computed)) if stored != computed => Err(corrupt(&"wrong checksum")),
-        _ => Ok(()),
+        _ => Ok(Some(at)),
     }
 }
 
