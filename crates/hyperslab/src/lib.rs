@@ -57,7 +57,7 @@ mod stored;
 mod walk;
 
 pub use attribute::Attribute;
-pub use dataset::Dataset;
+pub use dataset::{Blocks, Dataset, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;

@@ -1,5 +1,6 @@
 //! `cargo xtask corpus`: the command against libhdf5's reading of real files, which may only get better.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use crate::shell;
 
 const BASELINE: &str = "crates/testkit/corpus-baseline.json";
+const EXCEPTIONS: &str = "docs/corpus-exceptions.md";
 const COMMAND: &str = "target/release/hyperslab";
 /// Five seconds for a malformed file, and memory in proportion.
 const BOUNDED: &[&str] = &["python3", "crates/testkit/bounded.py", "5", "{file}"];
@@ -76,11 +78,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let status = compare.status()?; // 1 where some file does not pass whole: the baseline decides about that
     ensure!(matches!(status.code(), Some(0 | 1)), "compare.py: {status}");
     let text = std::fs::read_to_string(&results).context("compare.py left no results")?;
-    let tally = Tally::of(&serde_json::from_str(&text)?)?;
+    let results = serde_json::from_str(&text)?;
+    let tally = Tally::of(&results)?;
     // bounded.py ends a command that takes too long or too much; compare.py's own limit is the second net.
     let malformed = shell::run(&mut compare_py(&dir, &["--malformed", "--timeout", "15"], &chosen, BOUNDED));
     if chosen.is_empty() {
         hold_against_baseline(&tally, update)?;
+        hold_against_exceptions(&results)?;
     }
     malformed.context("a malformed file crashes the command, or takes too long or too much memory")
 }
@@ -117,6 +121,39 @@ fn hold_against_baseline(tally: &Tally, update: bool) -> Result<()> {
     Ok(())
 }
 
+/// Files that do not pass whole are those that the exceptions list with a reason, no more and no fewer.
+fn hold_against_exceptions(results: &Value) -> Result<()> {
+    let text = std::fs::read_to_string(workspace::root().join(EXCEPTIONS)).context(EXCEPTIONS)?;
+    let faults = against_exceptions(&listed(&text), results);
+    ensure!(faults.is_empty(), "{EXCEPTIONS}: {}", faults.join("; "));
+    Ok(())
+}
+
+/// The files in the first column of tables.
+fn listed(text: &str) -> BTreeSet<&str> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    rows.map(|(file, _)| file).collect()
+}
+
+fn against_exceptions(listed: &BTreeSet<&str>, results: &Value) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (file, result) in results.as_object().into_iter().flatten() {
+        let (status, wrong) = (result["status"].as_str().unwrap_or(""), result["wrong"].as_u64());
+        match (status == "pass", listed.contains(file.as_str())) {
+            (true, true) => faults.push(format!("{file} passes by now")),
+            (false, false) => faults.push(format!("{file} does not pass ({status}) and is not listed")),
+            (false, true) if wrong != Some(0) => faults.push(format!("{file} has wrong values")),
+            _ => {}
+        }
+    }
+    for file in listed {
+        if results.get(file).is_none() {
+            faults.push(format!("{file} is not in the corpus"));
+        }
+    }
+    faults
+}
+
 fn baseline_tally(baseline: &Value) -> Tally {
     let number = |key: &str| baseline[key].as_u64().unwrap_or(0);
     Tally {
@@ -140,6 +177,22 @@ mod tests {
         });
         let tally = Tally::of(&results).unwrap();
         assert_eq!(tally, Tally { pass: 1, partial: 1, fail: 1, wrong_objects: 3 });
+    }
+
+    #[test]
+    fn exceptions_are_those_listed() {
+        let listed = listed("# Files\n\n| file | reason |\n|---|---|\n| `a.h5` | x `y` |\n| `b.h5` | z |\n");
+        assert_eq!(listed, BTreeSet::from(["a.h5", "b.h5"]));
+        let results = |a: &str, b: &str, wrong: u64, c: &str| json!({"a.h5": {"status": a, "wrong": 0}, "b.h5": {"status": b, "wrong": wrong}, "c.h5": {"status": c, "wrong": 0}});
+        assert!(against_exceptions(&listed, &results("partial", "fail", 0, "pass")).is_empty());
+        for wrong in [
+            results("pass", "fail", 0, "pass"),
+            results("partial", "fail", 0, "partial"),
+            results("partial", "partial", 1, "pass"),
+            json!({"a.h5": {"status": "partial", "wrong": 0}}),
+        ] {
+            assert_eq!(against_exceptions(&listed, &wrong).len(), 1, "{wrong}");
+        }
     }
 
     #[test]
