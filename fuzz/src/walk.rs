@@ -94,6 +94,17 @@ fn read_dataset(dataset: &Dataset) {
         assert_eq!(Some(stored.bytes().len() as u64), bytes, "{dataset:?}");
         follow(&stored);
     }
+    if let Ok(values) = dataset.read_dyn() {
+        for index in 0..values.column().len().min(MOST_ELEMENTS) {
+            assert!(values.column().get(index).is_some(), "{dataset:?}: no element {index}");
+        }
+    }
+    for reference in dataset.read_references().into_iter().flatten().take(MOST_ELEMENTS) {
+        let _ = (reference.object(), reference.attribute(), reference.region());
+    }
+    for member in dataset.member_names().iter().take(MOST_ELEMENTS) {
+        let _ = dataset.read_field::<f64>(member);
+    }
 }
 
 /// Follows the variable-length data of elements, and converts numbers.

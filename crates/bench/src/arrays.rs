@@ -20,7 +20,6 @@ const WORKLOADS: &[Workload] = &[
     ("shuffle + gzip, whole", "shuffle_gzip", "whole f32", 0.35),
     ("zstd, whole", "zstd", "whole f32", 0.6),
     ("blosc lz4, whole", "blosc_lz4", "whole f32", 1.0),
-    ("lzf, whole", "lzf", "whole f32", 1.0),
     ("fletcher32, whole", "fletcher32", "whole f32", 1.0),
     ("bitshuffle lz4, whole", "bitshuffle_lz4", "whole i32", 1.0),
     ("nbit, whole", "nbit", "whole i32", 0.12),

@@ -5,6 +5,7 @@
 mod arrays;
 mod clock;
 mod libhdf5;
+mod memory;
 mod objects;
 mod table;
 
@@ -25,6 +26,7 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         arrays::run,
         "reads raw data: layouts, filters, selections, conversions [ROUNDS, default 7] [ONLY names that contain this] [alone: without libhdf5, for a profiler]",
     ),
+    ("memory", memory::run, "tells the peak memory of reading parts of a dataset of 4 GiB"),
 ];
 
 fn main() -> ExitCode {

@@ -6,6 +6,7 @@ use crate::blocks::BlockRuns;
 use crate::error::{Result, product, same_rank};
 use crate::region::check_bounds;
 use crate::runs::{PointRuns, RegularRuns, Source};
+use crate::spans::Spans;
 use crate::{Axes, Axis, DataspaceError, Dims, LinearRuns, Region, Runs};
 
 /// A count or block of a hyperslab that goes on without end (H5S_UNLIMITED).
@@ -117,7 +118,7 @@ impl Selection {
             Self::Hyperslab(Hyperslab::Regular(hyperslab)) => hyperslab.axes(dims).map(|_| ()),
             Self::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
                 check_blocks(*rank, blocks, dims)?;
-                check_disjoint(blocks)
+                check_disjoint(*rank, blocks)
             }
         }
     }
@@ -264,13 +265,6 @@ impl Points {
     }
 }
 
-impl Block {
-    fn overlaps(&self, other: &Self) -> bool {
-        let meets = |(((start, end), other_start), other_end)| start <= other_end && other_start <= end;
-        self.start.iter().zip(&self.end).zip(&other.start).zip(&other.end).all(meets)
-    }
-}
-
 pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Result<()> {
     same_rank("a hyperslab", dims.len(), rank)?;
     if rank == 0 {
@@ -293,18 +287,17 @@ pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Resul
 }
 
 /// Sweeps over the slowest dimension and compares each block with those that are met at the same time.
-fn check_disjoint(blocks: &[Block]) -> Result<()> {
-    let mut sorted: Vec<&Block> = blocks.iter().collect();
-    sorted.sort_unstable_by_key(|block| block.start.first());
-    let mut active: Vec<&Block> = Vec::new();
-    for block in sorted {
-        active.retain(|other| other.end.first() >= block.start.first());
-        if active.iter().any(|other| other.overlaps(block)) {
-            return Err(DataspaceError::Invalid { what: "a hyperslab", problem: "has blocks that overlap" });
-        }
-        active.push(block);
+fn check_disjoint(rank: usize, blocks: &[Block]) -> Result<()> {
+    // A set counts every element once.
+    let counted = Spans::of_blocks(rank, blocks)?.count();
+    let sum = blocks.iter().try_fold(0_u64, |sum, block| {
+        let count = Region::from(block).element_count()?;
+        sum.checked_add(count).ok_or(DataspaceError::Overflow { what: ELEMENTS })
+    })?;
+    if counted == sum {
+        return Ok(());
     }
-    Ok(())
+    Err(DataspaceError::Invalid { what: "a hyperslab", problem: "has blocks that overlap" })
 }
 
 /// In each dimension the lowest coordinate, and the one behind the highest.

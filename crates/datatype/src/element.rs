@@ -140,10 +140,12 @@ macro_rules! plain {
                 $datatype
             }
 
+            #[inline]
             fn decode(element: &[u8]) -> Option<Self> {
                 bytemuck::try_pod_read_unaligned(element).ok()
             }
 
+            #[inline]
             fn encode(&self, element: &mut [u8]) {
                 let bytes = bytemuck::bytes_of(self);
                 for (to, from) in element.iter_mut().zip(bytes) {
@@ -191,6 +193,7 @@ impl H5Type for bool {
         Datatype::bool()
     }
 
+    #[inline]
     fn decode(element: &[u8]) -> Option<Self> {
         match element {
             [0] => Some(false),
@@ -224,6 +227,7 @@ impl<T: H5Type, const N: usize> H5Type for [T; N] {
         }
     }
 
+    #[inline]
     fn decode(element: &[u8]) -> Option<Self> {
         let items = element.chunks_exact(T::SIZE.max(1));
         let mut values = [T::decode(items.clone().next()?)?; N];

@@ -73,9 +73,16 @@ impl<const N: usize> H5Type for FixedText<N> {
         Datatype::fixed_string(size, StringPadding::NullPadded, CharacterSet::Utf8)
     }
 
+    #[inline]
     fn decode(element: &[u8]) -> Option<Self> {
-        let end = element.iter().position(|byte| *byte == 0).unwrap_or(element.len());
-        Self::new(std::str::from_utf8(element.get(..end)?).ok()?)
+        let mut bytes: [u8; N] = element.try_into().ok()?;
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(N);
+        let (text, rest) = bytes.split_at_mut_checked(end)?;
+        if !text.is_ascii() {
+            std::str::from_utf8(text).ok()?;
+        }
+        rest.fill(0);
+        Some(Self { bytes })
     }
 
     fn encode(&self, element: &mut [u8]) {

@@ -35,7 +35,7 @@ fn source(dims: &[u64]) -> ExternalSource {
 
 /// Reads into a buffer that holds something.
 fn read(source: &ExternalSource, selection: &Selection, out: &mut [u8]) -> Result<()> {
-    let (store, resources) = (store(), Resources::default());
+    let (store, resources) = (store(), Resources::new(0));
     out.fill(b'?');
     let context = ReadContext { store: &store, resources: &resources };
     source.read(context, selection, &mut Destination::stored(out, 1))

@@ -28,7 +28,7 @@ pub enum FilterError {
         got: usize,
     },
     /// No filter of this number is registered.
-    #[error("filter {id}{} is not available", Named(.name))]
+    #[error("filter {id}{} is not available{}", Named(.name), Enabling(*.id))]
     Missing {
         /// The filter.
         id: FilterId,
@@ -66,6 +66,15 @@ struct Named<'a>(&'a Option<String>);
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.as_ref().map_or(Ok(()), |name| write!(f, ", named {name:?} in the file,"))
+    }
+}
+
+/// What to enable, so that a filter is there.
+struct Enabling(FilterId);
+
+impl fmt::Display for Enabling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.missing_feature().map_or(Ok(()), |feature| write!(f, " (feature `{feature}` is off)"))
     }
 }
 

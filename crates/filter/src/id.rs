@@ -111,6 +111,19 @@ impl FilterId {
     /// Numbers below this one belong to the format; version 2 filter pipeline messages store no name for
     /// them.
     pub const FIRST_REGISTERED: Self = Self(256);
+
+    /// The Cargo feature that would bring this filter, if it is off.
+    pub(crate) fn missing_feature(self) -> Option<&'static str> {
+        let (feature, is_on) = match self {
+            Self::BZIP2 => ("bzip2", cfg!(feature = "bzip2")),
+            Self::LZ4 => ("lz4", cfg!(feature = "lz4")),
+            Self::LZO => ("lzo", cfg!(feature = "lzo")),
+            Self::ZFP => ("zfp", cfg!(feature = "zfp")),
+            Self::ZSTD => ("ruzstd", cfg!(any(feature = "ruzstd", feature = "zstd"))),
+            _ => return None,
+        };
+        (!is_on).then_some(feature)
+    }
 }
 
 impl fmt::Display for FilterId {

@@ -37,11 +37,15 @@ mod id;
 #[cfg(feature = "lz4")]
 mod lz4;
 mod lzf;
+#[cfg(feature = "lzo")]
+mod lzo;
 pub mod nbit;
 mod pipeline;
+mod quantised;
 mod registry;
 pub mod scaleoffset;
 mod shuffle;
+mod sperr;
 pub mod szip;
 mod vbz;
 mod workspace;
@@ -64,11 +68,15 @@ pub use id::FilterId;
 #[cfg(feature = "lz4")]
 pub use lz4::Lz4;
 pub use lzf::Lzf;
+#[cfg(feature = "lzo")]
+pub use lzo::Lzo;
 pub use nbit::Nbit;
 pub use pipeline::{ChunkTarget, Pipeline, Scratch, Stage};
+pub use quantised::{BitGroom, GranularBitRound};
 pub use registry::Registry;
 pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
+pub use sperr::Sperr;
 pub use szip::Szip;
 pub use vbz::Vbz;
 pub use workspace::Workspace;

@@ -466,20 +466,22 @@ mod tests {
 
     #[test]
     fn a_missing_filter_is_named() {
-        let mut stage = Stage::new(FilterId::APAX, &[]).optional();
-        stage.name = Some("H5Z-APAX".to_owned());
+        let mut stage = Stage::new(FilterId::MAFISC, &[]).optional();
+        stage.name = Some("MAFISC 1".to_owned());
         let pipeline = Pipeline::new(vec![stage]);
         let error =
             pipeline.decode_chunk(&Registry::default(), 0, &[1][..], &ChunkTarget::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "filter APAX (32005), named \"H5Z-APAX\" in the file, is not available"
+            "filter MAFISC (32002), named \"MAFISC 1\" in the file, is not available"
         );
         assert_eq!(pipeline.missing(&Registry::default()).count(), 1);
         assert_eq!(
             pipeline.decode_chunk(&Registry::default(), 1, &[1][..], &ChunkTarget::default()),
             Ok(vec![1])
         );
+        let missing = FilterError::Missing { id: FilterId::ZFP, name: None }.to_string();
+        assert_eq!(missing.ends_with("is not available (feature `zfp` is off)"), !cfg!(feature = "zfp"));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Bitshuffle, Blosc, Blosc2, Deflate, Fcidecomp, Filter, FilterId, Fletcher32, Lzf, Nbit, ScaleOffset,
-    Shuffle, Szip, Vbz,
+    BitGroom, Bitshuffle, Blosc, Blosc2, Deflate, Fcidecomp, Filter, FilterId, Fletcher32, GranularBitRound,
+    Lzf, Nbit, ScaleOffset, Shuffle, Sperr, Szip, Vbz,
 };
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
@@ -55,6 +55,8 @@ impl Default for Registry {
             #[cfg(feature = "bzip2")]
             Arc::new(crate::Bzip2),
             Arc::new(Lzf),
+            #[cfg(feature = "lzo")]
+            Arc::new(crate::Lzo),
             Arc::new(Blosc),
             Arc::new(Blosc2),
             #[cfg(feature = "lz4")]
@@ -62,6 +64,9 @@ impl Default for Registry {
             Arc::new(Bitshuffle),
             Arc::new(Fcidecomp),
             Arc::new(Vbz),
+            Arc::new(BitGroom),
+            Arc::new(GranularBitRound),
+            Arc::new(Sperr),
             #[cfg(feature = "zfp")]
             Arc::new(crate::Zfp),
             #[cfg(any(feature = "ruzstd", feature = "zstd"))]

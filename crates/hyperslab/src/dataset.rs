@@ -5,9 +5,12 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+mod blocks;
+mod chunks;
 mod dynamic;
 mod elements;
 mod field;
+mod memory;
 mod view;
 
 use hyperslab_engine::ops::OpenDataset;
@@ -15,14 +18,14 @@ use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};
 
 use crate::datatype::convert::Conversions;
-use crate::layout::{
-    ChunkInfo, Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping,
-};
+use crate::layout::{Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping};
 use crate::slice::{self, Slice};
 use crate::{
     Dataspace, Datatype, H5Type, Hyperslab, Object, ObjectKind, ObjectToken, Region, Selection, Stored,
     conversion,
 };
+pub use blocks::Blocks;
+pub use chunks::StoredChunk;
 use elements::{Elements, Planned};
 
 /// A dataset: an array of elements of one type.
@@ -102,27 +105,6 @@ impl Dataset {
             Layout::Chunked(chunking) => Some(chunking),
             _ => None,
         }
-    }
-
-    /// The stored chunks, in the order of the index.
-    ///
-    /// # Errors
-    /// If the dataset has no chunks or the index is damaged.
-    pub fn chunks(&self) -> Result<Vec<ChunkInfo>> {
-        let mut chunks = Vec::new();
-        self.for_each_chunk(|chunk| chunks.push(chunk))?;
-        Ok(chunks)
-    }
-
-    /// Gives each stored chunk to `at`, in the order of the index, without keeping them all.
-    ///
-    /// # Errors
-    /// As [`chunks`](Self::chunks).
-    pub fn for_each_chunk(&self, mut at: impl FnMut(ChunkInfo)) -> Result<()> {
-        let file = self.object.file();
-        let source = self.open.chunks(file).map_err(|error| self.context(error))?;
-        let source = source.ok_or_else(|| Error::Misuse(format!("`{}` is not chunked", self.name())))?;
-        ChunkInfo::for_each(&file.container.store, &source, &mut at).map_err(|error| self.context(error))
     }
 
     /// The filters that chunks pass, in the order of writing.
@@ -361,12 +343,19 @@ impl Dataset {
         array(shape?, self.read_selection(&selection)?)
     }
 
+    /// A selection each of whose elements counts once.
+    fn without_overlaps<'a>(&self, selection: &'a Selection) -> Result<Cow<'a, Selection>> {
+        Ok(match selection {
+            Selection::Hyperslab(Hyperslab::Irregular { .. }) => {
+                Cow::Owned(selection.clone().simplified().map_err(|error| self.context(error.into()))?)
+            }
+            _ => Cow::Borrowed(selection),
+        })
+    }
+
     /// The selection without overlaps, and its number of elements, if so many of that size may be read.
     fn prepare<'a>(&self, selection: &'a Selection, size: usize) -> Result<(Cow<'a, Selection>, usize)> {
-        let selection = match selection {
-            Selection::Hyperslab(Hyperslab::Irregular { .. }) => Cow::Owned(selection.clone().simplified()?),
-            _ => Cow::Borrowed(selection),
-        };
+        let selection = self.without_overlaps(selection)?;
         let count = match self.dataspace() {
             Dataspace::Null => 0,
             _ => self.open.selected(&selection)?,

@@ -115,6 +115,20 @@ impl OpenOptions {
         self
     }
 
+    /// Bytes of decoded chunks that are kept for the next read, for all datasets of the file together: 64 MiB by
+    /// default. 0 keeps none.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let file = hyperslab::OpenOptions::new().chunk_cache(256 << 20).open(path)?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn chunk_cache(mut self, bytes: u64) -> Self {
+        self.store.chunk_cache = bytes;
+        self
+    }
+
     /// Where files of raw data are looked for whose names are relative: beside the HDF5 file by default, which
     /// is `${ORIGIN}` for libhdf5 (whose own default is the working directory).
     #[must_use]

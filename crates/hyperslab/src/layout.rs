@@ -1,7 +1,7 @@
 //! How and where a dataset's elements are stored.
 
 use hyperslab_engine::Result;
-use hyperslab_engine::data::chunk_index::{ChunkBox, ChunkIndexKind};
+use hyperslab_engine::data::chunk_index::{ChunkBox, ChunkIndexKind, ChunkLocation};
 use hyperslab_engine::data::{ChunkedSource, virtual_};
 use hyperslab_engine::format::{
     AllocationTime as StoredAllocationTime, ChunkFlags, FillWriteTime, Layout as StoredLayout,
@@ -169,15 +169,26 @@ impl ChunkInfo {
         let first = counts.iter().map(|_| 0).collect();
         let last = counts.iter().map(|count| count.saturating_sub(1)).collect();
         index.for_each_in(store, &ChunkBox { first, last }, &mut |scaled, location| {
-            let offset = scaled.iter().zip(source.grid.chunk()).map(|(at, size)| at.saturating_mul(*size));
-            at(Self {
-                offset: offset.collect(),
-                address: location.address.raw(),
-                size: location.size,
-                filter_mask: location.filter_mask,
-            });
+            at(Self::of(source, scaled, location));
             Ok(())
         })
+    }
+
+    /// The chunk that holds an element.
+    pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
+        let (scaled, _) = source.grid.locate(element)?;
+        let Some(index) = &source.index else { return Ok(None) };
+        Ok(index.get(store, &scaled)?.map(|location| Self::of(source, &scaled, location)))
+    }
+
+    fn of(source: &ChunkedSource, scaled: &[u64], location: ChunkLocation) -> Self {
+        let offset = scaled.iter().zip(source.grid.chunk()).map(|(at, size)| at.saturating_mul(*size));
+        Self {
+            offset: offset.collect(),
+            address: location.address.raw(),
+            size: location.size,
+            filter_mask: location.filter_mask,
+        }
     }
 }
 

@@ -16,6 +16,25 @@
 //! # Ok(()) }
 //! ```
 //!
+//! Compounds and enumerations become structs and enums of one's own by [`H5Type`](derive@H5Type); what has a type
+//! that is not known beforehand is read by [`Dataset::read_dyn`]:
+//!
+//! ```
+//! # fn main() -> hyperslab::Result<()> {
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/datatypes_compound_latest.h5");
+//! use hyperslab::{File, FixedText, H5Type};
+//!
+//! #[derive(Debug, Clone, Copy, H5Type)]
+//! struct Row {
+//!     id: u32,
+//!     tag: FixedText<8>,
+//! }
+//!
+//! let rows = File::open(path)?.dataset("nested")?.read::<Row>()?;
+//! assert_eq!((rows[0].id, rows[0].tag.as_str()), (1, "row0"));
+//! # Ok(()) }
+//! ```
+//!
 //! [`File`], [`Group`], [`Dataset`] and [`Attribute`] are cheap to clone and may be used from any number of
 //! threads at once. Errors ([`Error`]) say whose fault they are ([`Error::kind`]) and, for damaged files, which
 //! structure is wrong, at which address.
@@ -38,7 +57,7 @@ mod stored;
 mod walk;
 
 pub use attribute::Attribute;
-pub use dataset::Dataset;
+pub use dataset::{Blocks, Dataset, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;

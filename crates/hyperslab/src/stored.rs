@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hyperslab_engine::data::{
     ForeignHeap, ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue,
@@ -48,6 +49,37 @@ impl VariableLength {
     /// If the heap holds fewer.
     pub fn items(&self, item_size: usize) -> Result<&[u8]> {
         self.value.items(item_size)
+    }
+}
+
+/// A file may say of many elements that they hold the same bytes of its heap, which sound files do not. This many
+/// times its length is what all elements of one read may hold, ...
+const ONCE_MORE: u64 = 16;
+/// ... or this many bytes, if that is more.
+const LEAST_ROOM: u64 = 1 << 30;
+
+/// Bytes that one thread takes of them at once.
+const TAKEN_AT_ONCE: usize = 1 << 16;
+
+/// How many bytes elements of variable length may still hold.
+pub(crate) struct Room {
+    left: AtomicU64,
+    limit: u64,
+}
+
+impl Room {
+    /// Takes so many of them.
+    pub(crate) fn take(&self, bytes: usize) -> Result<()> {
+        let bytes = bytes as u64;
+        let taken = self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes));
+        match taken {
+            Ok(_) => Ok(()),
+            Err(left) => Err(Error::Limit {
+                what: "elements of variable length: bytes".into(),
+                got: self.limit.saturating_sub(left).saturating_add(bytes),
+                limit: self.limit,
+            }),
+        }
     }
 }
 
@@ -122,9 +154,12 @@ impl Stored {
         Ok(Followable::new(Arc::clone(&self.file), self.reference(kind, descriptor)?))
     }
 
-    /// Bytes that one result may have.
-    pub(crate) fn budget(&self) -> u64 {
-        self.file.container.store.limits().result_bytes
+    /// Room for what elements of variable length hold together.
+    pub(crate) fn room(&self) -> Room {
+        let store = &self.file.container.store;
+        let most = ONCE_MORE.saturating_mul(store.file_length()).max(LEAST_ROOM);
+        let limit = store.limits().result_bytes.min(if self.foreign.is_some() { u64::MAX } else { most });
+        Room { left: AtomicU64::new(limit), limit }
     }
 
     /// The elements as values of a Rust type of the same class.
@@ -143,24 +178,31 @@ impl Stored {
     /// If the elements are no strings, or their bytes no UTF-8.
     pub fn strings(&self) -> Result<Vec<String>> {
         let size = (self.datatype.size as usize).max(1);
+        let room = self.room();
         let pieces = self.bytes.par_chunks(size.saturating_mul(TEXTS_PER_TASK));
         let texts: Vec<Vec<String>> =
-            pieces.map(|piece| self.strings_of(piece, size)).collect::<Result<_>>()?;
+            pieces.map(|piece| self.strings_of(piece, size, &room)).collect::<Result<_>>()?;
         let mut all = Vec::with_capacity(self.len());
         texts.into_iter().for_each(|texts| all.extend(texts));
         Ok(all)
     }
 
-    fn strings_of(&self, elements: &[u8], size: usize) -> Result<Vec<String>> {
+    fn strings_of(&self, elements: &[u8], size: usize, room: &Room) -> Result<Vec<String>> {
         let mut contents = self.contents();
         let mut texts = Vec::with_capacity(elements.len() / size);
+        let mut taken = 0_usize;
         for element in elements.chunks_exact(size) {
             let bytes = self.text_in(&self.datatype, element, &mut contents)?;
             let text = std::str::from_utf8(bytes).map_err(|_| {
                 Error::Misuse(format!("text that is not UTF-8: \"{}\"", bytes.escape_ascii()))
             })?;
+            taken = taken.saturating_add(text.len());
+            if taken >= TAKEN_AT_ONCE {
+                room.take(std::mem::take(&mut taken))?;
+            }
             texts.push(text.to_owned());
         }
+        room.take(taken)?;
         Ok(texts)
     }
 
@@ -214,9 +256,11 @@ impl Stored {
         };
         let conversion = self.conversions(conversion::defaults()).plan(&variable.base, &T::datatype())?;
         let item_size = variable.base.size as usize;
+        let room = self.room();
         let one = |element: &[u8]| {
             let value = self.variable_length(element)?;
             let items = value.items(item_size)?;
+            room.take(items.len())?;
             let count = items.len().checked_div(item_size).unwrap_or(0);
             T::read_vec(count, |out| Ok(conversion.convert(items, out, count)?))
         };

@@ -267,7 +267,7 @@ fn run(kind: &str, seed: u32, pairs: u32) -> usize {
         let (from, to) = (group.dataset("from").unwrap(), group.dataset("to").unwrap());
         let (source, wanted) = (stored(&from), stored(&to));
         let conversion = Conversion::new(from.datatype(), to.datatype()).unwrap();
-        let count = from.shape().unwrap()[0];
+        let count = usize::try_from(from.size().unwrap()).unwrap();
         let mut got = vec![0xa5; wanted.len()];
         conversion.convert(&source, &mut got, count).unwrap();
         let sizes = (conversion.source_size(), conversion.destination_size());

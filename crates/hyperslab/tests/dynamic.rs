@@ -188,3 +188,51 @@ fn views_of_any_memory_layout() {
     assert!(target.read_slice_into(s![2..4, 0..5], wide.view_mut()).is_err());
     assert!(target.read_into_view(&Selection::All, wide.slice_mut(ndarray::s![.., ..;2])).is_err());
 }
+
+/// Reads all that leads elsewhere; errors are welcome.
+fn read_anything(file: &File) {
+    for object in file.members().into_iter().flatten() {
+        for attribute in object.attributes().into_iter().flatten() {
+            drop((attribute.read_dyn(), attribute.read_references()));
+        }
+        let Ok(dataset) = object.into_dataset() else { continue };
+        if dataset.size().is_ok_and(|size| size > 10_000) {
+            continue;
+        }
+        if let Ok(values) = dataset.read_dyn() {
+            assert!((0..values.column().len()).all(|index| values.column().get(index).is_some()));
+        }
+        for reference in dataset.read_references().into_iter().flatten() {
+            drop((reference.object(), reference.attribute(), reference.region(), reference.read::<f64>()));
+        }
+        for name in dataset.member_names() {
+            drop((dataset.read_field::<f64>(&name), dataset.read_field::<hyperslab::FixedText<4>>(&name)));
+        }
+    }
+}
+
+#[test]
+fn damaged_files_give_errors_or_values() {
+    let names = [
+        "datatypes_compound_earliest.h5",
+        "datatypes_other_earliest.h5",
+        "datatypes_strings_earliest.h5",
+        "references_earliest.h5",
+        "references_std_latest.h5",
+    ];
+    let mut state = 1_u64;
+    for name in names {
+        let whole = std::fs::read(fixtures::path(name)).unwrap();
+        for round in 0..400 {
+            let mut damaged = whole.clone();
+            for _ in 0..=round % 4 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = usize::try_from(state >> 33).unwrap() % damaged.len();
+                damaged[at] = state.to_le_bytes()[3];
+            }
+            if let Ok(file) = File::from_bytes(damaged) {
+                read_anything(&file);
+            }
+        }
+    }
+}

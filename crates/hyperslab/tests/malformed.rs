@@ -110,6 +110,20 @@ fn read(dataset: &Dataset) {
     let bytes = dataset.size().ok().and_then(|size| size.checked_mul(u64::from(dataset.datatype().size)));
     if bytes.is_some_and(|bytes| bytes <= MOST_BYTES) {
         drop(dataset.read_stored().map(|stored| follow(&stored)));
+        if let Ok(values) = dataset.read_dyn() {
+            // Each way to a single value; what they are does not matter.
+            drop(
+                (0..values.column().len().min(100))
+                    .map(|index| values.column().get(index))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        for reference in dataset.read_references().into_iter().flatten().take(100) {
+            drop((reference.object(), reference.attribute(), reference.region()));
+        }
+        for member in dataset.member_names() {
+            drop(dataset.read_field::<f64>(&member));
+        }
     }
 }
 

@@ -1,5 +1,4 @@
 //! Virtual datasets that show elements of variable length of other files.
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{ErrorKind, File, FixedText, H5Type, Limits, OpenOptions, Selection, Value, s};
 use hyperslab_testkit::{referee, workspace};
@@ -67,7 +66,7 @@ fn contents_of_other_files() {
     let all = words.read_strings().unwrap();
     assert_eq!(all.as_slice().unwrap(), ["Wärme", "", &long, "mine", "own", "Wärme", "", &long]);
     let some = words.read_slice::<FixedText<6>>(s![3..6]).unwrap();
-    assert_eq!(some.iter().map(|word| word.as_str()).collect::<Vec<_>>(), ["mine", "own", "Wärme"]);
+    assert_eq!(some.iter().map(FixedText::as_str).collect::<Vec<_>>(), ["mine", "own", "Wärme"]);
     assert_eq!(words.read_value(&[4]).unwrap(), Value::Text("own".to_owned()));
 
     let ragged = file.dataset("ragged").unwrap().read_sequences::<i64>().unwrap();

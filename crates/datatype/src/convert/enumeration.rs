@@ -21,11 +21,14 @@ struct ByName {
 impl Kernel for ByName {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
         let sources = source.chunks_exact(self.sizes.0);
+        // Neighbours are often the same.
+        let mut last: Option<(&[u8], &[u8])> = None;
         for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(self.sizes.1)).enumerate() {
-            if let Some(value) = self.values.get(from)
-                && value.len() == to.len()
-            {
+            let known = last.filter(|(known, _)| *known == from);
+            let found = || self.values.get(from).filter(|value| value.len() == to.len());
+            if let Some((_, value)) = known.or_else(|| found().map(|value| (from, value.as_slice()))) {
                 to.copy_from_slice(value);
+                last = Some((from, value));
                 continue;
             }
             let (kind, from_type, to_type) = (ExceptionKind::NoName, &self.from, &self.to);

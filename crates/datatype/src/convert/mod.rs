@@ -26,6 +26,7 @@ mod kernel;
 mod native;
 mod number;
 mod rules;
+mod significant;
 mod strided;
 mod text;
 mod variable;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::kernel::{Copy, Kernel};
 use super::variable::{VariableSink, VariableSource};
 use super::{Conversion, ConvertError, Exceptions, Result, size_of};
-use super::{bitfield, compound, enumeration, native, number, text, variable};
+use super::{bitfield, compound, enumeration, native, number, significant, text, variable};
 use crate::{CharacterSet, Datatype, DatatypeClass};
 
 /// A kernel, or nothing if the rule is not about these types.
@@ -87,6 +87,7 @@ type BuiltIn = fn(&Datatype, &Datatype, &Conversions) -> Result<Planned>;
 const BUILT_IN: &[BuiltIn] = &[
     equal,
     native::rule,
+    significant::rule,
     number::rule,
     bitfield::rule,
     text::rule,

@@ -27,8 +27,11 @@ pub struct StridedMut<'a> {
     stride: usize,
 }
 
-/// Number of whole elements in `length` bytes.
+/// Number of whole elements in `length` bytes; elements without bytes cannot be counted.
 fn count(length: usize, size: usize, stride: usize) -> usize {
+    if size == 0 {
+        return 0;
+    }
     length
         .checked_sub(size)
         .and_then(|rest| rest.checked_div(stride))
@@ -67,7 +70,7 @@ impl<'a> Strided<'a> {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.bytes.len() < self.size
+        self.len() == 0
     }
 
     /// All bytes, if the elements lie one after the other.
@@ -89,7 +92,7 @@ impl<'a> Strided<'a> {
     /// Each element's bytes.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let size = self.size;
-        self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size))
+        self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size)).take(self.len())
     }
 
     /// Some of the elements.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::kernel::{Each, Element};
+use super::kernel::{Copy, Each, Element};
 use super::rules::{Conversions, Planned};
 use super::{Result, size_of};
 use crate::{Datatype, DatatypeClass, StringPadding};
@@ -27,8 +27,8 @@ pub(super) fn put_text(text: &[u8], padding: StringPadding, destination: &mut [u
     let fill = if padding == StringPadding::SpacePadded { b' ' } else { 0 };
     let length = text.len().min(destination.len());
     let (start, rest) = destination.split_at_mut(length);
-    for (to, from) in start.iter_mut().zip(text) {
-        *to = *from;
+    if let Some(text) = text.get(..length) {
+        start.copy_from_slice(text);
     }
     rest.fill(fill);
     if padding == StringPadding::NullTerminated
@@ -57,6 +57,9 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
     };
     if !conversions.may_convert_text(from.charset, to.charset) {
         return Ok(None);
+    }
+    if from.padding == to.padding && source.size == destination.size {
+        return Ok(Some(Arc::new(Copy)));
     }
     let plan = || {
         let (source_size, destination_size) = (size_of(source)?, size_of(destination)?);

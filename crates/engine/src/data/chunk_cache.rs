@@ -6,9 +6,6 @@ use std::sync::Arc;
 use hyperslab_format::codec::Address;
 use quick_cache::sync::Cache;
 
-/// Bytes of decoded chunks that a file keeps unless told otherwise.
-pub const DEFAULT_BYTES: u64 = 64 << 20;
-
 /// Bytes that an entry takes besides its chunk.
 const OVERHEAD: u64 = 128;
 
@@ -62,12 +59,6 @@ impl ChunkCache {
         if let Some(chunks) = &self.chunks {
             chunks.insert(address, chunk);
         }
-    }
-}
-
-impl Default for ChunkCache {
-    fn default() -> Self {
-        Self::new(DEFAULT_BYTES)
     }
 }
 

@@ -13,7 +13,7 @@ const KEPT_BUFFERS: usize = 64;
 const KEPT_BYTES: usize = 4 << 20;
 
 /// What the reads of one file share: decoded chunks, and room to work in.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Resources {
     /// Decoded chunks.
     pub chunks: ChunkCache,

@@ -18,7 +18,7 @@ mod reference;
 mod variable;
 pub mod virtual_;
 
-pub use chunk_cache::{ChunkCache, DEFAULT_BYTES};
+pub use chunk_cache::ChunkCache;
 pub use chunked::ChunkedSource;
 pub use compact::CompactSource;
 pub use context::{ReadContext, Resources};

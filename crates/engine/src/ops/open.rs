@@ -52,6 +52,7 @@ pub struct OpenFile {
 impl OpenFile {
     /// Opens the file that `driver` holds, for reading.
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
+        let resources = Resources::new(options.chunk_cache);
         let store = Store::open(driver, options)?;
         members::check(&members::in_block(&store)?, &store)?;
         let extension = store.superblock().extension();
@@ -60,12 +61,7 @@ impl OpenFile {
             read_extension(&mut container, extension)
                 .map_err(|error| error.context("superblock extension"))?;
         }
-        Ok(Self {
-            container,
-            resolver: None,
-            virtual_options: VirtualOptions::default(),
-            resources: Resources::default(),
-        })
+        Ok(Self { container, resolver: None, virtual_options: VirtualOptions::default(), resources })
     }
 
     /// The same file, with the way to others.
@@ -79,13 +75,6 @@ impl OpenFile {
     #[must_use]
     pub fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
         self.virtual_options = options;
-        self
-    }
-
-    /// The same file, with a chunk cache of that many bytes.
-    #[must_use]
-    pub fn with_chunk_cache(mut self, bytes: u64) -> Self {
-        self.resources = Resources::new(bytes);
         self
     }
 

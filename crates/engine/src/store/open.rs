@@ -14,7 +14,7 @@ use super::page_cache::PageCache;
 use crate::error::{Error, Result};
 
 /// How a file is opened for reading.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct StoreOptions {
     /// Bounds on what the file may ask for.
     pub limits: Limits,
@@ -24,6 +24,23 @@ pub struct StoreOptions {
     pub swmr_read: bool,
     /// Open a file although it is marked as open for writing, or is shorter than its superblock says.
     pub ignore_marks: bool,
+    /// Bytes of decoded chunks that are kept.
+    pub chunk_cache: u64,
+}
+
+/// Bytes of decoded chunks that a file keeps unless told otherwise.
+const CHUNK_CACHE: u64 = 64 << 20;
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            filters: Registry::default(),
+            swmr_read: false,
+            ignore_marks: false,
+            chunk_cache: CHUNK_CACHE,
+        }
+    }
 }
 
 impl Store {

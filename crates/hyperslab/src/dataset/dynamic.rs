@@ -14,7 +14,9 @@ use crate::{Datatype, Reference, Selection, Value, conversion};
 impl Dataset {
     /// The same dataset, read with other conversions: with exceptions as errors, or with rules of one's own. They
     /// hold for all reads of Rust types. By default values are converted as libhdf5 does it, but a value of an
-    /// enumeration whose name `T` does not have is an error, and so are strings that do not become UTF-8.
+    /// enumeration whose name `T` does not have is an error, and so are strings that do not become UTF-8. The
+    /// position that such an error names counts from the first element that was converted together with it, which
+    /// is not always the first one of the dataset.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

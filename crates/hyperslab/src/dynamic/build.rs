@@ -50,6 +50,9 @@ struct Build<'a> {
 
 impl Build<'_> {
     fn column(&self, datatype: &Datatype, elements: Strided<'_>) -> Result<Column> {
+        if datatype.size == 0 {
+            return Err(Error::corrupt("datatype message", "size", "at least 1", 0));
+        }
         if let Some(part) = datatype.complex_part() {
             return if as_float(part).is_some_and(fits_single) {
                 self.numbers::<Complex<f32>>(datatype, elements).map(Column::Complex32)
@@ -126,11 +129,11 @@ impl Build<'_> {
     }
 
     fn text(&self, datatype: &Datatype, elements: Strided<'_>) -> Result<Column> {
-        let mut budget = self.stored.budget();
+        let room = self.stored.room();
         let mut all = Vec::with_capacity(elements.len());
         for element in elements.iter() {
             let text = self.stored.text_of(datatype, element)?;
-            spend(&mut budget, text.len())?;
+            room.take(text.len())?;
             all.push(text);
         }
         if all.iter().any(|text| std::str::from_utf8(text).is_err()) {
@@ -190,29 +193,18 @@ impl Build<'_> {
 
     fn sequences(&self, variable: &VariableLength, elements: Strided<'_>) -> Result<Column> {
         let item = variable.base.size as usize;
-        let mut budget = self.stored.budget();
+        let room = self.stored.room();
         let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(elements.len()));
         for element in elements.iter() {
             let value = self.stored.variable_length(element)?;
             let items = value.items(item)?;
-            spend(&mut budget, items.len())?;
+            room.take(items.len())?;
             all.extend_from_slice(items);
             ends.push(all.len().checked_div(item).unwrap_or(0));
         }
         let items = Box::new(self.column(&variable.base, Strided::new(&all, item, item))?);
         Ok(Column::Sequence { ends, items })
     }
-}
-
-/// Takes bytes from what one result may have; the same contents may be pointed at many times.
-fn spend(budget: &mut u64, bytes: usize) -> Result<()> {
-    let left = budget.checked_sub(bytes as u64);
-    *budget = left.ok_or_else(|| Error::Limit {
-        what: "elements of variable length: bytes".into(),
-        got: u64::MAX,
-        limit: *budget,
-    })?;
-    Ok(())
 }
 
 fn bytes(elements: Strided<'_>) -> Column {

@@ -80,6 +80,25 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    /// Some bits of a machine word.
+    fn word()(power in 0_u32..4)(
+        size in Just(1_u32 << power),
+        ends in (0_u16..=8 << power, 0_u16..=8 << power),
+        big in any::<bool>(),
+        signed in any::<bool>(),
+        low_pad in padding(),
+        high_pad in padding(),
+    ) -> (Datatype, FixedPoint) {
+        let order = if big { BE } else { LE };
+        let most = u16::try_from(size * 8).unwrap();
+        let (bit_offset, end) = (ends.0.min(ends.1).min(most - 1), ends.0.max(ends.1));
+        let precision = end.saturating_sub(bit_offset).max(1);
+        let fixed = FixedPoint { order, signed, bit_offset, precision, low_pad, high_pad };
+        (Datatype { size, class: DatatypeClass::FixedPoint(fixed) }, fixed)
+    }
+}
+
 fn machine_integer() -> impl Strategy<Value = (Datatype, FixedPoint)> {
     (0_u32..4, any::<bool>(), any::<bool>()).prop_map(|(power, signed, big)| {
         let datatype = Datatype::integer(1 << power, signed, if big { BE } else { LE });
@@ -91,8 +110,8 @@ fn machine_integer() -> impl Strategy<Value = (Datatype, FixedPoint)> {
 proptest! {
     #[test]
     fn as_the_model_does(
-        (source, from) in prop_oneof![fixed(), machine_integer()],
-        (destination, to) in prop_oneof![fixed(), machine_integer()],
+        (source, from) in prop_oneof![fixed(), word(), machine_integer()],
+        (destination, to) in prop_oneof![fixed(), word(), machine_integer()],
         bytes in prop::collection::vec(prop_oneof![Just(0_u8), Just(0xff), any::<u8>()], 35 * 3),
         before in any::<u8>(),
     ) {
@@ -104,6 +123,28 @@ proptest! {
             .flat_map(|element| write(&to, usize::try_from(destination.size).unwrap(), read(&from, element), before))
             .collect();
         prop_assert_eq!(convert_over(&source, &destination, bytes, before), wanted);
+    }
+}
+
+proptest! {
+    #[test]
+    fn some_bits_of_words_become_machine_numbers(
+        (source, from) in word(),
+        (destination, to) in machine_integer(),
+        bytes in prop::collection::vec(any::<u8>(), 8 * 1100),
+    ) {
+        prop_assume!(source != destination);
+        let size = usize::try_from(source.size).unwrap();
+        let bytes = &bytes[..1100 * size];
+        let elements = bytes.chunks(size);
+        let destination_size = usize::try_from(destination.size).unwrap();
+        let wanted: Vec<u8> =
+            elements.clone().flat_map(|element| write(&to, destination_size, read(&from, element), 0)).collect();
+        prop_assert_eq!(convert(&source, &destination, bytes), wanted);
+        let doubles = convert(&source, &Datatype::f64(LE), bytes);
+        for (element, double) in elements.zip(doubles.as_chunks::<8>().0) {
+            prop_assert_eq!(f64::from_le_bytes(*double), read(&from, element) as f64);
+        }
     }
 }
 

@@ -1,0 +1,99 @@
+//! Loops over places, through pointers.
+
+use smallvec::SmallVec;
+
+use crate::copy::{Nest, Rows};
+use crate::tiling::Part;
+
+/// Bytes of elements that are in memory, so that nothing overflows; what would is too large for any buffer.
+pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
+    usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(size)
+}
+
+/// The loops from the elements of the chunk (or, with `places`, of the buffer) to one after the other.
+pub(super) fn packing(part: &Part, size: usize, places: bool) -> Nest {
+    let mut packed = 1_u64;
+    let rows: SmallVec<[Rows; 4]> = part
+        .steps
+        .iter()
+        .map(|step| {
+            let src = if places { step.dst } else { step.src };
+            let row = Rows {
+                count: to_bytes(step.count, 1),
+                src: to_bytes(src, size),
+                dst: to_bytes(packed, size),
+            };
+            packed = packed.saturating_mul(step.count);
+            row
+        })
+        .collect();
+    Nest::of_loops(size, rows)
+}
+
+/// The loops from elements one after the other to their places.
+pub(super) fn reversed(part: &Part, size: usize) -> Nest {
+    let mut packed = 1_u64;
+    let rows: SmallVec<[Rows; 4]> = part
+        .steps
+        .iter()
+        .map(|step| {
+            let (src, dst) = (to_bytes(packed, size), to_bytes(step.dst, size));
+            packed = packed.saturating_mul(step.count);
+            Rows { count: to_bytes(step.count, 1), src, dst }
+        })
+        .collect();
+    Nest::of_loops(size, rows)
+}
+
+/// Copies everything the loops visit.
+///
+/// # Safety
+/// From `src` plus `src_base` bytes on the loops read, from `dst` plus `dst_base` bytes on they write, within one
+/// allocation each; nothing else touches what is written, and the two do not overlap.
+pub(super) unsafe fn copy_nest(nest: &Nest, src: *const u8, src_base: usize, dst: *mut u8, dst_base: usize) {
+    nest.for_each_plane(src_base, dst_base, |src_at, dst_at, rows| {
+        // SAFETY: The caller's promise covers every run of every plane.
+        unsafe {
+            let (src, dst) = (src.add(src_at), dst.add(dst_at));
+            match nest.run {
+                1 => copy_rows::<1>(src, dst, rows),
+                2 => copy_rows::<2>(src, dst, rows),
+                4 => copy_rows::<4>(src, dst, rows),
+                8 => copy_rows::<8>(src, dst, rows),
+                16 => copy_rows::<16>(src, dst, rows),
+                32 => copy_rows::<32>(src, dst, rows),
+                64 => copy_rows::<64>(src, dst, rows),
+                run => {
+                    for row in 0..rows.count {
+                        let (src, dst) = (src.add(row * rows.src), dst.add(row * rows.dst));
+                        std::ptr::copy_nonoverlapping(src, dst, run);
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Copies `rows.count` runs of N bytes.
+///
+/// # Safety
+/// As [`copy_nest`].
+unsafe fn copy_rows<const N: usize>(src: *const u8, dst: *mut u8, rows: Rows) {
+    for row in 0..rows.count {
+        // SAFETY: The caller's promise covers every run; arrays of bytes may lie anywhere.
+        unsafe {
+            let run = src.add(row * rows.src).cast::<[u8; N]>().read();
+            dst.add(row * rows.dst).cast::<[u8; N]>().write(run);
+        }
+    }
+}
+
+/// Gathers what stands at the places that the loops visit.
+///
+/// # Safety
+/// From `src` plus `base` bytes on the loops read within one allocation that nothing else writes to meanwhile where
+/// they read; they write as many bytes as `packed` has, one after the other.
+pub(super) unsafe fn gather_raw(nest: &Nest, src: *mut u8, base: usize, packed: &mut [u8]) {
+    // SAFETY: The caller's promise; `packed` is a buffer of its own.
+    unsafe { copy_nest(nest, src.cast_const(), base, packed.as_mut_ptr(), 0) };
+}

@@ -1,0 +1,113 @@
+//! Fast loops for integers that take only some of the bits of a machine word, as n-bit data do.
+
+use std::sync::Arc;
+
+use super::Result;
+use super::kernel::Kernel;
+use super::native;
+use super::rules::{Conversions, Planned};
+use crate::{ByteOrder, Datatype, DatatypeClass};
+
+/// Elements that are taken apart at once: they stay in the fastest cache.
+const BLOCK: usize = 512;
+
+/// Takes the significant bits out, then converts from the machine's integer of that size.
+#[derive(Debug)]
+struct Significant {
+    size: usize,
+    take: fn(&[u8], &mut [u8], Shifts),
+    shifts: Shifts,
+    /// Nothing is left to be done where that integer is what is asked for.
+    then: Option<native::Checked>,
+    destination_size: usize,
+}
+
+/// How far a word is shifted up, so that the bits above the significant ones are gone, and down again.
+#[derive(Debug, Clone, Copy)]
+struct Shifts {
+    up: u32,
+    down: u32,
+}
+
+macro_rules! take {
+    ($name:ident, $word:ty, $value:ty) => {
+        fn $name<const BIG: bool>(source: &[u8], values: &mut [u8], shifts: Shifts) {
+            let elements = source.as_chunks::<{ size_of::<$word>() }>().0;
+            let values = values.as_chunks_mut::<{ size_of::<$word>() }>().0;
+            for (from, to) in elements.iter().zip(values) {
+                let word = if BIG { <$word>::from_be_bytes(*from) } else { <$word>::from_le_bytes(*from) };
+                // Reinterpreted, so that a signed value's highest bit fills those that come from above.
+                let value = <$value>::from_le_bytes(word.wrapping_shl(shifts.up).to_le_bytes());
+                *to = value.wrapping_shr(shifts.down).to_le_bytes();
+            }
+        }
+    };
+}
+
+take!(take_u8, u8, u8);
+take!(take_u16, u16, u16);
+take!(take_u32, u32, u32);
+take!(take_u64, u64, u64);
+take!(take_i8, u8, i8);
+take!(take_i16, u16, i16);
+take!(take_i32, u32, i32);
+take!(take_i64, u64, i64);
+
+impl Kernel for Significant {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+        let Some(then) = &self.then else {
+            (self.take)(source, destination, self.shifts);
+            return Ok(());
+        };
+        let mut values = [0; BLOCK * 8];
+        let parts = source.chunks(BLOCK.saturating_mul(self.size));
+        for (from, to) in parts.zip(destination.chunks_mut(BLOCK.saturating_mul(self.destination_size))) {
+            let values = values.get_mut(..from.len()).unwrap_or_default();
+            (self.take)(from, values, self.shifts);
+            then.run(values, to);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
+    let DatatypeClass::FixedPoint(fixed) = &source.class else { return Ok(None) };
+    let bits = source.size.saturating_mul(8);
+    let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
+    let Some(up) = bits.checked_sub(offset.saturating_add(precision)).filter(|_| precision > 0) else {
+        return Ok(None);
+    };
+    if conversions.exceptions().asks_about_numbers() {
+        return Ok(None);
+    }
+    let big = fixed.order == ByteOrder::BigEndian;
+    macro_rules! of {
+        ($take:ident) => {
+            if big { $take::<true> } else { $take::<false> }
+        };
+    }
+    let take: fn(&[u8], &mut [u8], Shifts) = match (source.size, fixed.signed) {
+        (1, false) => of!(take_u8),
+        (2, false) => of!(take_u16),
+        (4, false) => of!(take_u32),
+        (8, false) => of!(take_u64),
+        (1, true) => of!(take_i8),
+        (2, true) => of!(take_i16),
+        (4, true) => of!(take_i32),
+        (8, true) => of!(take_i64),
+        _ => return Ok(None),
+    };
+    let size = usize::try_from(source.size).unwrap_or(1);
+    let whole = Datatype::integer(u16::try_from(size).unwrap_or(1), fixed.signed, ByteOrder::LittleEndian);
+    let is_whole = destination.size == source.size
+        && matches!(&destination.class, DatatypeClass::FixedPoint(to)
+            if to.bit_offset == 0 && u32::from(to.precision) == bits && to.signed == fixed.signed
+                && (to.order == ByteOrder::LittleEndian || destination.size == 1));
+    let then = if is_whole { None } else { native::Checked::new(&whole, destination) };
+    if then.is_none() && !is_whole {
+        return Ok(None);
+    }
+    let shifts = Shifts { up, down: bits.saturating_sub(precision) };
+    let destination_size = usize::try_from(destination.size).unwrap_or(1);
+    Ok(Some(Arc::new(Significant { size, take, shifts, then, destination_size })))
+}

@@ -1,0 +1,107 @@
+//! Datasets larger than memory, box by box.
+
+use hyperslab_engine::Result;
+use ndarray::ArrayD;
+
+use super::Dataset;
+use crate::{H5Type, Layout, Region};
+
+/// The boxes of a dataset, one after the other in C order: see [`Dataset::blocks`].
+#[derive(Debug, Clone)]
+pub struct Blocks {
+    dims: Vec<u64>,
+    shape: Vec<u64>,
+    next: Option<Vec<u64>>,
+}
+
+impl Blocks {
+    /// The shape of every box but those at the far ends.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+}
+
+impl Iterator for Blocks {
+    type Item = Region;
+
+    fn next(&mut self) -> Option<Region> {
+        let start = self.next.take()?;
+        let sizes = start.iter().zip(&self.shape).zip(&self.dims);
+        let count: Vec<u64> =
+            sizes.map(|((start, size), dim)| (*size).min(dim.saturating_sub(*start))).collect();
+        let mut following = start.clone();
+        for ((at, size), dim) in following.iter_mut().zip(&self.shape).zip(&self.dims).rev() {
+            *at = at.saturating_add(*size);
+            if *at < *dim {
+                self.next = Some(following);
+                break;
+            }
+            *at = 0;
+        }
+        Region::new(&start, &count).ok()
+    }
+}
+
+impl Dataset {
+    /// Boxes that together are the dataset, each of at most `bytes` bytes as it is stored (but of one chunk, or one
+    /// element, at least): as many whole chunks as fit, rows of the dataset first. Every chunk lies in one box.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let temperature = hyperslab::File::open(path)?.dataset("series/temperature")?;
+    /// let mut sum = 0.0;
+    /// for region in temperature.blocks(16 << 20) {
+    ///     sum += temperature.read_region::<f64>(&region)?.sum();
+    /// }
+    /// assert!((sum - temperature.read::<f64>()?.sum()).abs() < 1e-3);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn blocks(&self, bytes: u64) -> Blocks {
+        let dims = self.dataspace().dims().to_vec();
+        let chunk = match self.layout() {
+            Layout::Chunked(chunking) => chunking.shape,
+            _ => vec![1; dims.len()],
+        };
+        let element = u64::from(self.datatype().size).max(1);
+        let mut shape: Vec<u64> =
+            chunk.iter().zip(&dims).map(|(chunk, dim)| (*chunk).min(*dim).max(1)).collect();
+        // From the fastest dimension on, as many chunks as there is room for; slower ones only when all fit.
+        for dimension in (0..dims.len()).rev() {
+            let others = shape.iter().enumerate().filter(|(other, _)| *other != dimension);
+            let row = others.fold(element, |product, (_, size)| product.saturating_mul(*size));
+            let (Some(place), Some(dim)) = (shape.get_mut(dimension), dims.get(dimension)) else { continue };
+            let fits = bytes / row.max(1) / *place;
+            *place = place.saturating_mul(fits.max(1)).min((*dim).max(1));
+            if *place < *dim {
+                break;
+            }
+        }
+        let next = (!dims.contains(&0)).then(|| vec![0; dims.len()]);
+        Blocks { next, dims, shape }
+    }
+
+    /// Reads box by box, as [`blocks`](Self::blocks) cuts the dataset: no more than one box is held at a time.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let temperature = hyperslab::File::open(path)?.dataset("series/temperature")?;
+    /// let mut warmest = f64::MIN;
+    /// for block in temperature.read_blocks::<f64>(1 << 20) {
+    ///     let (_region, values) = block?;
+    ///     warmest = values.iter().copied().fold(warmest, f64::max);
+    /// }
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Each box gives those of [`read_region`](Self::read_region).
+    pub fn read_blocks<T: H5Type>(
+        &self,
+        bytes: u64,
+    ) -> impl Iterator<Item = Result<(Region, ArrayD<T>)>> + '_ {
+        self.blocks(bytes).map(|region| {
+            let values = self.read_region(&region)?;
+            Ok((region, values))
+        })
+    }
+}

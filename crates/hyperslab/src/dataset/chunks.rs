@@ -1,0 +1,83 @@
+//! Chunks as they are stored.
+
+use hyperslab_engine::data::ChunkedSource;
+use hyperslab_engine::{Error, Result};
+use std::sync::Arc;
+
+use super::Dataset;
+use crate::ChunkInfo;
+
+/// A chunk as it is stored, behind its filters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredChunk {
+    /// Where it lies, and which filters it passed.
+    pub info: ChunkInfo,
+    /// The stored bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Dataset {
+    /// The stored chunks, in the order of the index.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let temperature = hyperslab::File::open(path)?.dataset("series/temperature")?;
+    /// for chunk in temperature.chunks()? {
+    ///     println!("{:?}: {} bytes at {}", chunk.offset, chunk.size, chunk.address);
+    /// }
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the dataset has no chunks or the index is damaged.
+    pub fn chunks(&self) -> Result<Vec<ChunkInfo>> {
+        let mut chunks = Vec::new();
+        self.for_each_chunk(|chunk| chunks.push(chunk))?;
+        Ok(chunks)
+    }
+
+    /// Gives each stored chunk to `at`, in the order of the index, without keeping them all.
+    ///
+    /// # Errors
+    /// As [`chunks`](Self::chunks).
+    pub fn for_each_chunk(&self, mut at: impl FnMut(ChunkInfo)) -> Result<()> {
+        let source = self.chunked()?;
+        let store = &self.object.file().container.store;
+        ChunkInfo::for_each(store, &source, &mut at).map_err(|error| self.context(error))
+    }
+
+    /// The chunk that holds the element with these coordinates; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// As [`chunks`](Self::chunks), and if there is no such element.
+    pub fn chunk_at(&self, element: &[u64]) -> Result<Option<ChunkInfo>> {
+        let source = self.chunked()?;
+        let store = &self.object.file().container.store;
+        ChunkInfo::at(store, &source, element).map_err(|error| self.context(error))
+    }
+
+    /// The stored bytes of the chunk that holds the element with these coordinates, behind the filters; `None` if
+    /// it is not stored. They can be copied to another dataset of the same filters without decoding them.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let temperature = hyperslab::File::open(path)?.dataset("series/temperature")?;
+    /// let chunk = temperature.read_stored_chunk(&[0])?.map(|chunk| (chunk.bytes.len() as u64, chunk.info.size));
+    /// assert!(chunk.is_none_or(|(got, size)| got == size));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`chunk_at`](Self::chunk_at), and if the bytes cannot be read.
+    pub fn read_stored_chunk(&self, element: &[u64]) -> Result<Option<StoredChunk>> {
+        let Some(info) = self.chunk_at(element)? else { return Ok(None) };
+        let store = &self.object.file().container.store;
+        let bytes = store.read_raw_vec(hyperslab_engine::Address::new(info.address), info.size);
+        Ok(Some(StoredChunk { info, bytes: bytes.map_err(|error| self.context(error))? }))
+    }
+
+    fn chunked(&self) -> Result<Arc<ChunkedSource>> {
+        let source = self.open.chunks(self.object.file()).map_err(|error| self.context(error))?;
+        source.ok_or_else(|| Error::Misuse(format!("`{}` is not chunked", self.name())))
+    }
+}
