@@ -4,6 +4,7 @@
 
 mod checks;
 mod corpus;
+mod differential;
 mod features;
 mod fixtures;
 mod fuzz;
@@ -27,6 +28,11 @@ const TASKS: &[(&str, Task, &str)] = &[
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
     ("corpus", corpus::run, "the corpus beside the checkout against its baseline [--update] [--only NAME]"),
     (
+        "differential",
+        differential::run,
+        "random reads of random datasets against libhdf5 [CASES, default 2000 for each layout and filter] [ONLY]",
+    ),
+    (
         "features",
         features::run,
         "each crate by itself, without and with all features; the stated Rust version",
@@ -42,7 +48,7 @@ fn main() -> ExitCode {
     let Some((_, task, _)) = TASKS.iter().find(|(task, ..)| *task == name) else {
         println!("cargo xtask TASK\n");
         for (task, _, help) in TASKS {
-            println!("  {task:<9} {help}");
+            println!("  {task:<12} {help}");
         }
         let asked_for_help = matches!(name.as_str(), "help" | "--help" | "-h");
         return if asked_for_help { ExitCode::SUCCESS } else { ExitCode::from(2) };

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use hyperslab_engine::{Error, Result};
 use ndarray::ArrayD;
 
+use super::elements::Elements;
 use super::{Dataset, array};
 use crate::datatype::convert::Conversions;
 use crate::dynamic::DynArray;
-use crate::{Reference, Selection, Value, conversion};
+use crate::{Datatype, Reference, Selection, Value, conversion};
 
 impl Dataset {
     /// The same dataset, read with other conversions: with exceptions as errors, or with rules of one's own. They
@@ -32,6 +33,33 @@ impl Dataset {
     pub fn with_conversions(&self, conversions: Conversions) -> Self {
         let conversions = conversion::with_heap(conversions, self.object.file());
         Self { conversions: Arc::new(conversions), ..self.clone() }
+    }
+
+    /// The selected elements as elements of any type in memory, which need not be one of Rust, into a buffer of
+    /// just their bytes. What the conversion does not write (padding of compounds, members that the file does not
+    /// have) stays as it was.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use hyperslab::datatype::ByteOrder;
+    /// use hyperslab::{Datatype, File, Selection};
+    /// let temperature = File::open(path)?.dataset("series/temperature")?;
+    /// let mut year = vec![0; 8760 * 4];
+    /// temperature.read_bytes(&Selection::All, &Datatype::f32(ByteOrder::BigEndian), &mut year)?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    pub fn read_bytes(&self, selection: &Selection, memory: &Datatype, bytes: &mut [u8]) -> Result<()> {
+        let (selection, count) = self.prepare(selection, 0).map_err(|error| self.context(error))?;
+        if count.checked_mul(memory.size as usize) != Some(bytes.len()) {
+            let message = format!("{count} elements of {memory} are selected for {} bytes", bytes.len());
+            return Err(self.context(Error::Misuse(message)));
+        }
+        let plan = |conversions: &Conversions| conversions.plan(self.datatype(), memory);
+        let elements = Elements::new(self, &selection, count, plan).map_err(|error| self.context(error))?;
+        elements.put(bytes, false).map_err(|error| self.context(error))
     }
 
     /// All elements, whatever their type.

@@ -1,0 +1,170 @@
+//! Random reads of random datasets, under every layout and filter, against what libhdf5 gives for each.
+//!
+//! `HYPERSLAB_DIFFERENTIAL=2000` is the number of cases for each combination of layout and filter; few by default.
+//! `HYPERSLAB_DIFFERENTIAL_SEED` makes other cases, `HYPERSLAB_DIFFERENTIAL_ONLY` takes the combinations that contain it.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
+
+use std::path::Path;
+use std::process::Command;
+
+use hyperslab::datatype::convert::Conversions;
+use hyperslab::{
+    Block, Dataset, File, Hyperslab, ObjectKind, Points, RegularHyperslab, Selection, SetOperation, UNLIMITED,
+};
+use hyperslab_testkit::{fixtures, referee, workspace};
+use serde_json::Value;
+
+const FEW: u64 = 60;
+/// Combinations of which the cases are written in one go.
+const BATCH: usize = 10;
+
+fn variable(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |value| value.parse().unwrap())
+}
+
+fn script(python: &referee::Referee, args: &[&str]) -> String {
+    let output = Command::new(python.python())
+        .arg(fixtures::path("differential.py"))
+        .args(args)
+        .env("HDF5_USE_FILE_LOCKING", "FALSE")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<u64> {
+    value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap_or(UNLIMITED)).collect()
+}
+
+fn slab(step: &[Value]) -> Selection {
+    let [start, stride, count, block] = step else { panic!("{step:?}") };
+    Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
+        start: numbers(start).into(),
+        stride: numbers(stride).into(),
+        count: numbers(count).into(),
+        block: numbers(block).into(),
+    }))
+}
+
+fn operation(word: &str) -> SetOperation {
+    match word {
+        "or" => SetOperation::Or,
+        "and" => SetOperation::And,
+        "xor" => SetOperation::Xor,
+        "notb" => SetOperation::NotB,
+        "nota" => SetOperation::NotA,
+        _ => SetOperation::Set,
+    }
+}
+
+/// The selection that `select` in differential.py describes.
+fn selection(said: &Value, shape: &[u64]) -> Selection {
+    let rank = shape.len();
+    if let Some(points) = said.get("points") {
+        let coordinates = points.as_array().unwrap().iter().flat_map(numbers).collect();
+        return Selection::Points(Points { rank, coordinates });
+    }
+    if let Some(blocks) = said.get("blocks") {
+        let corners = blocks.as_array().unwrap().iter();
+        let block =
+            |block: &Value| Block { start: numbers(&block[0]).into(), end: numbers(&block[1]).into() };
+        return Selection::Hyperslab(Hyperslab::Irregular { rank, blocks: corners.map(block).collect() });
+    }
+    let Some(steps) = said.get("slabs") else {
+        return if said == "all" { Selection::All } else { Selection::None };
+    };
+    let mut steps = steps.as_array().unwrap().iter().map(|step| step.as_array().unwrap());
+    let first = slab(&steps.next().unwrap()[1..]);
+    steps.fold(first, |so_far, step| {
+        so_far.combine(operation(step[0].as_str().unwrap()), &slab(&step[1..]), shape).unwrap()
+    })
+}
+
+/// Runs the cases of one combination; gives their number and what differs.
+fn compare(folder: &Path, combination: &str) -> (usize, Vec<String>) {
+    let file = File::open(folder.join(format!("{combination}.h5"))).unwrap();
+    let cases = std::fs::read_to_string(folder.join(format!("{combination}.json"))).unwrap();
+    let cases: Vec<Value> = serde_json::from_str(&cases).unwrap();
+    let answers = std::fs::read(folder.join(format!("{combination}.bin"))).unwrap();
+    let (mut at, mut faults) = (0, Vec::new());
+    let mut open: Option<(String, Dataset)> = None;
+    for (number, case) in cases.iter().enumerate() {
+        let name = case[0].as_str().unwrap();
+        if open.as_ref().is_none_or(|(opened, _)| opened != name) {
+            // libhdf5 has no errors for names that an enumeration lacks.
+            let dataset = file.dataset(name).unwrap().with_conversions(Conversions::default());
+            open = Some((name.to_owned(), dataset));
+        }
+        let (_, dataset) = open.as_ref().unwrap();
+        let length = usize::try_from(case[3].as_u64().unwrap()).unwrap();
+        let expected = &answers[at..at + length];
+        at += length;
+        if let Some(fault) = read(&file, dataset, case, expected) {
+            faults.push(format!(
+                "{combination}, case {number}: {name}, {} of {}, as {}: {fault}",
+                dataset.dataspace(),
+                dataset.datatype(),
+                case[2]
+            ));
+        }
+    }
+    assert_eq!(at, answers.len());
+    (cases.len(), faults)
+}
+
+fn read(file: &File, dataset: &Dataset, case: &Value, expected: &[u8]) -> Option<String> {
+    let memory = file.object(case[2].as_str().unwrap()).unwrap();
+    assert_eq!(memory.kind(), Some(ObjectKind::Datatype));
+    let memory = memory.into_datatype().unwrap();
+    let selection = selection(&case[1], dataset.dataspace().dims());
+    let mut got = vec![0; expected.len()];
+    if let Err(error) = dataset.read_bytes(&selection, memory.datatype(), &mut got) {
+        return Some(format!("{}: {error:?}", case[1]));
+    }
+    if got == expected {
+        return None;
+    }
+    let size = memory.datatype().size as usize;
+    let element = got.chunks(size).zip(expected.chunks(size)).position(|(a, b)| a != b).unwrap();
+    let bytes =
+        |of: &[u8]| of[element * size..][..size].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    Some(format!(
+        "{}, memory {}: element {element} of {} is {}, for libhdf5 {}",
+        case[1],
+        memory.datatype(),
+        got.len() / size,
+        bytes(&got),
+        bytes(expected)
+    ))
+}
+
+#[test]
+fn every_layout_and_filter_reads_as_libhdf5_reads_it() {
+    let Some(python) = referee::python() else {
+        workspace::skip("every_layout_and_filter_reads_as_libhdf5_reads_it", "no h5py");
+        return;
+    };
+    let cases = variable("HYPERSLAB_DIFFERENTIAL", FEW).to_string();
+    let seed = variable("HYPERSLAB_DIFFERENTIAL_SEED", 1).to_string();
+    let only = std::env::var("HYPERSLAB_DIFFERENTIAL_ONLY").unwrap_or_default();
+    let listed = script(&python, &["--list"]);
+    let combinations: Vec<&str> = listed.lines().filter(|combination| combination.contains(&only)).collect();
+    assert!(!only.is_empty() || combinations.len() >= 80, "only {} combinations", combinations.len());
+
+    let (mut compared, mut faults) = (0, Vec::new());
+    for batch in combinations.chunks(BATCH) {
+        let folder = tempfile::tempdir().unwrap();
+        script(&python, &[&[folder.path().to_str().unwrap(), &seed, &cases], batch].concat());
+        for combination in batch {
+            let (number, found) = compare(folder.path(), combination);
+            compared += number;
+            faults.extend(found);
+        }
+    }
+    println!("{compared} cases of {} combinations", combinations.len());
+    let total = faults.len();
+    faults.truncate(60);
+    assert!(total == 0, "{total} of {compared} cases differ:\n{}", faults.join("\n"));
+}
