@@ -46,7 +46,6 @@ pub struct OpenOptions {
     external: ExternalFiles,
     raw_folder: Option<PathBuf>,
     virtual_options: VirtualOptions,
-    chunk_cache: Option<u64>,
 }
 
 impl OpenOptions {
@@ -97,14 +96,6 @@ impl OpenOptions {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.store.limits = limits;
-        self
-    }
-
-    /// Bytes of decoded chunks that are kept for all datasets of the file together (not of other files that it
-    /// leads to); 64 MiB by default, none if it is 0.
-    #[must_use]
-    pub fn chunk_cache(mut self, bytes: u64) -> Self {
-        self.chunk_cache = Some(bytes);
         self
     }
 
@@ -170,7 +161,7 @@ impl OpenOptions {
             .with_virtual_options(self.virtual_options);
         let opener = Opener { driver: self.driver, options: self.store, log: self.log };
         let file = opener.open(path.as_ref())?.with_virtual_options(self.virtual_options);
-        File::of(cached(file, self.chunk_cache).with_resolver(Arc::new(resolver)))
+        File::of(file.with_resolver(Arc::new(resolver)))
     }
 
     /// Opens a file image in memory.
@@ -187,16 +178,9 @@ impl OpenOptions {
     /// If it is no HDF5 file.
     pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
         let opener = Opener { log: self.log, ..Opener::default() };
-        let file = OpenFile::open(opener.logged(driver), self.store)?;
-        File::of(cached(file, self.chunk_cache).with_virtual_options(self.virtual_options))
-    }
-}
-
-/// The file with a chunk cache of that many bytes, if a number is given.
-fn cached(file: OpenFile, bytes: Option<u64>) -> OpenFile {
-    match bytes {
-        Some(bytes) => file.with_chunk_cache(bytes),
-        None => file,
+        File::of(
+            OpenFile::open(opener.logged(driver), self.store)?.with_virtual_options(self.virtual_options),
+        )
     }
 }
 
