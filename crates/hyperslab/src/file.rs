@@ -178,9 +178,8 @@ impl OpenOptions {
     /// If it is no HDF5 file.
     pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
         let opener = Opener { log: self.log, ..Opener::default() };
-        File::of(
-            OpenFile::open(opener.logged(driver), self.store)?.with_virtual_options(self.virtual_options),
-        )
+        let file = OpenFile::open(opener.logged(driver), self.store)?;
+        File::of(file.with_virtual_options(self.virtual_options))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Elements as the file stores them, before any conversion.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hyperslab_engine::data::{
     ForeignHeap, ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue,
@@ -179,31 +179,44 @@ impl Stored {
     pub fn strings(&self) -> Result<Vec<String>> {
         let size = (self.datatype.size as usize).max(1);
         let room = self.room();
-        let pieces = self.bytes.par_chunks(size.saturating_mul(TEXTS_PER_TASK));
-        let texts: Vec<Vec<String>> =
-            pieces.map(|piece| self.strings_of(piece, size, &room)).collect::<Result<_>>()?;
-        let mut all = Vec::with_capacity(self.len());
-        texts.into_iter().for_each(|texts| all.extend(texts));
-        Ok(all)
+        // Texts go to their places at once, so that the threads have nothing to join; the first error is kept aside.
+        let failed = Mutex::new(None);
+        let mut texts = Vec::new();
+        self.bytes
+            .par_chunks_exact(size)
+            .with_min_len(TEXTS_PER_TASK)
+            .map_init(
+                || (self.contents(), 0_usize),
+                |(contents, taken), element| {
+                    self.string_in(element, contents, taken, &room).unwrap_or_else(|error| {
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                        String::new()
+                    })
+                },
+            )
+            .collect_into_vec(&mut texts);
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(texts),
+        }
     }
 
-    fn strings_of(&self, elements: &[u8], size: usize, room: &Room) -> Result<Vec<String>> {
-        let mut contents = self.contents();
-        let mut texts = Vec::with_capacity(elements.len() / size);
-        let mut taken = 0_usize;
-        for element in elements.chunks_exact(size) {
-            let bytes = self.text_in(&self.datatype, element, &mut contents)?;
-            let text = std::str::from_utf8(bytes).map_err(|_| {
-                Error::Misuse(format!("text that is not UTF-8: \"{}\"", bytes.escape_ascii()))
-            })?;
-            taken = taken.saturating_add(text.len());
-            if taken >= TAKEN_AT_ONCE {
-                room.take(std::mem::take(&mut taken))?;
-            }
-            texts.push(text.to_owned());
+    /// The text of an element. Bytes of texts are counted in `taken`, and taken from `room` many at once.
+    fn string_in(
+        &self,
+        element: &[u8],
+        contents: &mut VariableLengthReader<'_>,
+        taken: &mut usize,
+        room: &Room,
+    ) -> Result<String> {
+        let bytes = self.text_in(&self.datatype, element, contents)?;
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| Error::Misuse(format!("text that is not UTF-8: \"{}\"", bytes.escape_ascii())))?;
+        *taken = taken.saturating_add(text.len());
+        if *taken >= TAKEN_AT_ONCE {
+            room.take(std::mem::take(taken))?;
         }
-        room.take(taken)?;
-        Ok(texts)
+        Ok(text.to_owned())
     }
 
     /// Reads the contents of elements.

@@ -3,7 +3,7 @@
 use crate::{Driver, ReadRequest, Result, WriteRequest};
 
 /// Bytes between two reads that are cheaper to read along than to skip.
-const GAP: u64 = 16 << 10;
+const GAP: u64 = 4 << 10;
 
 /// Bytes that are joined at most; larger requests stand alone and are read into place.
 const JOINED: u64 = 1 << 20;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_dataspace::{Dims, Ordered, Region, Selection};
+use hyperslab_dataspace::{Dims, Ordered, Points, Region, Selection};
 use rayon::prelude::*;
 
 use super::Destination;
@@ -22,11 +22,13 @@ const BATCH: usize = 4096;
 
 /// One read.
 pub(super) struct Scattered<'a> {
-    pub(super) context: ReadContext<'a>,
-    pub(super) source: &'a ChunkedSource,
-    pub(super) index: &'a dyn ChunkIndex,
-    pub(super) wanted: &'a Ordered,
-    pub(super) chunks: &'a Region,
+    context: ReadContext<'a>,
+    source: &'a ChunkedSource,
+    index: &'a dyn ChunkIndex,
+    wanted: &'a Ordered,
+    /// The wanted elements, if they are points.
+    points: Option<ByChunk>,
+    chunks: &'a Region,
 }
 
 /// A chunk to be read.
@@ -41,13 +43,68 @@ struct Run {
     bytes: usize,
 }
 
-impl Scattered<'_> {
+/// Points by the chunks that they lie in.
+struct ByChunk {
+    /// Chunk, first byte in it, place in the result; sorted.
+    points: Vec<(Dims, usize, u64)>,
+}
+
+impl ByChunk {
+    fn new(source: &ChunkedSource, points: &Points) -> Self {
+        let chunk = source.grid.chunk();
+        let mut all: Vec<(Dims, usize, u64)> = points
+            .points()
+            .zip(0..)
+            .map(|(point, position)| {
+                let scaled = point.iter().zip(chunk).map(|(at, size)| at / size.max(&1)).collect();
+                let element = point.iter().zip(chunk).fold(0_u64, |sum, (at, size)| {
+                    sum.saturating_mul(*size).saturating_add(at % size.max(&1))
+                });
+                // In a chunk, which is in memory.
+                let at = usize::try_from(element).unwrap_or(usize::MAX).saturating_mul(source.element_size);
+                (scaled, at, position)
+            })
+            .collect();
+        all.sort_unstable();
+        Self { points: all }
+    }
+
+    /// The chunks, ascending.
+    fn chunks(&self) -> Vec<Dims> {
+        let mut chunks: Vec<Dims> = self.points.iter().map(|(scaled, ..)| scaled.clone()).collect();
+        chunks.dedup();
+        chunks
+    }
+
+    /// The points in a chunk.
+    fn of(&self, scaled: &[u64]) -> &[(Dims, usize, u64)] {
+        let first = self.points.partition_point(|(chunk, ..)| chunk.as_slice() < scaled);
+        let rest = self.points.get(first..).unwrap_or_default();
+        rest.get(..rest.partition_point(|(chunk, ..)| chunk.as_slice() == scaled)).unwrap_or_default()
+    }
+}
+
+impl<'a> Scattered<'a> {
+    pub(super) fn new(
+        context: ReadContext<'a>,
+        source: &'a ChunkedSource,
+        index: &'a dyn ChunkIndex,
+        (selection, wanted): (&Selection, &'a Ordered),
+        chunks: &'a Region,
+    ) -> Self {
+        let points = match selection {
+            Selection::Points(points) => Some(ByChunk::new(source, points)),
+            _ => None,
+        };
+        Self { context, source, index, wanted, points, chunks }
+    }
+
     /// Reads what is stored; the destination holds fill values.
-    pub(super) fn read(&self, selection: &Selection, to: &mut Destination<'_>) -> Result<()> {
+    pub(super) fn read(&self, to: &mut Destination<'_>) -> Result<()> {
         let store = self.context.store;
         let per_batch = BATCH_BYTES.checked_div(self.source.chunk_bytes).unwrap_or(1).clamp(2, BATCH);
         let mut batch: Vec<Found> = Vec::new();
-        if let Some(listed) = self.listed(selection) {
+        if let Some(listed) = self.listed() {
             for scaled in listed {
                 let Some(location) = self.index.get(store, &scaled)? else { continue };
                 batch.push((scaled, location));
@@ -58,7 +115,11 @@ impl Scattered<'_> {
             return self.read_batch(to, &batch);
         }
         self.index.for_each_in(store, &chunk_box(self.chunks), &mut |scaled, location| {
-            if !self.wanted.may_meet(&self.source.grid.region(scaled)?) {
+            let meets = match &self.points {
+                Some(points) => !points.of(scaled).is_empty(),
+                None => self.wanted.may_meet(&self.source.grid.region(scaled)?),
+            };
+            if !meets {
                 return Ok(());
             }
             batch.push((Dims::from_slice(scaled), location));
@@ -72,17 +133,12 @@ impl Scattered<'_> {
     }
 
     /// The chunks to look up one by one, in C order, where that is less work than to walk over all in the box.
-    fn listed(&self, selection: &Selection) -> Option<Vec<Dims>> {
+    fn listed(&self) -> Option<Vec<Dims>> {
         let count = self.chunks.element_count().unwrap_or(u64::MAX);
         if count == 1 {
             return Some(vec![self.chunks.start.clone()]);
         }
-        let Selection::Points(points) = selection else { return None };
-        let chunk = self.source.grid.chunk();
-        let of_point = |point: &[u64]| point.iter().zip(chunk).map(|(at, size)| at / size.max(&1)).collect();
-        let mut listed: Vec<Dims> = points.points().map(of_point).collect();
-        listed.sort_unstable();
-        listed.dedup();
+        let listed = self.points.as_ref()?.chunks();
         Some(listed).filter(|listed| (listed.len() as u64).saturating_mul(4) < count)
     }
 
@@ -166,6 +222,14 @@ impl Scattered<'_> {
 
     /// What is wanted of a chunk.
     fn runs(&self, scaled: &[u64]) -> Result<Vec<Run>> {
+        if let Some(points) = &self.points {
+            let run = |(_, at, position): &(Dims, usize, u64)| Run {
+                at: *at,
+                position: *position,
+                bytes: self.source.element_size,
+            };
+            return Ok(points.of(scaled).iter().map(run).collect());
+        }
         let inside = self.source.grid.region(scaled)?;
         let mut runs = Vec::new();
         // All lies in a chunk, which is in memory, so that nothing overflows.

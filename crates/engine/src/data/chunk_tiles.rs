@@ -71,6 +71,9 @@ impl Listed {
 
 impl Regular<'_> {
     pub(super) fn read(&self, to: &mut Destination<'_>) -> Result<()> {
+        if self.chunks.element_count() == Ok(1) {
+            return self.read_alone(to);
+        }
         let count = self.wanted_chunks();
         // Few enough to be listed: then those that are missing are known, and nothing else is filled.
         let mut fill_first = count.is_none() && !to.holds(&self.source.fill);
@@ -92,6 +95,20 @@ impl Regular<'_> {
             self.fill_missing(&mut canvas, transform, &listed)?;
         }
         self.read_listed(&mut canvas, transform, listed)
+    }
+
+    /// Reads the only chunk that the selection reaches.
+    fn read_alone(&self, to: &mut Destination<'_>) -> Result<()> {
+        let chunk = std::slice::from_ref(&self.chunks.start);
+        let transform = to.transform();
+        let Some(place) = self.index.get(self.context.store, &self.chunks.start)? else {
+            return to.fill(&self.source.fill);
+        };
+        let mut canvas = to.canvas(self.tiling)?;
+        let tiles = canvas.tiles(self.tiling, chunk)?;
+        let known = self.known(place.address);
+        let group = Group { places: std::slice::from_ref(&place), known };
+        self.context.in_room(|room| self.read_group(tiles, &group, transform, self.keeps(1), room))
     }
 
     /// The number of chunks with selected elements, if they are not too many to list.

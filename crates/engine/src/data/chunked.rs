@@ -47,8 +47,7 @@ impl Source for ChunkedSource {
             }
             None => {
                 to.fill(&self.fill)?;
-                Scattered { context, source: self, index, wanted: &wanted, chunks: &chunks }
-                    .read(selection, to)
+                Scattered::new(context, self, index, (selection, &wanted), &chunks).read(to)
             }
         }
     }
