@@ -1,5 +1,10 @@
 //! About ninety files that h5py makes, each a corner of the format, read as libhdf5 reads them.
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "in a test a panic is the report"
+)]
 
 use std::path::Path;
 use std::process::Command;

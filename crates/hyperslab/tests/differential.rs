@@ -39,7 +39,7 @@ fn numbers(value: &Value) -> Vec<u64> {
 }
 
 fn slab(step: &[Value]) -> Selection {
-    let [start, stride, count, block] = step else { panic!("{step:?}") };
+    let [start, stride, count, block] = <&[Value; 4]>::try_from(step).unwrap();
     Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
         start: numbers(start).into(),
         stride: numbers(stride).into(),

@@ -45,7 +45,7 @@ fn known(path: &str, group: &Group, found: &mut Vec<Known>) {
             Some(ObjectKind::Group) => known(&path, &object.into_group().unwrap(), found),
             Some(ObjectKind::Dataset) => {
                 let dataset = object.into_dataset().unwrap();
-                if dataset.datatype().is_number() && (1..200_000).contains(&dataset.size().unwrap()) {
+                if dataset.datatype().is_number() && (1..20_000).contains(&dataset.size().unwrap()) {
                     let bits = dataset.read_raw::<f64>().unwrap().into_iter().map(f64::to_bits);
                     let shape = dataset.dataspace().dims().to_vec();
                     found.push(Known { path, shape, bits: bits.collect() });
@@ -141,7 +141,7 @@ fn threads_read_different_datasets_with_equal_results() {
     of_each_file(|file, all| {
         on_all_threads(|thread| {
             let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15 ^ thread);
-            for _ in 0..40 {
+            for _ in 0..25 {
                 let known = &all[usize::try_from(numbers.below(all.len() as u64)).unwrap()];
                 check(&file.dataset(&known.path).unwrap(), known, &mut numbers);
             }
