@@ -9,19 +9,23 @@ use quick_cache::sync::Cache;
 /// Bytes that an entry takes besides its chunk.
 const OVERHEAD: u64 = 128;
 
+/// The object header of a dataset, and the address of one of its chunks: in a damaged file two datasets may have the
+/// same chunk and decode it in different ways.
+pub(super) type ChunkKey = (Address, Address);
+
 /// Chunks by their addresses, at most so many bytes of them, in shards that do not wait for each other. A chunk
 /// that was asked for once gives way before one that was asked for again, so that a walk over a whole dataset does
 /// not drive out what others work with.
 pub struct ChunkCache {
-    chunks: Option<Cache<Address, Arc<[u8]>, ByBytes>>,
+    chunks: Option<Cache<ChunkKey, Arc<[u8]>, ByBytes>>,
     capacity: u64,
 }
 
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl quick_cache::Weighter<Address, Arc<[u8]>> for ByBytes {
-    fn weight(&self, _: &Address, chunk: &Arc<[u8]>) -> u64 {
+impl quick_cache::Weighter<ChunkKey, Arc<[u8]>> for ByBytes {
+    fn weight(&self, _: &ChunkKey, chunk: &Arc<[u8]>) -> u64 {
         (chunk.len() as u64).saturating_add(OVERHEAD)
     }
 }
@@ -45,8 +49,8 @@ impl ChunkCache {
     }
 
     /// The chunk stored at an address, if it is kept.
-    pub(super) fn get(&self, address: Address) -> Option<Arc<[u8]>> {
-        self.chunks.as_ref()?.get(&address)
+    pub(super) fn get(&self, key: ChunkKey) -> Option<Arc<[u8]>> {
+        self.chunks.as_ref()?.get(&key)
     }
 
     /// Whether chunks of `bytes` bytes in all are worth keeping: if they leave room for others.
@@ -55,9 +59,9 @@ impl ChunkCache {
     }
 
     /// Keeps a decoded chunk.
-    pub(super) fn insert(&self, address: Address, chunk: Arc<[u8]>) {
+    pub(super) fn insert(&self, key: ChunkKey, chunk: Arc<[u8]>) {
         if let Some(chunks) = &self.chunks {
-            chunks.insert(address, chunk);
+            chunks.insert(key, chunk);
         }
     }
 }
@@ -72,6 +76,10 @@ impl fmt::Debug for ChunkCache {
 mod tests {
     use super::*;
 
+    fn key(at: u64) -> ChunkKey {
+        (Address::new(96), Address::new(at))
+    }
+
     fn chunk(byte: u8) -> Arc<[u8]> {
         vec![byte; 1000].into()
     }
@@ -80,29 +88,29 @@ mod tests {
     fn no_more_than_its_bytes_are_kept() {
         let cache = ChunkCache::new(64 << 10);
         for at in 0..1000 {
-            cache.insert(Address::new(at), chunk(1));
+            cache.insert(key(at), chunk(1));
             assert!(cache.bytes() <= 64 << 10);
         }
         assert!(cache.bytes() > 32 << 10);
         assert!(cache.takes(32 << 10) && !cache.takes(64 << 10));
         let none = ChunkCache::new(0);
-        none.insert(Address::new(1), chunk(1));
-        assert_eq!((none.bytes(), none.get(Address::new(1))), (0, None));
+        none.insert(key(1), chunk(1));
+        assert_eq!((none.bytes(), none.get(key(1))), (0, None));
     }
 
     #[test]
     fn a_walk_does_not_drive_out_what_is_used() {
         let cache = ChunkCache::new(1 << 20);
         for at in 0..100 {
-            cache.insert(Address::new(at), chunk(7));
+            cache.insert(key(at), chunk(7));
         }
         for _ in 0..3 {
-            (0..100).for_each(|at| assert!(cache.get(Address::new(at)).is_some()));
+            (0..100).for_each(|at| assert!(cache.get(key(at)).is_some()));
         }
         for at in 1000..20_000 {
-            cache.insert(Address::new(at), chunk(1));
+            cache.insert(key(at), chunk(1));
         }
-        let left = (0..100).filter(|at| cache.get(Address::new(*at)).is_some()).count();
+        let left = (0..100).filter(|at| cache.get(key(*at)).is_some()).count();
         assert!(left > 90, "{left} of 100 are left");
     }
 }

@@ -175,12 +175,12 @@ impl<'a> Scattered<'a> {
 
     fn chunk(&self, scaled: &[u64], location: &ChunkLocation, keep: bool) -> Result<Arc<[u8]>> {
         let known = &self.context.resources.chunks;
-        if let Some(chunk) = known.get(location.address) {
+        if let Some(chunk) = known.get((self.source.owner, location.address)) {
             return Ok(chunk);
         }
         let chunk: Arc<[u8]> = self.source.chunk(self.context.store, scaled, location)?.into();
         if keep {
-            known.insert(location.address, Arc::clone(&chunk));
+            known.insert((self.source.owner, location.address), Arc::clone(&chunk));
         }
         Ok(chunk)
     }

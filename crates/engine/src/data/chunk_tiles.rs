@@ -218,7 +218,11 @@ impl Regular<'_> {
     }
 
     fn known(&self, address: Address) -> Option<Arc<[u8]>> {
-        if self.source.pipeline.is_empty() { None } else { self.context.resources.chunks.get(address) }
+        if self.source.pipeline.is_empty() {
+            None
+        } else {
+            self.context.resources.chunks.get((self.source.owner, address))
+        }
     }
 
     fn read_group(
@@ -407,7 +411,7 @@ impl Regular<'_> {
         let chunk = room_of(&mut decoded, source.chunk_bytes);
         let outcome = source.decode(store, location, stored, chunk, &mut room.filters).and_then(|()| {
             if keep && !is_whole {
-                self.context.resources.chunks.insert(location.address, Arc::from(&*chunk));
+                self.context.resources.chunks.insert((source.owner, location.address), Arc::from(&*chunk));
             }
             transform.tile(tile, chunk, 0, &mut room.tiles)
         });

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::{ChunkGrid, Ordered, Region, Selection, Tiling};
 use hyperslab_filter::{ChunkTarget, Pipeline, Scratch};
+use hyperslab_format::codec::Address;
 
 use super::chunk_index::{ChunkBox, ChunkIndex, ChunkLocation};
 use super::chunk_points::Scattered;
@@ -15,6 +16,8 @@ use crate::store::Store;
 /// A dataset of chunked layout.
 #[derive(Debug)]
 pub struct ChunkedSource {
+    /// The dataset's object header.
+    pub owner: Address,
     /// How chunks tile the dataset.
     pub grid: ChunkGrid,
     /// Bytes of an element.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_dataspace::{ChunkGrid, Dataspace, Dims, Selection, SimpleExtent};
+use hyperslab_format::codec::Address;
 use hyperslab_format::message::{ChunkFlags, ChunkedLayout, Layout};
 
 use super::virtual_::{Nesting, Sources, Virtual};
@@ -23,6 +24,8 @@ use crate::store::RawFile;
 pub struct OpenDataset {
     /// What the header says.
     pub description: DatasetDescription,
+    /// Its object header.
+    address: Address,
     chunked: OnceLock<Arc<ChunkedSource>>,
     external: OnceLock<Arc<ExternalSource>>,
     virtual_: Option<Virtual>,
@@ -63,7 +66,13 @@ impl OpenDataset {
             let max_dims = stored.max_dims.clone();
             description.dataspace = Dataspace::Simple(SimpleExtent { dims, max_dims });
         }
-        Ok(Self { description, chunked: OnceLock::new(), external: OnceLock::new(), virtual_ })
+        Ok(Self {
+            description,
+            address: header.address(),
+            chunked: OnceLock::new(),
+            external: OnceLock::new(),
+            virtual_,
+        })
     }
 
     /// Bytes of all elements, as stored.
@@ -262,6 +271,7 @@ impl OpenDataset {
             btree_k: file.container.settings.indexed_storage_k,
         };
         Ok(ChunkedSource {
+            owner: self.address,
             grid,
             element_size,
             chunk_bytes: memory,
