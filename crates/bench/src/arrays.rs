@@ -1,6 +1,6 @@
 //! Raw data: whole datasets, strided selections, points, boxes, conversions, strings, a million chunks.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab::{Dataset, File, H5Type, Hyperslab, Points, Region, RegularHyperslab, Selection};
@@ -100,7 +100,7 @@ fn rayon_threads() -> usize {
 
 fn compare(
     name: &str,
-    path: &PathBuf,
+    path: &Path,
     what: &str,
     aim: f64,
     rounds: u64,

@@ -32,6 +32,6 @@ pub use linear::{LinearRun, LinearRuns};
 pub use order::Ordered;
 pub use region::{Coordinates, Region};
 pub use runs::{Run, Runs};
-pub use scatter::{Canvas, Tile, TileScratch, Tiles};
+pub use scatter::{Canvas, ConvertRun, Tile, TileScratch, Tiles};
 pub use selection::{Block, Hyperslab, Points, RegularHyperslab, Selection, UNLIMITED};
 pub use tiling::Tiling;

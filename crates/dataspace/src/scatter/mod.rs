@@ -24,7 +24,7 @@ use crate::linear::strides;
 use crate::region::check_bounds;
 use crate::{DataspaceError, Dims, Placement, Tiling};
 
-pub use tile::{Tile, TileScratch};
+pub use tile::{ConvertRun, Tile, TileScratch};
 
 /// The buffer that selected elements go to, and where in it.
 #[derive(Debug)]

@@ -14,6 +14,9 @@ use crate::{DataspaceError, Tiling};
 /// Rows shorter than this are converted together rather than one by one.
 const SHORT_ROW: u64 = 32;
 
+/// Converts elements that lie side by side: from the first bytes to the second ones, which hold as many elements.
+pub type ConvertRun<'a, E> = dyn FnMut(&[u8], &mut [u8]) -> std::result::Result<(), E> + 'a;
+
 /// The places of one chunk's selected elements.
 #[derive(Debug)]
 pub struct Tile<'c> {
@@ -116,7 +119,7 @@ impl<'c> Tile<'c> {
         first: u64,
         size: usize,
         scratch: &mut TileScratch,
-        convert: &mut dyn FnMut(&[u8], &mut [u8]) -> std::result::Result<(), E>,
+        convert: &mut ConvertRun<'_, E>,
     ) -> std::result::Result<(), E> {
         self.check_source(chunk, first, size)?;
         for part in std::mem::take(&mut self.parts) {
@@ -159,7 +162,7 @@ impl<'c> Tile<'c> {
         first: u64,
         size: usize,
         scratch: &mut TileScratch,
-        convert: &mut dyn FnMut(&[u8], &mut [u8]) -> std::result::Result<(), E>,
+        convert: &mut ConvertRun<'_, E>,
     ) -> std::result::Result<(), E> {
         let Some((row, outer)) = part.steps.split_first() else { return Ok(()) };
         let gathered = resized(&mut scratch.gathered, to_bytes(row.count, size));
@@ -184,7 +187,7 @@ impl<'c> Tile<'c> {
         first: u64,
         size: usize,
         scratch: &mut TileScratch,
-        convert: &mut dyn FnMut(&[u8], &mut [u8]) -> std::result::Result<(), E>,
+        convert: &mut ConvertRun<'_, E>,
     ) -> std::result::Result<(), E> {
         let out_size = self.target.element_size;
         let TileScratch { gathered, converted } = scratch;

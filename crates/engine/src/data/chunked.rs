@@ -40,16 +40,12 @@ impl Source for ChunkedSource {
             return to.fill(&self.fill);
         };
         let wanted = Ordered::new(selection, extent)?;
-        match wanted.axes() {
-            Some(axes) => {
-                let tiling = Tiling::new(axes, extent, self.grid.chunk())?;
-                Regular { context, source: self, index, tiling: &tiling, chunks: &chunks }.read(to)
-            }
-            None => {
-                to.fill(&self.fill)?;
-                Scattered::new(context, self, index, (selection, &wanted), &chunks).read(to)
-            }
+        if let Some(axes) = wanted.axes() {
+            let tiling = Tiling::new(axes, extent, self.grid.chunk())?;
+            return Regular { context, source: self, index, tiling: &tiling, chunks: &chunks }.read(to);
         }
+        to.fill(&self.fill)?;
+        Scattered::new(context, self, index, (selection, &wanted), &chunks).read(to)
     }
 }
 

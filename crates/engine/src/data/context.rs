@@ -17,7 +17,7 @@ const KEPT_BYTES: usize = 4 << 20;
 pub struct Resources {
     /// Decoded chunks.
     pub chunks: ChunkCache,
-    rooms: Mutex<Vec<Box<Room>>>,
+    rooms: Mutex<Vec<Room>>,
 }
 
 /// Room for one thread to fetch, decode and convert in.

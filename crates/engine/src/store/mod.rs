@@ -137,6 +137,19 @@ impl Store {
         })
     }
 
+    /// As [`read`](Self::read), past the page cache: for blocks of which each lies somewhere else, so that a page
+    /// around it would bring nothing that is asked for next.
+    pub fn read_alone(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
+        if length > self.limits.metadata_block || !self.overlay.is_empty() {
+            return self.read(address, length, structure);
+        }
+        let start = self.locate(address, length, structure)?;
+        PageCache::read_alone(&*self.driver, start, length).map_err(|source| Error::Io {
+            action: format!("cannot read the {structure} at {address}"),
+            source,
+        })
+    }
+
     /// Lets the blocks of the metadata cache image at `address` stand for those in the file.
     pub(crate) fn overlay(&mut self, address: Address, length: u64) -> Result<()> {
         let bytes = self.read(address, length, MetadataCacheBlock::NAME)?;

@@ -41,12 +41,11 @@ impl PageCache {
                 return Ok(bytes);
             }
         }
-        let mut buffer = vec![0; to_usize(length)];
-        if last.saturating_sub(first) > 1 {
+        if length > PAGE / 2 {
             // Long blocks pass the cache by: they would only push smaller ones out.
-            driver.read_at(start, &mut buffer)?;
-            return Ok(buffer.into());
+            return Self::read_alone(driver, start, length);
         }
+        let mut buffer = vec![0; to_usize(length)];
         let mut filled = 0;
         for number in first..=last {
             let page = self.page(driver, number, file_length)?;
@@ -61,16 +60,22 @@ impl PageCache {
         Ok(buffer.into())
     }
 
+    /// Bytes that do not go through the cache.
+    pub(crate) fn read_alone(driver: &dyn Driver, start: u64, length: u64) -> Result<Bytes, DriverError> {
+        // Shared from the start: a vector would be copied to become it.
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, to_usize(length)).collect();
+        if let Some(buffer) = Arc::get_mut(&mut bytes) {
+            driver.read_at(start, buffer)?;
+        }
+        let all = 0..bytes.len();
+        Ok(Bytes::of(bytes, all).unwrap_or_else(|| Bytes::from(&[][..])))
+    }
+
     fn page(&self, driver: &dyn Driver, number: u64, file_length: u64) -> Result<Arc<[u8]>, DriverError> {
         self.pages.get_or_insert_with(&number, || {
             let start = number.saturating_mul(PAGE);
-            let length = to_usize(PAGE.min(file_length.saturating_sub(start)));
-            // Shared from the start: a vector would be copied to become it.
-            let mut page: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
-            if let Some(buffer) = Arc::get_mut(&mut page) {
-                driver.read_at(start, buffer)?;
-            }
-            Ok(page)
+            let length = PAGE.min(file_length.saturating_sub(start));
+            Self::read_alone(driver, start, length).map(Bytes::into_shared)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::btree_v1::{
@@ -9,10 +10,11 @@ use hyperslab_format::btree_v1::{
 };
 use hyperslab_format::codec::{Address, Structure as _};
 
+use super::element::Latest;
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
 use crate::index::btree_v1;
-use crate::store::{Store, at};
+use crate::store::{Bytes, Store, at};
 
 /// The index of a dataset in the old format.
 #[derive(Debug)]
@@ -20,6 +22,7 @@ pub(super) struct BTreeV1Index {
     root: Address,
     context: BTreeV1Context,
     chunk: Dims,
+    leaf: Latest<Bytes>,
 }
 
 impl BTreeV1Index {
@@ -29,6 +32,7 @@ impl BTreeV1Index {
             root,
             context: BTreeV1Context { params: store.params(), kind, k },
             chunk: Dims::from_slice(chunk),
+            leaf: Latest::new(),
         }
     }
 
@@ -72,7 +76,14 @@ impl ChunkIndex for BTreeV1Index {
         let mut address = self.root;
         let mut above = None;
         loop {
-            let bytes = store.read(address, BTreeV1Node::size(&self.context) as u64, BTreeV1Node::NAME)?;
+            let size = BTreeV1Node::size(&self.context) as u64;
+            let bytes = match above {
+                // Leaves are too many to be kept: the one that was read last will do.
+                Some(1) => self
+                    .leaf
+                    .get(address, || store.read_alone(address, size, BTreeV1Node::NAME).map(Arc::new))?,
+                _ => Arc::new(store.read(address, size, BTreeV1Node::NAME)?),
+            };
             let node = at(ChunkNodeView::new(&bytes, &self.context), address)?;
             btree_v1::check_level(node.level(), above, address)?;
             let Some(position) = node.find(&wanted) else { return Ok(None) };
