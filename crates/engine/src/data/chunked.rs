@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use hyperslab_dataspace::{ChunkGrid, Ordered, Region, Selection, Tiling};
+use hyperslab_dataspace::{Axis, ChunkGrid, Ordered, Region, Selection, Tiling};
 use hyperslab_filter::{ChunkTarget, Pipeline, Scratch};
 use hyperslab_format::codec::Address;
+use smallvec::SmallVec;
 
 use super::chunk_index::{ChunkBox, ChunkIndex, ChunkLocation};
 use super::chunk_points::Scattered;
@@ -37,12 +38,16 @@ pub struct ChunkedSource {
 impl Source for ChunkedSource {
     fn read(&self, context: ReadContext<'_>, selection: &Selection, to: &mut Destination<'_>) -> Result<()> {
         let extent = self.grid.extent();
-        let Some(bounds) = selection.bounding_box(extent)? else { return Ok(()) };
+        let wanted = Ordered::new(selection, extent)?;
+        let bounds = match wanted.axes() {
+            Some(axes) => axes.iter().map(Axis::bounds).collect::<Option<Bounds>>().map(box_of),
+            None => selection.bounding_box(extent)?,
+        };
+        let Some(bounds) = bounds else { return Ok(()) };
         let chunks = self.grid.chunk_region(&bounds)?;
         let Some(index) = self.index.as_deref().filter(|_| !chunks.is_empty()) else {
             return to.fill(&self.fill);
         };
-        let wanted = Ordered::new(selection, extent)?;
         if let Some(axes) = wanted.axes() {
             let tiling = Tiling::new(axes, extent, self.grid.chunk())?;
             return Regular { context, source: self, index, tiling: &tiling, chunks: &chunks }.read(to);
@@ -50,6 +55,14 @@ impl Source for ChunkedSource {
         to.fill(&self.fill)?;
         Scattered::new(context, self, index, (selection, &wanted), &chunks).read(to)
     }
+}
+
+/// In each dimension the first coordinate, and the one behind the last.
+type Bounds = SmallVec<[(u64, u64); 4]>;
+
+fn box_of(bounds: Bounds) -> Region {
+    let start = bounds.iter().map(|(start, _)| *start).collect();
+    Region { start, count: bounds.iter().map(|(start, end)| end.saturating_sub(*start)).collect() }
 }
 
 /// The box of chunks that an index is asked for.
