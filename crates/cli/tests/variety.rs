@@ -17,7 +17,6 @@ use serde_json::Value;
 const MAY_BE_MISSING: &[u64] = &[
     32017, // SZ
     32024, // SZ3
-    32028, // SPERR
 ];
 
 /// Keys that say more than the truths do.
