@@ -574,7 +574,7 @@ rng = np.random.default_rng(5)
 modes = dict(absolute=hdf5plugin.SZ(absolute=0.01), fine=hdf5plugin.SZ(absolute=1e-6), relative=hdf5plugin.SZ(relative=0.001),
              coarse=hdf5plugin.SZ(relative=0.1), pointwise=hdf5plugin.SZ(pointwise_relative=1e-3),
              logarithm=hdf5plugin.SZ(pointwise_relative=1e-6))
-shapes = [(19,), (21,), (1000,), (7000,), (5, 5), (10, 33), (100, 70), (1, 17, 1, 40), (9, 10, 11), (12, 18, 33), (40, 9, 13), (3, 7, 8, 9), (2, 2, 30, 5)]
+shapes = [(19,), (21,), (3000,), (10, 33), (100, 70), (1, 17, 1, 40), (12, 18, 33), (3, 7, 8, 9)]
 
 def add(name, values, filter):
     options = filter.filter_options
@@ -599,6 +599,8 @@ for shape in shapes:
                 if kind == 'limits':
                     values = rng.choice(np.array([info.min, info.max], dtype), shape)
                 add(f'{dtype}.{shape}.{kind}.{mode}', values.astype(dtype), modes.get(mode, hdf5plugin.SZ(absolute=3.4)))
+# Once it has computed with logarithms, the plug-in does so for all proportional errors.
+cases.sort(key=lambda case: 'logarithm' in case[0])
 ";
     compare(cases, Stored::OnlyRead);
 }
