@@ -9,15 +9,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use hyperslab::{Dataset, ErrorKind, Group, Limits, ObjectKind, OpenOptions};
+use hyperslab::{Dataset, Group, Limits, ObjectKind, OpenOptions};
 use hyperslab_testkit::{compare, fixtures, referee, workspace};
 use serde_json::Value;
-
-/// Filters that may be missing: of files that use them, what could not be read is not held against the command.
-const MAY_BE_MISSING: &[u64] = &[
-    32017, // SZ
-    32024, // SZ3
-];
 
 /// Keys that say more than the truths do.
 const BEYOND_THE_TRUTH: &[&str] = &["committed", "external", "virtual", "comment"];
@@ -40,23 +34,6 @@ fn strip(described: &mut Value) {
     }
 }
 
-/// Whether the error of an object is that of a filter that may be missing.
-fn is_excused(digest: &Value, path: &str) -> bool {
-    let objects = digest["objects"].as_array().unwrap();
-    let object = objects.iter().find(|object| object["path"] == path);
-    let error = object.and_then(|object| object["data_error"].as_str()).unwrap_or("");
-    MAY_BE_MISSING.iter().any(|id| error.contains(&format!("({id})")) && error.contains("not available"))
-}
-
-/// Differences beyond those that are excused, and the number of the latter.
-fn differences(truth: &Value, digest: &Value) -> (Vec<String>, usize) {
-    let comparison = compare::compare(truth, digest);
-    let (excused, wrong): (Vec<_>, Vec<_>) = comparison.differences.into_iter().partition(|difference| {
-        difference.kind == compare::Kind::Missing && is_excused(digest, &difference.object)
-    });
-    (wrong.iter().map(ToString::to_string).collect(), excused.len())
-}
-
 #[test]
 fn every_corner_reads_as_libhdf5_reads_it() {
     let Some(python) = referee::python() else {
@@ -76,24 +53,17 @@ fn every_corner_reads_as_libhdf5_reads_it() {
     let names: Vec<&str> = names.lines().filter(|line| line.ends_with(".h5")).collect();
     assert!(names.len() >= 85, "only {} files", names.len());
 
-    let (mut faults, mut excused) = (String::new(), Vec::new());
+    let mut faults = String::new();
     for name in names {
         let path = folder.path().join(name);
         let truth = std::fs::read_to_string(folder.path().join(format!("{name}.json"))).unwrap();
         let truth: Value = serde_json::from_str(&truth).unwrap();
-        let (wrong, missing) = differences(&truth, &digest(&path));
-        if !wrong.is_empty() {
-            faults.push_str(&format!("{name}:\n{}\n", wrong.join("\n")));
-        }
-        if missing > 0 {
-            excused.push(name);
+        for difference in compare::compare(&truth, &digest(&path)).differences {
+            faults.push_str(&format!("{name}: {difference}\n"));
         }
         read_dynamically(&path);
     }
     assert!(faults.is_empty(), "{faults}");
-    if !excused.is_empty() {
-        workspace::skip("part of the variety", &format!("filters are missing for {}", excused.join(", ")));
-    }
 }
 
 /// Reads every dataset that is not too large as dynamic values, and one element out of its midst.
@@ -109,18 +79,11 @@ fn read_dynamically(path: &Path) {
         let one = if size == 0 { Ok(()) } else { dataset.read_value(&middle).map(drop) };
         let all = if size > 200_000 { Ok(()) } else { dataset.read_dyn().map(drop) };
         for outcome in [one, all] {
-            if let Err(error) = outcome
-                && !may_fail(&dataset, &error)
-            {
+            if let Err(error) = outcome {
                 panic!("{}, {}: {error:?}", path.display(), dataset.name());
             }
         }
     }
-}
-
-fn may_fail(dataset: &Dataset, error: &hyperslab::Error) -> bool {
-    let missing = |filter: &hyperslab::FilterInfo| MAY_BE_MISSING.contains(&u64::from(filter.id));
-    error.kind() == ErrorKind::Unsupported && dataset.filters().iter().any(missing)
 }
 
 fn collect(group: &Group, depth: usize, found: &mut Vec<Dataset>) {

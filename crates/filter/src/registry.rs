@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::{
     BitGroom, Bitshuffle, Blosc, Blosc2, Deflate, Fcidecomp, Filter, FilterId, Fletcher32, GranularBitRound,
-    Lzf, Nbit, ScaleOffset, Shuffle, Sperr, Sz3, Szip, Vbz,
+    Lzf, Nbit, ScaleOffset, Shuffle, Sperr, Sz, Sz3, Szip, Vbz,
 };
 
 /// The filters at hand, by number. A value, cheap to clone: every file may have its own.
@@ -67,6 +67,7 @@ impl Default for Registry {
             Arc::new(BitGroom),
             Arc::new(GranularBitRound),
             Arc::new(Sperr),
+            Arc::new(Sz),
             Arc::new(Sz3),
             #[cfg(feature = "zfp")]
             Arc::new(crate::Zfp),

@@ -599,3 +599,42 @@ for dtype in ['<f4', '<f8', '<i1', '<u1', '<i2', '<u2', '<i4', '<u4', '<i8', '<u
 ";
     compare(cases, Stored::OnlyRead);
 }
+
+#[test]
+fn sz() {
+    let cases = "
+cases = []
+rng = np.random.default_rng(5)
+modes = dict(absolute=hdf5plugin.SZ(absolute=0.01), fine=hdf5plugin.SZ(absolute=1e-6), relative=hdf5plugin.SZ(relative=0.001),
+             coarse=hdf5plugin.SZ(relative=0.1), pointwise=hdf5plugin.SZ(pointwise_relative=1e-3),
+             logarithm=hdf5plugin.SZ(pointwise_relative=1e-6))
+shapes = [(19,), (21,), (3000,), (10, 33), (100, 70), (1, 17, 1, 40), (12, 18, 33), (3, 7, 8, 9)]
+
+def add(name, values, filter):
+    options = filter.filter_options
+    setup = lambda p: p.set_filter(32017, h5z.FLAG_MANDATORY, options)
+    cases.append((name.replace(' ', ''), h5t.py_create(values.dtype), values.shape, setup, values.tobytes(), None))
+
+for shape in shapes:
+    axes = np.meshgrid(*[np.linspace(0, 3, n) for n in shape], indexing='ij')
+    smooth = sum(np.sin(axis * (3 + at)) for at, axis in enumerate(axes))
+    noise = rng.normal(size=shape)
+    kinds = dict(smooth=smooth, positive=smooth + 5, noise=noise, same=smooth * 0 + 7.5, linear=sum(axes), large=noise * 1e30,
+                 spikes=smooth + (rng.random(shape) > 0.99) * 900, mostly=(rng.random(shape) > 0.9) * noise)
+    for kind, values in kinds.items():
+        for mode, filter in modes.items():
+            for dtype in ['<f4', '<f8']:
+                add(f'{dtype}.{shape}.{kind}.{mode}', values.astype(dtype), filter)
+    for dtype in ['i1', 'u1', '<i2', '<u2', '<i4', '<u4', '<i8', '<u8']:
+        for mode in ['absolute', 'relative', 'coarse', 'wide']:
+            for kind in ['smooth', 'noise', 'same', 'limits', 'mostly']:
+                info = np.iinfo(dtype)
+                values = np.clip(kinds.get(kind, smooth) * 30 + (60 if info.min == 0 else 0), 0 if info.min == 0 else -128, 127)
+                if kind == 'limits':
+                    values = rng.choice(np.array([info.min, info.max], dtype), shape)
+                add(f'{dtype}.{shape}.{kind}.{mode}', values.astype(dtype), modes.get(mode, hdf5plugin.SZ(absolute=3.4)))
+# Once it has computed with logarithms, the plug-in does so for all proportional errors.
+cases.sort(key=lambda case: 'logarithm' in case[0])
+";
+    compare(cases, Stored::OnlyRead);
+}

@@ -1,0 +1,200 @@
+//! Real numbers, each predicted from its neighbours.
+//!
+//! ```text
+//! bytes  | meaning
+//! -------+------------------------------------------------------------------------------------
+//! 4      | greatest number of intervals
+//! 1      | where errors are proportional: not used
+//! 4 or 8 | likewise: not used
+//! 4      | likewise: bytes of the signs
+//! 4      | intervals
+//! s      | a value in the middle, as many bytes as a value has
+//! 1      | bits of an exact value
+//! 2      | where errors are proportional, by multiplication: how narrow intervals are; longest code
+//! 8      | the precision
+//! 4 or 8 | bytes of the tree and the codes
+//! 4 or 8 | exact values
+//! 4 or 8 | their whole bytes
+//! s      | where errors are proportional: below it, values are 0
+//! n      | tree and codes: 0 for an exact value, others for an interval
+//! n      | signs, a byte for each value, as Zstandard
+//! n      | two bits for each exact value: bytes it shares with the one before
+//! n      | whole bytes of exact values
+//! n      | further bits of exact values
+//! ```
+
+use crate::codec::zstd;
+use crate::{FilterId, Result};
+
+use super::corrupt;
+use super::exact::Exact;
+use super::head::Head;
+use super::huffman::Tree;
+use super::lorenzo::{Near, scan};
+use super::real::Real;
+
+/// Most intervals where errors are bound by multiplication.
+const MOST_FACTORS: usize = 1 << 16;
+
+/// What is needed to make values of symbols.
+struct Plain<'a, T> {
+    symbols: Vec<u32>,
+    exact: Exact<'a, T>,
+    intervals: u32,
+    middle: T,
+    /// How narrow intervals are.
+    narrowness: u8,
+    precision: f64,
+    /// Values below are 0.
+    least: T,
+    signs: Option<Vec<u8>>,
+}
+
+impl<'a, T: Real> Plain<'a, T> {
+    fn parse(head: &Head<'a>, count: usize) -> Result<Self> {
+        let mut rest = head.rest.clone();
+        rest.word()?;
+        let is_proportional = head.is_proportional();
+        let mut sign_bytes = 0;
+        if is_proportional {
+            rest.byte()?;
+            rest.length()?;
+            sign_bytes = rest.count()?;
+        }
+        let intervals = rest.word()?;
+        let middle = rest.real()?;
+        let bits = rest.byte()?;
+        let mut narrowness = 0;
+        if is_proportional && head.multiplies() {
+            narrowness = rest.byte()?;
+            rest.byte()?;
+        }
+        let precision = f64::from_bits(rest.long()?);
+        let (code_bytes, exact_count, exact_bytes) = (rest.length()?, rest.length()?, rest.length()?);
+        let least = if is_proportional { rest.real()? } else { T::default() };
+        let mut codes = super::bytes::Bytes::new(rest.take(code_bytes)?, false);
+        let tree = Tree::parse_with_count(&mut codes)?;
+        let signs = if sign_bytes == 0 { None } else { Some(signs(rest.take(sign_bytes)?, count)?) };
+        let shared = rest.take(exact_count.div_ceil(4))?;
+        let exact_bytes = rest.take(exact_bytes)?;
+        let exact = Exact::new(bits, exact_count, shared, exact_bytes, rest.rest())?;
+        let symbols = tree.decode(codes.rest(), count)?;
+        Ok(Self { symbols, exact, intervals, middle, narrowness, precision, least, signs })
+    }
+
+    /// Values at a distance from what is predicted.
+    fn by_distance(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
+        let mut values = Vec::with_capacity(self.symbols.len());
+        let (exact, symbols, middle) = (&mut self.exact, &self.symbols, self.middle);
+        let (radius, precision) = (i64::from(self.intervals / 2), T::narrow(self.precision));
+        scan(dims, &mut values, |at, near| {
+            let predicted = match near {
+                Near::Start => return Ok(exact.next()? + middle),
+                Near::One(a) => a,
+                Near::Line(a, b) => T::of(2) * a - b,
+                Near::Plane(a, b, c) => a + b - c,
+                Near::Volume([a, b, c, ab, bc, ac, abc]) => a + b + c - ab - bc - ac + abc,
+            };
+            match symbols.get(at).copied().unwrap_or(0) {
+                0 => Ok(exact.next()? + middle),
+                symbol => Ok(predicted + T::of(2 * (i64::from(symbol) - radius)) * precision),
+            }
+        })?;
+        Ok(values)
+    }
+
+    /// Values that are what is predicted, times something.
+    fn by_factor(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
+        let mut values = Vec::with_capacity(self.symbols.len());
+        let mut factors = Factors::new(self.intervals, self.narrowness, self.precision)?;
+        let (exact, symbols) = (&mut self.exact, &self.symbols);
+        // Planes are predicted in single precision, volumes are not.
+        let is_flat = dims.first() == Some(&1);
+        let share = |a: T, b: T, c: T| match is_flat {
+            true => a * b / c,
+            false => T::narrow(a.wide() * b.wide() / c.wide()),
+        };
+        scan(dims, &mut values, |at, near| {
+            let predicted = match near {
+                Near::Start => return exact.next(),
+                Near::One(a) => a,
+                Near::Line(a, b) => share(a, a, b),
+                Near::Plane(a, b, c) => share(a, b, c),
+                Near::Volume(near) => {
+                    let [a, b, c, ab, bc, ac, abc] = near.map(T::wide);
+                    T::narrow(a * b * c * abc / (ab * bc * ac))
+                }
+            };
+            match symbols.get(at).copied().unwrap_or(0) {
+                0 => exact.next(),
+                symbol => Ok(T::narrow(predicted.abs().wide() * factors.get(symbol)?)),
+            }
+        })?;
+        Ok(values)
+    }
+
+    /// What has been made of absolute values or their logarithms, with zeros and signs.
+    fn finish(&self, multiplies: bool, values: &mut [T]) {
+        for (at, value) in values.iter_mut().enumerate() {
+            let is_negative =
+                self.signs.as_ref().and_then(|signs| signs.get(at)).is_some_and(|sign| *sign != 0);
+            if multiplies {
+                let is_zero = *value < self.least && (self.signs.is_none() || *value >= T::default());
+                if is_zero {
+                    *value = T::default();
+                } else if is_negative {
+                    *value = -value.abs();
+                }
+            } else {
+                let is_zero = *value < self.least;
+                *value = if is_zero { T::default() } else { T::narrow(value.wide().exp2()) };
+                if is_negative {
+                    *value = -*value;
+                }
+            }
+        }
+    }
+}
+
+fn signs(bytes: &[u8], count: usize) -> Result<Vec<u8>> {
+    let mut signs = vec![0; count];
+    zstd::decode_exactly(FilterId::SZ, bytes, &mut signs)?;
+    Ok(signs)
+}
+
+/// By what predictions are multiplied, by symbol.
+struct Factors {
+    /// Those that were needed.
+    known: Vec<Option<f64>>,
+    base: f64,
+    step: f64,
+    radius: i64,
+}
+
+impl Factors {
+    fn new(intervals: u32, narrowness: u8, precision: f64) -> Result<Self> {
+        let count = usize::try_from(intervals).ok().filter(|count| *count <= MOST_FACTORS);
+        let count = count.ok_or_else(|| corrupt("the number of its intervals"))?;
+        let step = 2.0 - (-f64::from(narrowness)).exp2();
+        Ok(Self { known: vec![None; count], base: 1.0 + precision, step, radius: i64::from(intervals / 2) })
+    }
+
+    #[inline]
+    fn get(&mut self, symbol: u32) -> Result<f64> {
+        let known = usize::try_from(symbol).ok().and_then(|at| self.known.get_mut(at));
+        let known = known.ok_or_else(|| corrupt("an interval"))?;
+        let distance = i64::from(symbol) - self.radius;
+        Ok(*known.get_or_insert_with(|| self.base.powf(self.step * distance as f64)))
+    }
+}
+
+/// Decodes `count` values.
+pub(super) fn decode<T: Real>(head: &Head<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
+    let mut plain = Plain::<T>::parse(head, count)?;
+    if !head.is_proportional() {
+        return plain.by_distance(dims);
+    }
+    let mut values = if head.multiplies() { plain.by_factor(dims) } else { plain.by_distance(dims) }?;
+    plain.finish(head.multiplies(), &mut values);
+    Ok(values)
+}
