@@ -15,9 +15,8 @@
 //! n                | a Zstandard frame: the values themselves, or see `interpolation` and `lorenzo`
 //! n                | how it was made, see `config`
 //! ```
-//! Chunks of fewer than 20 values are not changed. Values are bit for bit those of the plug-in in version 3.1, which is
-//! compiled so that sums of reals may be taken in another order than the one its source tells; they are computed here
-//! in the order of what is shipped for `x86_64`.
+//! Chunks of fewer than 20 values are not changed. Values are bit for bit those of the plug-in of version 3.1: predictions
+//! are computed in the type of the values, terms in the order of the tables here, and are quantised in reals of 8 bytes.
 
 mod bytes;
 mod config;
@@ -154,7 +153,9 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
         return Err(corrupt("it has another number of values than its client data tell"));
     }
     if config.method == Method::Lossless {
-        return unpack(payload, count.saturating_mul(V::SIZE), output);
+        let length = count.saturating_mul(V::SIZE);
+        unpack(payload, length, output)?;
+        return if output.len() == length { Ok(()) } else { Err(corrupt("it has too few values")) };
     }
     // No tree has more than two nodes for a value, and no code is longer than a tree is high.
     let most = count.saturating_mul(V::SIZE.saturating_add(64)).saturating_add(1 << 16);
@@ -183,4 +184,206 @@ fn unpack(payload: &[u8], most: usize, output: &mut Vec<u8>) -> Result<()> {
     let mut state = zstd::State::default();
     grow(ID, guess, length, output, |output| zstd::decode(ID, &mut state, frame, output))?;
     if output.len() == length { Ok(()) } else { Err(corrupt("its frame has fewer bytes than it tells")) }
+}
+
+#[cfg(all(test, any(feature = "ruzstd", feature = "zstd")))]
+mod tests {
+    use super::*;
+    use crate::conformance;
+    use proptest::prelude::*;
+
+    /// Integers of 4 bytes from neighbours; see `volume`.
+    const VOLUME: &str = concat!(
+        "da0100000000000028b52ffd60da00250900228f35384073b3068f0b62f785cf8cc7085540288b31c46de7febebee07b15ee",
+        "dc21d4ecbda552cb0970dbc907b27feddd3f473408c56386c42d650a2894f2c6c58255932a59cad66afb8029e1705ca7cf7b",
+        "b4aa1610d2e6f48d96663123e026d149090c5522c2508a6ae56289a4ea9634ba2bad1c9ab141d68e39922f2433147386a35f",
+        "5461c11f26fddea11fd47981c1f339e02e40f881ac7b0ce0dbb30a0906db04da0b04d4a7f3cfdf10f27bfc1c7fe777f8b95f",
+        "e2f7fcdd6f5ffb41e2eb27a68bafa7887a93c997ee95b980a0d13034ee9dfe9c3ff6d7222080823936e60124e04c80716604",
+        "0dd071a0110739c8b72b262adf7141cb287b66cdb2ccd8ad0daa0412cb10c156a11257ccb2cfd977db4d8af3a4e070303780",
+        "3cf0900d4c03a4198a1203040000000000000006000000000000000900000000000000d80000000000000000000000000000",
+        "00e03f0000000000000000010100000100200000000101400000000500000006000000030000000050000000",
+    );
+
+    /// x y z + 9 w in integers of 2 bytes, from neighbours.
+    const FOUR: &str = concat!(
+        "cc0000000000000028b52ffd20cc6d0300d403030004000500060001010200010002e03f0080800500010003040901000101",
+        "3500000154aa552a80aa552a9540552a954aac60000aa552a800000000001600c0206e0460849cf420840801720bc0ae52ab",
+        "49280cd2024bc0c0150a1060975ddcd1cc00c0c0606030f000b0040300000000000000040000000000000005000000000000",
+        "00060000000000000068010000000000000000000000000000e03f0000000000000000010100000100200000000101000001",
+        "000500000006000000040000000058000000",
+    );
+
+    /// 100 sin(x / 9) in reals of 4 bytes, from neighbours.
+    const LINE: &str = concat!(
+        "ba0000000000000028b52ffd20ba85030074043c000500000001010c00010001000002e03f008000fe7f0b00000007000102",
+        "030400060a090805000704000d000000030001000111008f6b144aa25515afccc8484084093039f0110060301e688c050563",
+        "cb65bb1c0f4a55a17949a5112c06449e398c4d39151680c060f0016001013c000000000000003c0000000000000000000000",
+        "00000000e03f0000000000000000010100000100200000000101000001000500000080000000010000000040000000",
+    );
+
+    /// 100 sin(x / 3) cos(y / 4) in reals of 4 bytes, interpolated.
+    const PLANE: &str = concat!(
+        "800100000000000028b52ffd6080004d0700324c293140758635c3c004a339cad7c93cb32d3480c13b118d066c6ce226fb60",
+        "605067123cad0ea321c2a2a2cab25aa76adbde32054026678c4e3728243b452c310d76b4c7c43392e21052d128094a61896c",
+        "fcb854271fad1c90901977efee8619731799fbdc85739a95eb0c7d288fd86bdef2cb17b354132b8a1b66409db0c181c20708",
+        "36078bd9ad2b5e2202e2e1d40ba71136950a2e100040d25e9b637cbdc27610cdeeaba55b1d00b8412e033303a82400365646",
+        "18cb00ecfaa6b116f17052649fe5dc0e3d8b8e99755046413268ad4ef940bf60c84a90a25418101cae60cd2b765983810780",
+        "05020a000000000000000c0000000000000078000000000000000200000000000000e03f0000000000000000010001000101",
+        "200000000101000001001000000010000000020000000048000000",
+    );
+
+    /// 24 times 3 in reals of 4 bytes, not changed.
+    const SAME: &str = concat!(
+        "600000000000000028b52ffd206055000020000040400100f9e4880118000000000000001800000000000000010000000000",
+        "000000009a9999999999b93f010001000100200000000101000001008000000080000000010000000040000000",
+    );
+
+    /// Client data, chunk, values and largest error of each.
+    fn all() -> Vec<(Vec<u32>, Vec<u8>, Vec<f64>, f64)> {
+        let volume = places([4, 6, 9].into())
+            .map(|at| at[0] * at[1] * at[2] + (at[2] * 7919 + at[1] * 104_729 + at[0] * 1_299_709) % 11);
+        let four = places([3, 4, 5, 6].into()).map(|at| at[3] * at[2] * at[1] + 9 * at[0]);
+        let line = (0..60).map(|x| 100.0 * (f64::from(x) / 9.0).sin());
+        let plane = places([10, 12].into())
+            .map(|at| 100.0 * (f64::from(at[1]) / 3.0).sin() * (f64::from(at[0]) / 4.0).cos());
+        vec![
+            (vec![3, 7, 9, 6, 4], unhex(VOLUME), volume.map(f64::from).collect(), 0.0),
+            (vec![4, 5, 6, 5, 4, 3], unhex(FOUR), four.map(f64::from).collect(), 0.0),
+            (vec![1, 0, 0, 60], unhex(LINE), line.collect(), 0.5),
+            (vec![2, 0, 12, 10], unhex(PLANE), plane.collect(), 0.5),
+            (vec![1, 0, 0, 24], unhex(SAME), vec![3.0; 24], 0.0),
+        ]
+    }
+
+    fn unhex(text: &str) -> Vec<u8> {
+        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+    }
+
+    /// All places of a chunk, the last dimension fastest.
+    fn places(sizes: Vec<u32>) -> impl Iterator<Item = Vec<u32>> {
+        (0..sizes.iter().product()).map(move |mut at| {
+            let mut place: Vec<u32> = sizes.iter().rev().map(|size| (at % size, at /= size).0).collect();
+            place.reverse();
+            place
+        })
+    }
+
+    fn values(kind: u32, bytes: &[u8]) -> Vec<f64> {
+        match kind {
+            5 => bytes.as_chunks().0.iter().map(|value| i16::from_le_bytes(*value).into()).collect(),
+            7 => bytes.as_chunks().0.iter().map(|value| i32::from_le_bytes(*value).into()).collect(),
+            _ => bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value).into()).collect(),
+        }
+    }
+
+    fn decode(client_data: &[u32], chunk: &[u8]) -> Result<Vec<u8>> {
+        conformance::decode(&Sz3, client_data, chunk, None, 100_000)
+    }
+
+    #[test]
+    fn chunks_that_the_plug_in_wrote() {
+        for (client_data, chunk, expected, bound) in all() {
+            let decoded = decode(&client_data, &chunk).unwrap();
+            let got = values(client_data[1], &decoded);
+            assert_eq!(got.len(), expected.len());
+            for (got, expected) in got.iter().zip(expected) {
+                assert!((got - expected).abs() <= bound * 1.00001, "{client_data:?}: {got}, not {expected}");
+            }
+            let limit = decoded.len() - 1;
+            let error = conformance::decode(&Sz3, &client_data, &chunk, None, limit).unwrap_err();
+            assert_eq!(error, FilterError::Limit { id: ID, limit });
+        }
+    }
+
+    #[test]
+    fn few_values_are_not_changed() {
+        for client_data in [&[][..], &[1, 0, 0, 19], &[2, 0, 3, 6, 1, 2, 3], &[5, 0, 1, 2, 3, 1, 3]] {
+            assert_eq!(decode(client_data, &[1, 2, 3]).unwrap(), [1, 2, 3]);
+            let limit = conformance::decode(&Sz3, client_data, &[1, 2, 3], None, 2).unwrap_err();
+            assert_eq!(limit, FilterError::Limit { id: ID, limit: 2 });
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        let chunk = unhex(SAME);
+        for client_data in [
+            &[1][..],
+            &[1, 0, 24],
+            &[0, 0, 24, 1],
+            &[6, 0, 2, 2, 2, 2, 2, 2],
+            &[1, 10, 0, 24],
+            &[1, 0, 0, 25],
+        ] {
+            let error = decode(client_data, &chunk);
+            assert!(matches!(error, Err(FilterError::Corrupt { .. })), "{client_data:?}: {error:?}");
+        }
+        let five = decode(&[5, 0, 2, 3, 4, 5, 6], &chunk);
+        assert!(matches!(five, Err(FilterError::Unsupported { .. })));
+        // By regression; in slabs.
+        for (place, value) in [(25, 0), (71, 1)] {
+            let mut chunk = unhex(PLANE);
+            let at = chunk.len() - 76 + place;
+            chunk[at] = value;
+            assert!(matches!(decode(&[2, 0, 12, 10], &chunk), Err(FilterError::Unsupported { .. })));
+        }
+        assert!(matches!(conformance::encode(&Sz3, &[], &[0; 99]), Err(FilterError::Failed { .. })));
+    }
+
+    /// The chunk with what is behind Zstandard changed.
+    fn repacked(chunk: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let (_, payload) = Config::parse(chunk).unwrap();
+        let mut unpacked = Vec::new();
+        unpack(payload, 100_000, &mut unpacked).unwrap();
+        change(&mut unpacked);
+        let mut frame = Vec::new();
+        zstd::encode(ID, 1, &unpacked, &mut frame).unwrap();
+        [&unpacked.len().to_le_bytes()[..], &frame, &chunk[payload.len()..]].concat()
+    }
+
+    #[test]
+    fn every_byte_may_be_damaged() {
+        for (client_data, chunk, expected, _) in all() {
+            let check = |bytes: &[u8]| {
+                if let Ok(decoded) = decode(&client_data, bytes) {
+                    assert_eq!(values(client_data[1], &decoded).len(), expected.len());
+                }
+            };
+            assert_eq!(decode(&client_data, &repacked(&chunk, |_| ())), decode(&client_data, &chunk));
+            let mut length = 0;
+            drop(repacked(&chunk, |bytes| length = bytes.len()));
+            for at in 0..chunk.len() {
+                check(&chunk[..at]);
+                for flip in [1, 0x80, 0xff] {
+                    let mut damaged = chunk.clone();
+                    damaged[at] ^= flip;
+                    check(&damaged);
+                }
+            }
+            for at in 0..length {
+                check(&repacked(&chunk, |bytes| bytes.truncate(at)));
+                for flip in [1, 0x40, 0xff] {
+                    check(&repacked(&chunk, |bytes| bytes[at] ^= flip));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_chunks_do_not_panic(
+            which in 0..5_usize,
+            damage in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
+        ) {
+            let (client_data, chunk, expected, _) = all().swap_remove(which);
+            let damaged = repacked(&chunk, |bytes| {
+                for (at, byte) in damage {
+                    *at.get_mut(bytes) = byte;
+                }
+            });
+            if let Ok(decoded) = decode(&client_data, &damaged) {
+                prop_assert_eq!(values(client_data[1], &decoded).len(), expected.len());
+            }
+        }
+    }
 }

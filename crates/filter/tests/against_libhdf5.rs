@@ -575,8 +575,13 @@ modes = dict(coarse=dict(absolute=0.05), fine=dict(absolute=1e-5), relative=dict
              tiny=dict(relative=1e-7), norm2=dict(norm2=0.7), psnr=dict(peak_signal_to_noise_ratio=60), none=dict(absolute=0))
 shapes = [(7,), (20,), (257,), (3000,), (9, 9), (10, 33), (130, 70), (1, 50), (50, 1), (9, 10, 11), (1, 40, 50),
           (13, 34, 41), (5, 6, 7, 8), (1, 17, 1, 40), (3, 18, 9, 21)]
-for dtype in ['<f4', '<f8', '<i1', '<u1', '<i2', '<u2', '<i4', '<u4', '<i8', '<u8']:
+for dtype in ['<f4', '<f8', '<i1', '<u1', '<i2', '<u2', '<i4', '<i8']:
     for shape in shapes:
+        # The plug-in has too little memory for few small values.
+        if dtype[1] != 'f' and 7 < np.prod(shape) < 200:
+            continue
+        if dtype[1] != 'f' and np.prod(shape) > 5000:
+            continue
         axes = np.meshgrid(*[np.linspace(0, 3, n) for n in shape], indexing='ij')
         smooth = 5 + sum(np.sin(axis * (3 + at)) for at, axis in enumerate(axes))
         kinds = dict(smooth=smooth, noise=smooth + rng.normal(size=shape) / 9, same=smooth * 0 + 7.5,

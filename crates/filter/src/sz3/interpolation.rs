@@ -195,7 +195,7 @@ impl<V: Value> Interpolation<'_, V> {
             }
             match count {
                 2 => self.fill(line, 1, |near| near(-1)),
-                _ if count % 2 == 0 => self.fill(line, count - 1, |near| onward(near(-3), near(-1))),
+                _ if count.is_multiple_of(2) => self.fill(line, count - 1, |near| onward(near(-3), near(-1))),
                 _ => Ok(()),
             }
         } else {
@@ -206,7 +206,7 @@ impl<V: Value> Interpolation<'_, V> {
             }
             self.fill(line, 1, |near| first_quadratic(near(-1), near(1), near(3)))?;
             self.fill(line, at, |near| last_quadratic(near(-3), near(-1), near(1)))?;
-            if count % 2 == 0 {
+            if count.is_multiple_of(2) {
                 self.fill(line, count - 1, |near| onward_quadratic(near(-5), near(-3), near(-1)))?;
             }
             Ok(())
