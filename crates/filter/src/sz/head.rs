@@ -49,12 +49,8 @@ impl<'a> Head<'a> {
         }
         let flags = start.byte()?;
         let parameters = start.take(parameters)?;
-        let mut head = Self {
-            flags,
-            parameters,
-            rest: Bytes::new(start.rest(), flags & 1 << 6 != 0),
-            exact_size: 0,
-        };
+        let mut head =
+            Self { flags, parameters, rest: Bytes::new(start.rest(), flags & 1 << 6 != 0), exact_size: 0 };
         if is_whole && !head.is_same() && !head.is_stored() {
             head.exact_size = usize::from(head.rest.byte()?);
         }

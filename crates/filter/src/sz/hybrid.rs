@@ -140,7 +140,8 @@ pub(super) fn decode<T: Real>(head: &Head<'_>, dims: [usize; 3], count: usize) -
     let symbols = tree.decode(rest.rest(), count)?.into_iter();
     let values = vec![T::default(); count];
     let mut hybrid = Hybrid { dims, values, symbols, exact, radius, precision, mean, coefficients };
-    let places = (0..x.blocks).flat_map(|i| (0..y.blocks).flat_map(move |j| (0..z.blocks).map(move |k| (i, j, k))));
+    let places =
+        (0..x.blocks).flat_map(|i| (0..y.blocks).flat_map(move |j| (0..z.blocks).map(move |k| (i, j, k))));
     for ((i, j, k), is_fitted) in places.zip(kinds) {
         let block = [x.range(i), y.range(j), z.range(k)];
         if is_fitted {
@@ -215,7 +216,12 @@ impl<T: Real> Hybrid<'_, T> {
     }
 
     #[inline]
-    fn put(&mut self, [(x, _), (y, _), (z, _)]: [(usize, usize); 3], place: [usize; 3], value: T) -> Result<()> {
+    fn put(
+        &mut self,
+        [(x, _), (y, _), (z, _)]: [(usize, usize); 3],
+        place: [usize; 3],
+        value: T,
+    ) -> Result<()> {
         let [i, j, k] = place;
         let at = self.at([x + i, y + j, z + k]);
         *self.values.get_mut(at).ok_or_else(|| corrupt("its blocks"))? = value;

@@ -17,21 +17,21 @@
 //! 4 or 8 | their whole bytes
 //! s      | where errors are proportional: below it, values are 0
 //! n      | tree and codes: 0 for an exact value, others for an interval
-//! n      | signs, a byte for each value, as Zstandard
+//! n      | signs, a byte for each value, as a Zstandard frame or a zlib stream
 //! n      | two bits for each exact value: bytes it shares with the one before
 //! n      | whole bytes of exact values
 //! n      | further bits of exact values
 //! ```
 
-use crate::codec::zstd;
-use crate::{FilterId, Result};
+use crate::Result;
+use crate::codec::{zlib, zstd};
 
-use super::corrupt;
 use super::exact::Exact;
 use super::head::Head;
 use super::huffman::Tree;
 use super::lorenzo::{Near, scan};
 use super::real::Real;
+use super::{ID, corrupt};
 
 /// Most intervals where errors are bound by multiplication.
 const MOST_FACTORS: usize = 1 << 16;
@@ -136,7 +136,8 @@ impl<'a, T: Real> Plain<'a, T> {
     /// What has been made of absolute values or their logarithms, with zeros and signs.
     fn finish(&self, multiplies: bool, values: &mut [T]) {
         for (at, value) in values.iter_mut().enumerate() {
-            let is_negative = self.signs.as_ref().and_then(|signs| signs.get(at)).is_some_and(|sign| *sign != 0);
+            let is_negative =
+                self.signs.as_ref().and_then(|signs| signs.get(at)).is_some_and(|sign| *sign != 0);
             if multiplies {
                 let is_zero = *value < self.least && (self.signs.is_none() || *value >= T::default());
                 if is_zero {
@@ -157,7 +158,12 @@ impl<'a, T: Real> Plain<'a, T> {
 
 fn signs(bytes: &[u8], count: usize) -> Result<Vec<u8>> {
     let mut signs = vec![0; count];
-    zstd::decode_exactly(FilterId::SZ, bytes, &mut signs)?;
+    // The plug-in, which writes them as it writes the whole stream, reads them as Zstandard alone.
+    if super::is_zlib(bytes) {
+        zlib::decode(ID, bytes, &mut signs)?;
+    } else {
+        zstd::decode_exactly(ID, bytes, &mut signs)?;
+    }
     Ok(signs)
 }
 
@@ -175,12 +181,7 @@ impl Factors {
         let count = usize::try_from(intervals).ok().filter(|count| *count <= MOST_FACTORS);
         let count = count.ok_or_else(|| corrupt("the number of its intervals"))?;
         let step = 2.0 - (-f64::from(narrowness)).exp2();
-        Ok(Self {
-            known: vec![None; count],
-            base: 1.0 + precision,
-            step,
-            radius: i64::from(intervals / 2),
-        })
+        Ok(Self { known: vec![None; count], base: 1.0 + precision, step, radius: i64::from(intervals / 2) })
     }
 
     #[inline]
@@ -198,8 +199,7 @@ pub(super) fn decode<T: Real>(head: &Head<'_>, dims: [usize; 3], count: usize) -
     if !head.is_proportional() {
         return plain.by_distance(dims);
     }
-    let mut values =
-        if head.multiplies() { plain.by_factor(dims) } else { plain.by_distance(dims) }?;
+    let mut values = if head.multiplies() { plain.by_factor(dims) } else { plain.by_distance(dims) }?;
     plain.finish(head.multiplies(), &mut values);
     Ok(values)
 }
