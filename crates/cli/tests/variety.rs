@@ -15,7 +15,6 @@ use serde_json::Value;
 
 /// Filters that may be missing: of files that use them, what could not be read is not held against the command.
 const MAY_BE_MISSING: &[u64] = &[
-    32017, // SZ
     32024, // SZ3
     32028, // SPERR
 ];

@@ -273,3 +273,6 @@ impl Filter for Sz {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;
