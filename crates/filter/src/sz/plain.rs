@@ -17,21 +17,21 @@
 //! 4 or 8 | their whole bytes
 //! s      | where errors are proportional: below it, values are 0
 //! n      | tree and codes: 0 for an exact value, others for an interval
-//! n      | signs, a byte for each value, as Zstandard
+//! n      | signs, a byte for each value, as a Zstandard frame or a zlib stream
 //! n      | two bits for each exact value: bytes it shares with the one before
 //! n      | whole bytes of exact values
 //! n      | further bits of exact values
 //! ```
 
-use crate::codec::zstd;
-use crate::{FilterId, Result};
+use crate::Result;
+use crate::codec::{zlib, zstd};
 
-use super::corrupt;
 use super::exact::Exact;
 use super::head::Head;
 use super::huffman::Tree;
 use super::lorenzo::{Near, scan};
 use super::real::Real;
+use super::{ID, corrupt};
 
 /// Most intervals where errors are bound by multiplication.
 const MOST_FACTORS: usize = 1 << 16;
@@ -158,7 +158,12 @@ impl<'a, T: Real> Plain<'a, T> {
 
 fn signs(bytes: &[u8], count: usize) -> Result<Vec<u8>> {
     let mut signs = vec![0; count];
-    zstd::decode_exactly(FilterId::SZ, bytes, &mut signs)?;
+    // The plug-in, which writes them as it writes the whole stream, reads them as Zstandard alone.
+    if super::is_zlib(bytes) {
+        zlib::decode(ID, bytes, &mut signs)?;
+    } else {
+        zstd::decode_exactly(ID, bytes, &mut signs)?;
+    }
     Ok(signs)
 }
 
