@@ -186,7 +186,8 @@ fn unpack(payload: &[u8], most: usize, output: &mut Vec<u8>) -> Result<()> {
     if output.len() == length { Ok(()) } else { Err(corrupt("its frame has fewer bytes than it tells")) }
 }
 
-#[cfg(all(test, any(feature = "ruzstd", feature = "zstd")))]
+#[cfg(test)]
+#[cfg(any(feature = "ruzstd", feature = "zstd"))]
 mod tests {
     use super::*;
     use crate::conformance;
@@ -238,8 +239,10 @@ mod tests {
         "000000009a9999999999b93f010001000100200000000101000001008000000080000000010000000040000000",
     );
 
-    /// Client data, chunk, values and largest error of each.
-    fn all() -> Vec<(Vec<u32>, Vec<u8>, Vec<f64>, f64)> {
+    /// Client data, chunk, values and largest error.
+    type Example = (Vec<u32>, Vec<u8>, Vec<f64>, f64);
+
+    fn all() -> Vec<Example> {
         let volume = places([4, 6, 9].into())
             .map(|at| at[0] * at[1] * at[2] + (at[2] * 7919 + at[1] * 104_729 + at[0] * 1_299_709) % 11);
         let four = places([3, 4, 5, 6].into()).map(|at| at[3] * at[2] * at[1] + 9 * at[0]);

@@ -25,6 +25,13 @@ pub(super) trait Wide: Copy + Default {
     fn over(self, divisor: i8) -> Self;
 }
 
+/// The lowest bytes of an integer, as one of this type.
+macro_rules! lowest {
+    ($wide:expr) => {
+        $wide.to_le_bytes().first_chunk().map_or(0, |bytes| Self::from_le_bytes(*bytes))
+    };
+}
+
 macro_rules! wide_integer {
     ($($type:ident)*) => {$(
         impl Wide for $type {
@@ -39,17 +46,13 @@ macro_rules! wide_integer {
             }
 
             #[inline]
-            #[expect(clippy::allow_attributes, reason = "not all types need them")]
-            #[allow(clippy::cast_sign_loss, clippy::cast_lossless, reason = "negative factors wrap")]
             fn times(self, factor: i8) -> Self {
-                self.wrapping_mul(factor as Self)
+                self.wrapping_mul(lowest!(i64::from(factor)))
             }
 
             #[inline]
-            #[expect(clippy::allow_attributes, reason = "not all types need them")]
-            #[allow(clippy::cast_sign_loss, clippy::cast_lossless, reason = "divisors are positive")]
             fn over(self, divisor: i8) -> Self {
-                self.checked_div(divisor as Self).unwrap_or(0)
+                self.checked_div(lowest!(i64::from(divisor))).unwrap_or(0)
             }
         }
     )*};
@@ -108,64 +111,80 @@ fn cut_to_unsigned_8(real: f64) -> u64 {
     }
 }
 
-macro_rules! value {
-    ($($type:ident in $wide:ident, $from_real:expr;)*) => {$(
+/// Rounded to the nearest.
+#[expect(clippy::cast_possible_truncation, reason = "it is to be rounded to the nearest")]
+fn single(real: f64) -> f32 {
+    real as f32
+}
+
+/// What is the same for all values.
+macro_rules! common {
+    ($wide:ident) => {
+        type Wide = $wide;
+        const SIZE: usize = size_of::<Self>();
+
+        #[inline]
+        fn read(bytes: &[u8]) -> Option<Self> {
+            bytes.first_chunk().map(|bytes| Self::from_le_bytes(*bytes))
+        }
+
+        #[inline]
+        fn append(self, output: &mut Vec<u8>) {
+            output.extend_from_slice(&self.to_le_bytes());
+        }
+
+        #[inline]
+        fn widen(self) -> $wide {
+            self as $wide
+        }
+
+        #[inline]
+        fn real(self) -> f64 {
+            self as f64
+        }
+    };
+}
+
+macro_rules! real {
+    ($($type:ident, $from_real:expr;)*) => {$(
         impl Value for $type {
-            type Wide = $wide;
-            const SIZE: usize = size_of::<Self>();
+            common!($type);
 
             #[inline]
-            fn read(bytes: &[u8]) -> Option<Self> {
-                bytes.first_chunk().map(|bytes| Self::from_le_bytes(*bytes))
+            fn narrow(wide: $type) -> Self {
+                wide
             }
 
             #[inline]
-            fn append(self, output: &mut Vec<u8>) {
-                output.extend_from_slice(&self.to_le_bytes());
-            }
-
-            #[inline]
-            #[expect(clippy::allow_attributes, reason = "not all types need them")]
-            #[allow(clippy::cast_lossless, trivial_numeric_casts, reason = "it has room")]
-            fn widen(self) -> $wide {
-                self as $wide
-            }
-
-            #[inline]
-            #[expect(clippy::allow_attributes, reason = "not all types need them")]
-            #[allow(
-                clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts,
-                reason = "it is meant to wrap"
-            )]
-            fn narrow(wide: $wide) -> Self {
-                wide as Self
-            }
-
-            #[inline]
-            #[expect(clippy::allow_attributes, reason = "not all types need them")]
-            #[allow(
-                clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts,
-                reason = "it is to be rounded to the nearest"
-            )]
-            fn real(self) -> f64 {
-                self as f64
-            }
-
-            #[inline]
-            #[expect(clippy::allow_attributes, reason = "not all types need them")]
-            #[allow(
-                clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts,
-                reason = "integers wrap, and reals are rounded to the nearest"
-            )]
             fn from_real(real: f64) -> Self {
-                $from_real(real) as Self
+                $from_real(real)
             }
         }
     )*};
 }
-value! {
-    f32 in f32, std::convert::identity;
-    f64 in f64, std::convert::identity;
+real! {
+    f32, single;
+    f64, std::convert::identity;
+}
+
+macro_rules! integer {
+    ($($type:ident in $wide:ident, $cut:expr;)*) => {$(
+        impl Value for $type {
+            common!($wide);
+
+            #[inline]
+            fn narrow(wide: $wide) -> Self {
+                lowest!(wide)
+            }
+
+            #[inline]
+            fn from_real(real: f64) -> Self {
+                lowest!($cut(real))
+            }
+        }
+    )*};
+}
+integer! {
     i8 in i32, cut_to_4;
     u8 in i32, cut_to_4;
     i16 in i32, cut_to_4;
@@ -174,4 +193,28 @@ value! {
     u32 in u32, cut_to_8;
     i64 in i64, cut_to_8;
     u64 in u64, cut_to_unsigned_8;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_cut_as_processors_do() {
+        assert_eq!([-1.9, 1.9, 127.9, 128.0, 1e10].map(i8::from_real), [-1, 1, 127, -128, 0]);
+        assert_eq!([-1.9, 300.0].map(u8::from_real), [255, 44]);
+        assert_eq!([-2.5e9, 2.5e9, f64::NAN].map(i32::from_real), [i32::MIN; 3]);
+        assert_eq!([-1.0, 2.5e9, 1e30].map(u32::from_real), [u32::MAX, 2_500_000_000, 0]);
+        assert_eq!([-1.0, 1e19, 1e30].map(u64::from_real), [u64::MAX, 10_000_000_000_000_000_000, 0]);
+        assert_eq!(i64::from_real(1e19), i64::MIN);
+    }
+
+    #[test]
+    fn integers_are_computed_as_in_c() {
+        // Small ones in four bytes, of which the lowest are kept.
+        assert_eq!(u8::narrow(200_u8.widen().times(3).minus(250_u8.widen()).over(2)), 175);
+        assert_eq!(i8::narrow((-7_i8).widen().over(2)), -3);
+        assert_eq!(7_u32.times(-1).over(2), (u32::MAX - 6) / 2);
+        assert_eq!(i32::MAX.plus(1), i32::MIN);
+    }
 }
