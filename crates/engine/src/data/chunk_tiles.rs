@@ -175,9 +175,18 @@ impl Regular<'_> {
         let tiles = canvas.tiles(self.tiling, &chunks)?;
         let groups = self.groups(&places)?;
         let groups = groups.into_iter().map(|group| (group.places.len(), group));
-        parallel::each(tiles, groups, |tiles, group| {
+        parallel::each(tiles, groups, self.work(chunks.len()), |tiles, group| {
             self.context.in_room(|room| self.read_group(tiles, &group, transform, keep, room))
         })
+    }
+
+    /// Bytes that are moved: those of whole chunks if they are decoded, else those that are wanted.
+    fn work(&self, chunks: usize) -> u64 {
+        if !self.source.pipeline.is_empty() {
+            return (chunks as u64).saturating_mul(self.source.chunk_bytes as u64);
+        }
+        let shape = self.tiling.shape().iter();
+        shape.fold(self.source.element_size as u64, |product, size| product.saturating_mul(*size))
     }
 
     /// Whether decoded chunks go to the cache.

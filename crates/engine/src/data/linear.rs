@@ -112,12 +112,14 @@ struct Blocks<'a> {
 impl Blocks<'_> {
     fn read(&self, to: &mut Destination<'_>) -> Result<()> {
         let transform = to.transform();
+        let elements = self.tiling.shape().iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+        let bytes = elements.saturating_mul(self.size as u64);
         let mut canvas = to.canvas(&self.tiling)?;
         let mut listed = Vec::new();
         let mut flush = |listed: &mut Vec<Dims>| {
             let tiles = canvas.tiles(&self.tiling, listed)?;
             let per_task = (self.tiles_per_task(listed.len())).max(1);
-            parallel::each_group(tiles, per_task, |tiles| self.read_group(tiles, transform))?;
+            parallel::each_group(tiles, per_task, bytes, |tiles| self.read_group(tiles, transform))?;
             listed.clear();
             Ok::<(), Error>(())
         };

@@ -5,20 +5,26 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 
-/// Hands all tiles to `work`, `per_task` at a time; on this thread if they are one group.
+/// Bytes that are worth other threads: to wake one takes as long as to move about so many.
+const WORTH: u64 = 256 << 10;
+
+/// Hands all tiles to `work`, `per_task` at a time. They stay on this thread if they are one group, or if what is to
+/// be moved, `bytes` in all, is not worth another one.
 pub(super) fn each_group<'c>(
     tiles: Tiles<'c>,
     per_task: usize,
+    bytes: u64,
     work: impl Fn(Tiles<'c>) -> Result<()> + Sync,
 ) -> Result<()> {
     let groups = std::iter::repeat_n(per_task.max(1), tiles.chunks().len().div_ceil(per_task.max(1)));
-    each(tiles, groups.map(|count| (count, ())), |tiles, ()| work(tiles))
+    each(tiles, groups.map(|count| (count, ())), bytes, |tiles, ()| work(tiles))
 }
 
-/// Hands all tiles to `work` in groups of the given numbers of tiles, each with what else belongs to it.
+/// As [`each_group`], in groups of the given numbers of tiles, each with what else belongs to it.
 pub(super) fn each<'c, T: Send>(
     tiles: Tiles<'c>,
     groups: impl IntoIterator<Item = (usize, T)>,
+    bytes: u64,
     work: impl Fn(Tiles<'c>, T) -> Result<()> + Sync,
 ) -> Result<()> {
     let mut rest = tiles;
@@ -28,7 +34,7 @@ pub(super) fn each<'c, T: Send>(
         tasks.push((group, with));
         rest = behind;
     }
-    if tasks.len() == 1 {
+    if tasks.len() == 1 || bytes < WORTH {
         return tasks.into_iter().try_for_each(|(tiles, with)| work(tiles, with));
     }
     tasks.into_par_iter().try_for_each(|(tiles, with)| work(tiles, with))
