@@ -75,7 +75,11 @@ impl Iterator for LinearRuns<'_> {
 }
 
 /// Elements between neighbours in each dimension of a C-order array.
-pub(crate) fn strides(dims: &[u64]) -> Dims {
+///
+/// ```
+/// assert_eq!(hyperslab_dataspace::strides(&[5, 3, 2]).as_slice(), [6, 2, 1]);
+/// ```
+pub fn strides(dims: &[u64]) -> Dims {
     let mut strides = Dims::from_elem(1, dims.len());
     let mut stride = 1_u64;
     for (to, size) in strides.iter_mut().zip(dims).rev() {

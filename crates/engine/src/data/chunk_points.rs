@@ -160,7 +160,11 @@ impl<'a> Scattered<'a> {
             }
         }
         self.read_plain(to, plain)?;
-        let keep = self.context.resources.chunks.takes((filtered.len() * self.source.chunk_bytes) as u64);
+        let keep = self
+            .context
+            .resources
+            .chunks
+            .takes((filtered.len() as u64).saturating_mul(self.source.chunk_bytes as u64));
         let decoded: Vec<Result<Arc<[u8]>>> =
             filtered.par_iter().map(|(scaled, location, _)| self.chunk(scaled, location, keep)).collect();
         for ((_, _, runs), chunk) in filtered.iter().zip(decoded) {

@@ -385,6 +385,7 @@ impl Regular<'_> {
         {
             return store.read_raw(address, place);
         }
+        store.check_inside(address, length, "raw data")?;
         let bytes = room_of(&mut room.fetched, usize::try_from(length).unwrap_or(usize::MAX));
         store.read_raw(address, bytes)?;
         transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles)

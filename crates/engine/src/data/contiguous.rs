@@ -46,6 +46,10 @@ impl LinearBytes for InFile<'_> {
         self.view
     }
 
+    fn check(&self, offset: u64, length: usize) -> Result<()> {
+        self.store.check_inside(self.at(offset)?, length as u64, "raw data")
+    }
+
     fn fetch(&self, mut requests: Vec<Request<'_>>) -> Result<()> {
         if let [(offset, buffer)] = requests.as_mut_slice() {
             let whole = *offset == 0 && buffer.len() as u64 == self.length;
@@ -66,5 +70,32 @@ impl InFile<'_> {
         self.address.checked_add(offset).ok_or_else(|| {
             Error::corrupt("data layout message", "address", "an end inside the file", self.address)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_datatype::convert::Conversions;
+    use hyperslab_datatype::{Datatype, Member};
+
+    use super::*;
+    use crate::data::Resources;
+    use crate::error::ErrorKind;
+    use crate::store::image::image;
+
+    #[test]
+    fn what_the_file_does_not_have_takes_no_memory() {
+        // Larger than the file, small enough for the buffer to be kept if it were made.
+        let (store, resources) = (image(&[]), Resources::new(0));
+        let context = ReadContext { store: &store, resources: &resources };
+        let member = Member { name: b"a".to_vec(), offset: 0, datatype: Datatype::u8() };
+        let records = Datatype::compound(2 << 20, vec![member]);
+        let plan = Conversions::default().plan_member(&records, "a", &Datatype::u8()).unwrap();
+        let source =
+            ContiguousSource { dims: Dims::from_slice(&[2]), address: Address::new(8), fill: Fill::ZERO };
+        let mut out = [0; 2];
+        let error = source.read(context, &Selection::All, &mut Destination::converted(&mut out, &plan));
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(context.in_room(|room| room.fetched.capacity()), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Elements side by side in C order: how a selection of them becomes requests for bytes.
 
-use hyperslab_dataspace::{Axis, Dims, Ordered, Selection, Tile, Tiles, Tiling};
+use hyperslab_dataspace::{Axis, Dims, Ordered, Selection, Tile, Tiles, Tiling, strides};
 
 use super::context::{ReadContext, Room, room_of};
 use super::parallel;
@@ -27,6 +27,13 @@ pub(super) trait LinearBytes: Sync {
     /// All bytes, where they are in memory.
     fn view(&self) -> Option<&[u8]> {
         None
+    }
+
+    /// That so many bytes from an offset on are there, before memory is taken for them. Nothing is checked for files
+    /// that read as zeros behind their end.
+    fn check(&self, offset: u64, length: usize) -> Result<()> {
+        let _ = (offset, length);
+        Ok(())
     }
 
     /// Fills buffers with the bytes from each offset on. A buffer may hold anything before.
@@ -88,16 +95,6 @@ fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
         step = step.saturating_mul(*length);
     }
     Some(shape)
-}
-
-fn strides(dims: &[u64]) -> Dims {
-    let mut strides = Dims::from_elem(1, dims.len());
-    let mut stride = 1_u64;
-    for (place, size) in strides.iter_mut().zip(dims).rev() {
-        *place = stride;
-        stride = stride.saturating_mul(*size);
-    }
-    strides
 }
 
 /// A selection cut into blocks.
@@ -195,6 +192,7 @@ impl Blocks<'_> {
         {
             return self.bytes.fetch(vec![(offset, place)]);
         }
+        self.bytes.check(offset, length)?;
         let fetched = room_of(&mut room.fetched, length);
         self.bytes.fetch(vec![(offset, &mut *fetched)])?;
         transform.tile(&mut tile, fetched, wanted.start, &mut room.tiles)
@@ -230,8 +228,10 @@ fn read_runs(
             while at < end {
                 let piece = (BLOCK / size.max(1) as u64).max(1).min(end - at);
                 let length = byte_count(piece, size, "raw data")?;
+                let offset = at.saturating_mul(size as u64);
+                bytes.check(offset, length)?;
                 let buffer = room_of(&mut fetched, length);
-                fetch_all(bytes, vec![(at.saturating_mul(size as u64), &mut *buffer)])?;
+                fetch_all(bytes, vec![(offset, &mut *buffer)])?;
                 to.put(position, buffer)?;
                 position = position.saturating_add(piece);
                 at = at.saturating_add(piece);
