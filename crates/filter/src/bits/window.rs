@@ -1,6 +1,8 @@
 //! Bits taken from a window of 64: for codes whose lengths differ.
 
 /// Takes bits from bytes, the most significant one of a byte first.
+///
+/// Who was given [`None`] is behind the end and asks no more: what comes then is not said.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BitWindow<'a> {
     bytes: &'a [u8],
@@ -139,18 +141,19 @@ mod tests {
         ) {
             let (mut window, mut reader) = (BitWindow::new(&bytes), BitReader::new(&bytes));
             for (count, several) in steps {
-                if several < 3 {
-                    prop_assert_eq!(window.get_unary(), reader.get_unary());
+                let (got, expected): (Option<Vec<u32>>, Option<Vec<u32>>) = if several < 3 {
+                    (window.get_unary().map(|zeros| vec![zeros]), reader.get_unary().map(|zeros| vec![zeros]))
                 } else if several < 10 {
-                    prop_assert_eq!(window.get(count), reader.get(count));
+                    (window.get(count).map(|bits| vec![bits]), reader.get(count).map(|bits| vec![bits]))
                 } else {
                     let mut items = vec![0; several];
                     let got = window.get_each(count, &mut items, |item, bits| *item = bits).map(|()| items);
-                    let expected: Option<Vec<u32>> = (0..several).map(|_| reader.get(count)).collect();
-                    prop_assert_eq!(&got, &expected);
-                    if got.is_none() {
-                        return Ok(());
-                    }
+                    (got, (0..several).map(|_| reader.get(count)).collect())
+                };
+                prop_assert_eq!(&got, &expected);
+                // Where either stands behind the end is its own affair.
+                if got.is_none() {
+                    return Ok(());
                 }
             }
         }
