@@ -3,6 +3,7 @@
 pub mod attribute;
 pub mod container;
 pub mod dataset;
+pub mod dataset_edit;
 pub mod group;
 pub mod header;
 pub mod header_edit;

@@ -130,7 +130,7 @@ proptest! {
         spare in prop_oneof![Just(0), 0..400_usize],
         changes in changes(),
     ) {
-        let (store, _) = new_file(if old { LibverBounds::EARLIEST } else { LibverBounds::DEFAULT });
+        let store = new_file(if old { LibverBounds::EARLIEST } else { LibverBounds::DEFAULT });
         let mut edit = store.edit().unwrap();
         let mark = edit.allocate(SpaceKind::ObjectHeader, 1).unwrap();
         let mut stamp = 0;
@@ -183,7 +183,7 @@ proptest! {
 #[test]
 fn times_and_phase_change_are_kept() {
     for bounds in [LibverBounds::EARLIEST, LibverBounds::DEFAULT] {
-        let (store, _) = new_file(bounds);
+        let store = new_file(bounds);
         let mut edit = store.edit().unwrap();
         let phase_change = AttributePhaseChange { max_compact: 20, min_dense: 3 };
         let new = NewHeader { phase_change, ..NewHeader::default() }.with_times(1000);
@@ -212,7 +212,7 @@ fn times_and_phase_change_are_kept() {
 #[test]
 fn small_messages_one_by_one_take_few_blocks() {
     for bounds in [LibverBounds::EARLIEST, LibverBounds::DEFAULT] {
-        let (store, _) = new_file(bounds);
+        let store = new_file(bounds);
         let mut edit = store.edit().unwrap();
         let address = create(&mut edit, &NewHeader::default()).unwrap();
         for number in 0..100_u8 {
@@ -229,7 +229,7 @@ fn small_messages_one_by_one_take_few_blocks() {
 #[test]
 fn messages_too_long_are_misuse() {
     for bounds in [LibverBounds::EARLIEST, LibverBounds::DEFAULT] {
-        let (store, _) = new_file(bounds);
+        let store = new_file(bounds);
         let mut edit = store.edit().unwrap();
         let address = create(&mut edit, &NewHeader::default()).unwrap();
         let mut editor = HeaderEditor::load(&store, address).unwrap();
@@ -240,7 +240,7 @@ fn messages_too_long_are_misuse() {
 
 #[test]
 fn messages_of_unknown_types_are_marked_or_refused() {
-    let (store, _) = new_file(LibverBounds::DEFAULT);
+    let store = new_file(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let header = |flags| {
         let message = NewMessage { kind: MessageType(0x77), flags, body: vec![1, 2, 3] };
