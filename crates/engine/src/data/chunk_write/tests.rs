@@ -5,13 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use hyperslab_dataspace::{ChunkGrid, Hyperslab, Placement, Points, RegularHyperslab, copy_box, scatter};
 use hyperslab_filter::{FilterId, Pipeline, Stage};
-use hyperslab_vfd::Core;
 use proptest::prelude::*;
 
 use super::super::chunk_index::{ChunkBox, ChunkIndex, ChunkIndexKind};
 use super::super::{Destination, Fill, ReadContext, Resources, Source as _};
 use super::*;
-use crate::store::{CreateOptions, StoreOptions};
 
 /// A table of chunks in memory, which the reading side shares.
 #[derive(Debug, Clone, Default)]
@@ -135,8 +133,7 @@ fn read(writer: &ChunkWriter, store: &Store, resources: &Resources) -> Vec<u8> {
 }
 
 fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
-    let driver = Arc::new(Core::from_vec("new", Vec::new()));
-    let store = Store::create(driver, &CreateOptions::default(), StoreOptions::default()).unwrap();
+    let store = crate::store::image::new_file(crate::LibverBounds::DEFAULT);
     let resources = Resources::new(1 << 20);
     let mut table = Table::default();
     let stages = if filtered { vec![Stage::new(FilterId::DEFLATE, &[1])] } else { Vec::new() };
