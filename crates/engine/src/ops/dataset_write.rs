@@ -255,6 +255,31 @@ impl DatasetWriter {
         Ok(())
     }
 
+    /// Gives the room of all elements back. The header is not changed: it is to be deleted.
+    ///
+    /// # Errors
+    /// If the index of the chunks is damaged.
+    pub fn free(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+        if !self.description.external.is_empty() {
+            return Ok(());
+        }
+        if let Some(Chunks { table, .. }) = &mut self.chunks {
+            file.resources.chunks.clear();
+            return table.delete(edit);
+        }
+        if let Layout::Contiguous(contiguous) = &self.description.layout.layout
+            && contiguous.address.is_defined()
+        {
+            let elements = self.description.dataspace.element_count();
+            let bytes =
+                elements.and_then(|elements| elements.checked_mul(u64::from(self.description.datatype.size)));
+            let bytes = contiguous.size.or(bytes).unwrap_or(0);
+            edit.store().check_inside(contiguous.address, bytes, "raw data")?;
+            edit.free(SpaceKind::RawData, contiguous.address, bytes)?;
+        }
+        Ok(())
+    }
+
     fn external(&self, file: &OpenFile, dims: &Dims) -> ExternalSource {
         let pieces = self.description.external.iter();
         ExternalSource {
