@@ -1,7 +1,6 @@
 //! Heaps that are written, looked at from outside.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::fractal_heap::FractalHeapIndirectBlock;
@@ -9,24 +8,13 @@ use hyperslab_format::free_space::{
     FreeSpaceHeader, FreeSpaceSectionKind, FreeSpaceSections, FreeSpaceSectionsContext,
 };
 use hyperslab_format::message::{Filters, Message as _};
-use hyperslab_vfd::{Core, Driver as _};
 use proptest::prelude::*;
 
 use super::*;
 use crate::error::ErrorKind;
-use crate::store::{CreateOptions, Edit, StoreOptions};
+use crate::store::Edit;
+use crate::store::image::{editable, new_file, new_file_to_reopen};
 use crate::versions::LibverBounds;
-
-fn new_file() -> (Arc<Core>, Store) {
-    let driver = Arc::new(Core::from_vec("new", Vec::new()));
-    let options = StoreOptions { write: Some(LibverBounds::DEFAULT), ..StoreOptions::default() };
-    let store = Store::create(Arc::clone(&driver) as _, &CreateOptions::default(), options).unwrap();
-    (driver, store)
-}
-
-fn reopen(driver: &Arc<Core>) -> Store {
-    Store::open(Arc::clone(driver) as _, StoreOptions::default()).unwrap()
-}
 
 /// A heap in which a few hundred bytes make deep tables.
 fn small() -> FractalHeapCreation {
@@ -172,26 +160,23 @@ fn verify_manager(store: &Store, heap: &FractalHeap, found: &Found) -> Vec<(u64,
     let mut listed = Vec::new();
     let (mut total, mut derived) = (0, 0);
     for section in &list.sections {
-        match section.kind {
-            FreeSpaceSectionKind::FirstRow(run) => {
-                let first = usize::from(run.row) * header.table_width as usize + usize::from(run.column);
-                let rows = heap.shape.missing(first, run.blocks.into());
-                total += rows.space;
-                derived += rows.count - 1;
-                for number in first..first + usize::from(run.blocks) {
-                    let entry = heap.table.entry(number);
-                    let offset = run.block_offset + entry.block_offset;
-                    if number == first {
-                        assert_eq!(section.offset, offset);
-                        assert_eq!(section.size, heap.shape.first_room(first));
-                    }
-                    listed.push((run.block_offset, number, offset, offset + entry.block_size));
+        if let FreeSpaceSectionKind::FirstRow(run) = section.kind {
+            let first = usize::from(run.row) * usize::from(header.table_width) + usize::from(run.column);
+            let rows = heap.shape.missing(first, run.blocks.into());
+            total += rows.space;
+            derived += rows.count - 1;
+            for number in first..first + usize::from(run.blocks) {
+                let entry = heap.table.entry(number);
+                let offset = run.block_offset + entry.block_offset;
+                if number == first {
+                    assert_eq!(section.offset, offset);
+                    assert_eq!(section.size, heap.shape.first_room(first));
                 }
+                listed.push((run.block_offset, number, offset, offset + entry.block_size));
             }
-            _ => {
-                total += section.size;
-                singles.push((section.offset, section.size));
-            }
+        } else {
+            total += section.size;
+            singles.push((section.offset, section.size));
         }
     }
     assert_eq!((manager.total_space, manager.unserialized_sections), (total, derived));
@@ -255,9 +240,9 @@ fn apply(edit: &mut Edit<'_>, heap: Address, objects: &mut Objects, step: &Step)
 }
 
 fn model(creation: &FractalHeapCreation, steps: &[Step]) {
-    let (driver, store) = new_file();
+    let (store, reopen) = new_file_to_reopen(LibverBounds::DEFAULT);
     store.edit().unwrap().commit().unwrap();
-    let empty = driver.len().unwrap();
+    let empty = reopen().file_length();
     let mut edit = store.edit().unwrap();
     let heap = FractalHeap::create(&mut edit, creation).unwrap();
     let mut objects = Objects::new();
@@ -266,11 +251,11 @@ fn model(creation: &FractalHeapCreation, steps: &[Step]) {
     }
     verify(&store, heap, &objects);
     edit.commit().unwrap();
-    verify(&reopen(&driver), heap, &objects);
+    verify(&reopen(), heap, &objects);
     FractalHeap::delete(&mut edit, heap).unwrap();
     edit.commit().unwrap();
     edit.commit().unwrap();
-    assert_eq!(driver.len().unwrap(), empty, "something was not freed");
+    assert_eq!(reopen().file_length(), empty, "something was not freed");
 }
 
 proptest! {
@@ -299,7 +284,7 @@ proptest! {
 
 #[test]
 fn the_heap_empties_itself_with_its_last_object() {
-    let (_, store) = new_file();
+    let store = new_file(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let heap = FractalHeap::create(&mut edit, &small()).unwrap();
     let empty = FractalHeap::open(&store, heap).unwrap().header().clone();
@@ -320,7 +305,7 @@ fn the_heap_empties_itself_with_its_last_object() {
 
 #[test]
 fn what_is_not_there_is_not_removed() {
-    let (_, store) = new_file();
+    let store = new_file(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let heap = FractalHeap::create(&mut edit, &FractalHeapCreation::LINKS).unwrap();
     let ids: Vec<_> = (0..5).map(|n| FractalHeap::insert(&mut edit, heap, &[n; 50]).unwrap()).collect();
@@ -338,7 +323,7 @@ fn what_is_not_there_is_not_removed() {
 
 #[test]
 fn a_heap_that_is_full_says_so() {
-    let (_, store) = new_file();
+    let store = new_file(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let creation = FractalHeapCreation { max_heap_bits: 9, ..small() };
     let heap = FractalHeap::create(&mut edit, &creation).unwrap();
@@ -363,12 +348,6 @@ fn deflate() -> Vec<u8> {
     message.to_bytes(FileParams::DEFAULT).unwrap()
 }
 
-fn bytes_of(driver: &Core) -> Vec<u8> {
-    let mut bytes = vec![0; usize::try_from(driver.len().unwrap()).unwrap()];
-    driver.read_at(0, &mut bytes).unwrap();
-    bytes
-}
-
 /// Where the first block with that signature lies, and that byte at `at`.
 fn search(bytes: &[u8], signature: &[u8; 4], at: usize, byte: u8) -> Address {
     let found = bytes.windows(16).position(|window| window.starts_with(signature) && window[at] == byte);
@@ -377,9 +356,7 @@ fn search(bytes: &[u8], signature: &[u8; 4], at: usize, byte: u8) -> Address {
 
 /// Takes all links of the one dense group out of its heap and puts them in again, among others that go.
 fn shuffle(bytes: Vec<u8>, seed: u64) -> Vec<u8> {
-    let driver = Arc::new(Core::from_vec("links", bytes.clone()));
-    let options = StoreOptions { write: Some(LibverBounds::LATEST), ..StoreOptions::default() };
-    let store = Store::open(Arc::clone(&driver) as _, options).unwrap();
+    let (store, committed) = editable(bytes.clone(), LibverBounds::LATEST);
     let (heap, tree) = (search(&bytes, b"FRHP", 4, 0), search(&bytes, b"BTHD", 5, 5));
     let mut edit = store.edit().unwrap();
     let mut tree = BTreeV2::edit(&edit, tree).unwrap();
@@ -410,8 +387,7 @@ fn shuffle(bytes: Vec<u8>, seed: u64) -> Vec<u8> {
         others.push(FractalHeap::insert(&mut edit, heap, &vec![0xee; length]).unwrap());
         let id = FractalHeap::insert(&mut edit, heap, &bytes).unwrap();
         let hash = record[..4].to_vec();
-        let number = |record: &[u8]| u32::from_le_bytes(record[..4].try_into().unwrap());
-        let compare = &mut |other: &[u8]| Ok(number(other).cmp(&number(&hash)));
+        let compare = &mut |other: &[u8]| Ok(other[..4].iter().rev().cmp(hash.iter().rev()));
         tree.modify(&mut edit, compare, |stored| stored[4..].copy_from_slice(&id)).unwrap().unwrap();
         record[4..].copy_from_slice(&id);
         objects.insert(id, bytes);
@@ -421,8 +397,9 @@ fn shuffle(bytes: Vec<u8>, seed: u64) -> Vec<u8> {
     }
     verify(&store, heap, &objects);
     edit.commit().unwrap();
-    verify(&reopen(&driver), heap, &objects);
-    bytes_of(&driver)
+    let bytes = committed();
+    verify(&editable(bytes.clone(), LibverBounds::LATEST).0, heap, &objects);
+    bytes
 }
 
 const REFEREE: &str = r#"
