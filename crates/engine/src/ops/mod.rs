@@ -2,12 +2,19 @@
 //! joins objects and raw data.
 
 mod dataset;
+mod dataset_create;
+mod dataset_write;
 mod heap;
 mod members;
 mod open;
+mod raw_files;
 mod virtual_;
+mod writers;
 
 pub use dataset::OpenDataset;
+pub use dataset_create::{MAX_COMPACT, NewDataset, NewLayout};
+pub use dataset_write::DatasetWriter;
 pub use heap::SharedHeap;
 pub use members::{MemberRange, Members};
 pub use open::{FileResolver, OpenFile};
+pub use writers::Writers;

@@ -33,6 +33,10 @@ impl ChunkTable for Table {
         Ok(self.0.lock().unwrap().remove(scaled))
     }
 
+    fn changed_layout(&self, _: &ChunkedLayout) -> Option<ChunkedLayout> {
+        None
+    }
+
     fn for_each(&self, _: &Store, visit: &mut AtChunk<'_>) -> Result<()> {
         self.0.lock().unwrap().iter().try_for_each(|(scaled, place)| visit(scaled, *place))
     }
