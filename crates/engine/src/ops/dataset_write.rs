@@ -1,6 +1,6 @@
 //! Writing elements of a dataset, and changing its shape.
 
-use hyperslab_dataspace::{Dataspace, Dims, Selection};
+use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{AllocationTime, FillWriteTime, Layout};
 
@@ -195,6 +195,49 @@ impl DatasetWriter {
         self.settle(edit)
     }
 
+    /// Makes the dataset longer along a dimension and writes the new elements, an array of the shape `added`, or of one
+    /// dimension less for one step along `axis`.
+    ///
+    /// # Errors
+    /// As [`resize`](Self::resize) and [`write`](Self::write), and if the array is not as large as the dataset in the
+    /// other dimensions.
+    pub fn append(
+        &mut self,
+        file: &OpenFile,
+        edit: &mut Edit<'_>,
+        axis: usize,
+        added: &[u64],
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        let before = Dims::from_slice(self.description.dataspace.dims());
+        let mut count = Dims::from_slice(added);
+        if count.len().checked_add(1) == Some(before.len()) && axis < before.len() {
+            count.insert(axis, 1);
+        }
+        let others_fit = count.len() == before.len()
+            && count.iter().zip(&before).enumerate().all(|(dimension, (new, old))| dimension == axis || new == old);
+        let (Some(old), Some(new)) = (before.get(axis), count.get(axis)) else {
+            return Err(Error::Misuse(format!("there is no dimension {axis}: the shape is {before:?}")));
+        };
+        if !others_fit {
+            return Err(Error::Misuse(format!(
+                "an array of the shape {added:?} cannot be appended along dimension {axis} of {before:?}"
+            )));
+        }
+        from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
+        let mut dims = before.clone();
+        let size = old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
+        let mut start = Dims::from_elem(0, before.len());
+        if let (Some(dim), Some(place)) = (dims.get_mut(axis), start.get_mut(axis)) {
+            (*dim, *place) = (size, *old);
+        }
+        self.resize(file, edit, &dims)?;
+        if count.contains(&0) {
+            return Ok(());
+        }
+        self.write(file, edit, &Selection::region(&Region { start, count }), from)
+    }
+
     /// The dataspace of another shape.
     fn resized(&self, dims: &[u64]) -> Result<Dataspace> {
         let Dataspace::Simple(before) = &self.description.dataspace else {
@@ -251,6 +294,31 @@ impl DatasetWriter {
         if self.layout_changed {
             dataset_edit::set_layout(edit, self.address, &self.description.layout)?;
             self.layout_changed = false;
+        }
+        Ok(())
+    }
+
+    /// Gives the room of all elements back. The header is not changed: it is to be deleted.
+    ///
+    /// # Errors
+    /// If the index of the chunks is damaged.
+    pub fn free(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+        if !self.description.external.is_empty() {
+            return Ok(());
+        }
+        if let Some(Chunks { table, .. }) = &mut self.chunks {
+            file.resources.chunks.clear();
+            return table.delete(edit);
+        }
+        if let Layout::Contiguous(contiguous) = &self.description.layout.layout
+            && contiguous.address.is_defined()
+        {
+            let elements = self.description.dataspace.element_count();
+            let bytes =
+                elements.and_then(|elements| elements.checked_mul(u64::from(self.description.datatype.size)));
+            let bytes = contiguous.size.or(bytes).unwrap_or(0);
+            edit.store().check_inside(contiguous.address, bytes, "raw data")?;
+            edit.free(SpaceKind::RawData, contiguous.address, bytes)?;
         }
         Ok(())
     }
