@@ -2,6 +2,7 @@
 
 pub mod attribute;
 pub mod attribute_edit;
+pub mod committed;
 pub mod container;
 pub mod dataset;
 pub mod dataset_edit;

@@ -2,7 +2,7 @@
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{LinkInfo, Message as _, MessageFlags, MessageType, SymbolTable};
+use hyperslab_format::message::{LinkInfo, MessageFlags, MessageType, SymbolTable};
 
 use super::super::dense::{Dense, DenseKind};
 use super::super::group::{self, GroupStorage};
