@@ -219,7 +219,8 @@ impl Object {
     fn set_texts(&self, name: &str, dataspace: &Dataspace, texts: &[&str]) -> Result<()> {
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0).max(1);
         let size = u32::try_from(longest).map_err(|_| Error::Misuse("text of 4 GiB or more".into()))?;
-        let charset = if texts.iter().all(|text| text.is_ascii()) { CharacterSet::Ascii } else { CharacterSet::Utf8 };
+        let charset =
+            if texts.iter().all(|text| text.is_ascii()) { CharacterSet::Ascii } else { CharacterSet::Utf8 };
         let datatype = Datatype::fixed_string(size, StringPadding::NullPadded, charset);
         let mut bytes = vec![0; longest.saturating_mul(texts.len())];
         for (place, text) in bytes.chunks_exact_mut(longest).zip(texts) {
@@ -248,7 +249,13 @@ impl Object {
         let what = || format!("cannot rename the attribute `{from}` of `{}`", self.name());
         self.change(what, |edit| {
             let container = &self.file().container;
-            attribute_edit::rename(container, edit, self.address(), from.as_bytes(), (to.as_bytes(), charset(to)))
+            attribute_edit::rename(
+                container,
+                edit,
+                self.address(),
+                from.as_bytes(),
+                (to.as_bytes(), charset(to)),
+            )
         })
     }
 }

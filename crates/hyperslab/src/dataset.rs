@@ -77,7 +77,6 @@ impl Dataset {
             .map_err(|error| self.context(error))
     }
 
-
     /// The type of the elements.
     pub fn datatype(&self) -> &Datatype {
         &self.first.description.datatype

@@ -144,8 +144,9 @@ impl Opener {
                 let [superblock, ..] = MultiMember::multi(&base);
                 let first = if path.is_file() { path } else { &superblock.path };
                 match said_by(first)? {
-                    Members::Multi(ranges) => self
-                        .open_with(Multi::open(multi_members(first, &ranges, Names::Any)?, self.access())),
+                    Members::Multi(ranges) => {
+                        self.open_with(Multi::open(multi_members(first, &ranges, Names::Any)?, self.access()))
+                    }
                     _ => self.open_with(Multi::open(MultiMember::multi(&base), self.access())),
                 }
             }
@@ -188,8 +189,9 @@ impl Opener {
         let Err(error) = alone else { return alone };
         match Members::of(file) {
             Ok(Members::Family { member_size }) => self.open_family(path, Some(member_size)),
-            Ok(Members::Multi(ranges)) => self
-                .open_with(Multi::open(multi_members(path, &ranges, Names::OfTheWhole)?, self.access())),
+            Ok(Members::Multi(ranges)) => {
+                self.open_with(Multi::open(multi_members(path, &ranges, Names::OfTheWhole)?, self.access()))
+            }
             // Nothing says so: the error stands unless the files beside it make up for what is missing.
             Ok(Members::Incomplete) => self.open_guessed(path).unwrap_or(Err(error)),
             _ => Err(error),

@@ -60,8 +60,8 @@ mod stored;
 mod walk;
 
 pub use attribute::Attribute;
-pub use create::FileOptions;
 pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
+pub use create::FileOptions;
 pub use dataset::{ArrayData, Blocks, Dataset, DatasetBuilder, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};

@@ -215,7 +215,11 @@ impl DatasetWriter {
             count.insert(axis, 1);
         }
         let others_fit = count.len() == before.len()
-            && count.iter().zip(&before).enumerate().all(|(dimension, (new, old))| dimension == axis || new == old);
+            && count
+                .iter()
+                .zip(&before)
+                .enumerate()
+                .all(|(dimension, (new, old))| dimension == axis || new == old);
         let (Some(old), Some(new)) = (before.get(axis), count.get(axis)) else {
             return Err(Error::Misuse(format!("there is no dimension {axis}: the shape is {before:?}")));
         };
@@ -226,7 +230,8 @@ impl DatasetWriter {
         }
         from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
         let mut dims = before.clone();
-        let size = old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
+        let size =
+            old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
         let mut start = Dims::from_elem(0, before.len());
         if let (Some(dim), Some(place)) = (dims.get_mut(axis), start.get_mut(axis)) {
             (*dim, *place) = (size, *old);

@@ -287,7 +287,8 @@ impl DatasetBuilder {
     }
 
     fn describe(self) -> Result<NewDataset> {
-        let missing = |what: &str| Error::Misuse(format!("the dataset has no {what}: say which with `{what}`"));
+        let missing =
+            |what: &str| Error::Misuse(format!("the dataset has no {what}: say which with `{what}`"));
         let datatype = self.datatype.clone().ok_or_else(|| missing("datatype"))?;
         let dataspace = self.dataspace(&|| missing("shape"))?;
         let layout = self.layout(&dataspace, &datatype)?;
@@ -364,7 +365,8 @@ fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {
         .enumerate()
         .map(|(dimension, size)| if open(dimension) { (*size).max(1024) } else { (*size).max(1) })
         .collect();
-    let bytes = |chunk: &[u64]| chunk.iter().fold(element_size.max(1), |product, size| product.saturating_mul(*size));
+    let bytes =
+        |chunk: &[u64]| chunk.iter().fold(element_size.max(1), |product, size| product.saturating_mul(*size));
     // What is small stays in few chunks; what is large gets chunks that many can read at once.
     let target = (bytes(&chunk) / 64).clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
     while bytes(&chunk) > target {

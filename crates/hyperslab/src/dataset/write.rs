@@ -4,8 +4,8 @@ use hyperslab_engine::data::{Origin, leaves_parts};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Error, Result};
 
-use super::data::ArrayData;
 use super::Dataset;
+use super::data::ArrayData;
 use crate::slice::{self, Slice};
 use crate::{H5Type, Region, Selection};
 
@@ -36,7 +36,8 @@ impl Dataset {
     pub fn write<A: ArrayData + ?Sized>(&self, array: &A) -> Result<()> {
         let (dims, dataspace) = (array.dims(), self.dataspace());
         if dims != dataspace.dims() {
-            let message = format!("an array of the shape {dims:?} for a dataset of the shape {:?}", dataspace.dims());
+            let message =
+                format!("an array of the shape {dims:?} for a dataset of the shape {:?}", dataspace.dims());
             return Err(self.context(Error::Misuse(message)));
         }
         self.write_selection(&Selection::All, &array.elements())
@@ -176,5 +177,4 @@ impl Dataset {
         let (file, address) = (self.object.file(), self.object.address());
         self.change(|edit| file.append_to_dataset(edit, address, axis, &array.dims(), &from))
     }
-
 }
