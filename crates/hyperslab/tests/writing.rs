@@ -4,8 +4,8 @@ use hyperslab::{File, FileOptions, LibraryVersion, LibverBounds, s};
 use hyperslab_testkit::referee;
 
 fn bounds() -> Vec<(&'static str, LibverBounds)> {
-    use LibraryVersion::{V18, V110, V112, V114, V200};
-    [V18, V110, V112, V114, V200]
+    use LibraryVersion::{Earliest, V18, V110, V112, V114, V200};
+    [Earliest, V18, V110, V112, V114, V200]
         .into_iter()
         .map(|low| (low.name(), LibverBounds::new(low, LibraryVersion::LATEST).unwrap()))
         .collect()
