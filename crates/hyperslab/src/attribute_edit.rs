@@ -166,7 +166,7 @@ impl Object {
     ) -> Result<T> {
         let mut edit = self.file().container.store.edit()?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
-        edit.finish()?;
+        self.file().finish(edit)?;
         Ok(outcome)
     }
 

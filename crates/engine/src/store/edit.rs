@@ -267,15 +267,9 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// To be called when an operation has ended and the file is consistent: commits if there is much to commit.
-    ///
-    /// # Errors
-    /// As [`commit`](Self::commit).
-    pub fn finish(mut self) -> Result<()> {
-        if self.store.pages.changed_bytes().saturating_add(self.store.unsaved.bytes()) > UNCOMMITTED {
-            self.commit()?;
-        }
-        Ok(())
+    /// Whether there is so much to commit that it should be done when the operation has ended.
+    pub fn is_crowded(&self) -> bool {
+        self.store.pages.changed_bytes().saturating_add(self.store.unsaved.bytes()) > UNCOMMITTED
     }
 
     /// Writes everything that was changed: the file on the medium is what it is in memory.
