@@ -3,11 +3,11 @@
 use hyperslab_format::btree_v2::BTreeV2Child;
 use hyperslab_format::codec::Address;
 
-use super::BTreeV2;
 use super::balance::Changes;
 use super::node::{Node, Step};
+use super::{BTreeV2, Compare};
 use crate::error::Result;
-use crate::store::{Edit, SpaceKind};
+use crate::store::{Edit, SpaceKind, Store};
 
 /// Takes records in ascending order, all behind those that the tree has.
 #[derive(Debug)]
@@ -21,6 +21,15 @@ pub struct Appender<'t, 'e, 'a> {
 }
 
 impl BTreeV2 {
+    /// Whether `compare` finds all records `Less`.
+    ///
+    /// # Errors
+    /// Those of `compare` and of reading nodes.
+    pub fn is_behind(&self, store: &Store, compare: &mut Compare<'_>) -> Result<bool> {
+        let (path, found) = self.search(store, compare)?;
+        Ok(!found && path.iter().all(|step| step.position as u64 == step.child.records))
+    }
+
     /// Lets `feed` push records that come behind all that are there, in ascending order. What was pushed is in the
     /// tree even if `feed` fails.
     ///
