@@ -32,11 +32,13 @@ pub(crate) fn image(blocks: &[(Address, Vec<u8>)]) -> Store {
 
 /// A new file in memory that may be written.
 pub(crate) fn new_file(bounds: LibverBounds) -> Store {
-    reopenable(bounds).0
+    let driver = Arc::new(Core::from_vec("new", Vec::new()));
+    let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
+    Store::create(driver, &CreateOptions::default(), options).unwrap()
 }
 
-/// A new file in memory that may be written, and what opens it for reading as it was committed last.
-pub(crate) fn reopenable(bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
+/// A new file in memory that can be written, and what opens it for reading as it was committed last.
+pub(crate) fn new_file_to_reopen(bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
     let store = Store::create(Arc::clone(&driver) as _, &CreateOptions::default(), options).unwrap();

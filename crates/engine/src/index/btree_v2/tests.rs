@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::{BTreeV2, BTreeV2Creation};
 use crate::error::{Error, ErrorKind};
-use crate::store::image::{new_file, reopenable};
+use crate::store::image::new_file_to_reopen;
 use crate::store::{Edit, SpaceKind, Store};
 use crate::versions::LibverBounds;
 
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn a_tree_is_a_map(steps in steps(), shape in prop::sample::select(&SHAPES[..])) {
-        let (store, reopen) = reopenable(LibverBounds::DEFAULT);
+        let (store, reopen) = new_file_to_reopen(LibverBounds::DEFAULT);
         let mut edit = store.edit().unwrap();
         let tree = BTreeV2::create(&mut edit, &shape).unwrap();
         let mut run = Run { edit, tree, model: BTreeMap::new() };
@@ -160,7 +160,7 @@ proptest! {
 
 #[test]
 fn a_tree_that_is_deleted_gives_all_its_space_back() {
-    let store = new_file(LibverBounds::DEFAULT);
+    let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
     for shape in SHAPES {
         let mut edit = store.edit().unwrap();
         let start = edit.allocate(SpaceKind::BTree, 1).unwrap();
@@ -193,7 +193,7 @@ fn a_tree_that_is_deleted_gives_all_its_space_back() {
 
 #[test]
 fn an_error_changes_nothing() {
-    let store = new_file(LibverBounds::DEFAULT);
+    let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let mut tree = BTreeV2::create(&mut edit, &SHAPES[0]).unwrap();
     let mut model = BTreeMap::new();
@@ -226,7 +226,7 @@ fn an_error_changes_nothing() {
 
 #[test]
 fn a_damaged_neighbour_leaves_the_tree_as_it_was() {
-    let store = new_file(LibverBounds::DEFAULT);
+    let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let mut tree = BTreeV2::create(&mut edit, &SHAPES[1]).unwrap();
     for key in 0..100 {
@@ -256,7 +256,7 @@ fn a_damaged_neighbour_leaves_the_tree_as_it_was() {
 
 #[test]
 fn nodes_too_small_for_two_records_are_refused() {
-    let store = new_file(LibverBounds::DEFAULT);
+    let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     for node_size in [10, 14, 17] {
         let made = BTreeV2::create(&mut edit, &BTreeV2Creation { node_size, ..SHAPES[0] });
