@@ -6,7 +6,7 @@ use hyperslab_dataspace::{Dims, Region};
 use hyperslab_format::codec::Address;
 
 use super::{ChunkBox, ChunkIndex, ChunkIndexEditor, ChunkLocation};
-use crate::data::chunk_write::ChunkTable as _;
+use crate::data::ChunkTable as _;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 

@@ -123,7 +123,7 @@ impl IndexEdit for BTreeV2Edit {
             return chunks.iter().try_for_each(|(scaled, place)| self.set(edit, scaled, place).map(drop));
         }
         let Some(mut tree) = self.tree.take() else { return Ok(()) };
-        let appended = tree.append(edit, |tree| {
+        let appended = tree.append(edit, chunks.len(), |tree| {
             chunks.iter().try_for_each(|(scaled, location)| tree.push(&self.record(scaled, location)?))
         });
         self.tree = Some(tree);

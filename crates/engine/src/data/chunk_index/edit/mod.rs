@@ -4,6 +4,7 @@ mod array;
 mod btree_v1;
 mod btree_v1_append;
 mod btree_v1_keys;
+mod btree_v1_plan;
 mod btree_v2;
 mod choose;
 mod extensible_array;
@@ -21,9 +22,9 @@ use hyperslab_format::message::{ChunkIndex as IndexParameters, ChunkedLayout};
 
 use super::order::ArrayOrder;
 use super::{AtChunk, ChunkBox, ChunkIndexKind, ChunkLocation, ChunkShape, kind};
-use crate::data::chunk_write::ChunkTable;
+use crate::data::ChunkTable;
 use crate::error::{Error, Result};
-use crate::store::{Edit, Store};
+use crate::store::{Edit, SpaceKind, Store};
 
 use array::ArrayEdit;
 use btree_v1::BTreeV1Edit;
@@ -96,18 +97,12 @@ pub fn size_width(layout_version: u8, params: FileParams, chunk_bytes: u64) -> u
 }
 
 impl ChunkIndexEditor {
-    /// The index that `layout` names, if it is made yet. `filtered` is the [`size_width`] of chunks that pass filters;
-    /// `None` if they pass none.
+    /// The index that `layout` names, if it is made yet.
     ///
     /// # Errors
     /// Those of reading the index's header, and a layout that contradicts itself.
-    pub fn open(
-        store: &Store,
-        layout: &ChunkedLayout,
-        shape: &ChunkShape,
-        filtered: Option<usize>,
-    ) -> Result<Self> {
-        let index = make(store, layout, shape, filtered)?;
+    pub fn open(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Self> {
+        let index = make(store, layout, shape)?;
         Ok(Self { layout: layout.clone(), shape: shape.clone(), index })
     }
 
@@ -144,7 +139,11 @@ impl ChunkIndexEditor {
     ///
     /// # Errors
     /// Those of reading the index and of `at_chunk`; nothing of the index is freed then.
-    pub fn delete<'e>(&mut self, edit: &mut Edit<'e>, at_chunk: &mut AtDeletedChunk<'_, 'e>) -> Result<()> {
+    pub fn delete_with<'e>(
+        &mut self,
+        edit: &mut Edit<'e>,
+        at_chunk: &mut AtDeletedChunk<'_, 'e>,
+    ) -> Result<()> {
         for (scaled, location) in self.collect(edit.store())? {
             at_chunk(edit, &scaled, location)?;
         }
@@ -236,6 +235,14 @@ impl ChunkTable for ChunkIndexEditor {
         removed
     }
 
+    fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout> {
+        (self.layout != *before).then(|| self.layout.clone())
+    }
+
+    fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.delete_with(edit, &mut |edit, _, chunk| edit.free(SpaceKind::RawData, chunk.address, chunk.size))
+    }
+
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()> {
         if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
             return Ok(());
@@ -246,12 +253,16 @@ impl ChunkTable for ChunkIndexEditor {
     }
 }
 
-fn make(
-    store: &Store,
-    layout: &ChunkedLayout,
-    shape: &ChunkShape,
-    filtered: Option<usize>,
-) -> Result<Box<dyn IndexEdit>> {
+/// The index that `layout` names, to be changed by what writes chunks.
+///
+/// # Errors
+/// As [`ChunkIndexEditor::open`].
+pub fn open_table(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Box<dyn ChunkTable>> {
+    Ok(Box::new(ChunkIndexEditor::open(store, layout, shape)?))
+}
+
+fn make(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Box<dyn IndexEdit>> {
+    let filtered = shape.size_width;
     let order = || ArrayOrder::new(&layout.dims, &shape.max_dims);
     let plain = Plain { bytes: shape.chunk_bytes };
     Ok(match &layout.index {

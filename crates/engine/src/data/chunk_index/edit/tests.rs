@@ -13,7 +13,7 @@ use super::super::open;
 use super::*;
 use crate::error::ErrorKind;
 use crate::store::SpaceKind;
-use crate::store::image::{new_file, reopenable};
+use crate::store::image::{new_file, new_file_to_reopen};
 use crate::versions::LibverBounds;
 
 /// A dataset whose chunks have 2 x 3 elements of 4 bytes.
@@ -21,7 +21,6 @@ use crate::versions::LibverBounds;
 struct Case {
     layout: ChunkedLayout,
     shape: ChunkShape,
-    filtered: Option<usize>,
     counts: Vec<u64>,
 }
 
@@ -36,9 +35,10 @@ fn case(index: IndexParameters, max_dims: [Option<u64>; 2], filtered: bool, coun
         index,
         address: Address::UNDEFINED,
     };
-    let shape = ChunkShape { max_dims: max_dims.to_vec(), chunk_bytes: BYTES, btree_k: 2 };
+    let shape = ChunkShape { max_dims: max_dims.to_vec(), chunk_bytes: BYTES, btree_k: 2, size_width: None };
     let sized = filtered || index == IndexParameters::BTreeV1;
-    Case { layout, shape, filtered: sized.then_some(3), counts: counts.to_vec() }
+    let shape = ChunkShape { size_width: sized.then_some(3), ..shape };
+    Case { layout, shape, counts: counts.to_vec() }
 }
 
 fn cases() -> Vec<Case> {
@@ -73,16 +73,16 @@ fn cases() -> Vec<Case> {
 
 impl Case {
     fn editor(&self, store: &Store) -> ChunkIndexEditor {
-        ChunkIndexEditor::open(store, &self.layout, &self.shape, self.filtered).unwrap()
+        ChunkIndexEditor::open(store, &self.layout, &self.shape).unwrap()
     }
 
     /// The size of chunks where the index does not say it.
     fn size(&self) -> Option<u64> {
-        self.filtered.is_none().then_some(BYTES)
+        self.shape.size_width.is_none().then_some(BYTES)
     }
 
     fn place(&self, at: u64) -> ChunkLocation {
-        let filter_mask = u32::from(self.filtered.is_some());
+        let filter_mask = u32::from(self.shape.size_width.is_some());
         ChunkLocation { address: Address::new(1 << 20 | at), size: BYTES, filter_mask }
     }
 }
@@ -99,7 +99,7 @@ fn end(edit: &mut Edit<'_>) -> Address {
 
 /// Changes, commits, reads again with what reads files, changes more, and deletes.
 fn run(mut case: Case, seed: u64, steps: usize) {
-    let (store, reopen) = reopenable(LibverBounds::DEFAULT);
+    let (store, reopen) = new_file_to_reopen(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let start = end(&mut edit);
     let mut chance = Chance::new(seed);
@@ -123,7 +123,7 @@ fn run(mut case: Case, seed: u64, steps: usize) {
     let mut editor = case.editor(&store);
     let mut left = model.len();
     editor
-        .delete(&mut edit, &mut |_, scaled, location| {
+        .delete_with(&mut edit, &mut |_, scaled, location| {
             assert_eq!(model.get(scaled), Some(&location));
             left -= 1;
             Ok(())
@@ -236,7 +236,7 @@ fn places_that_an_index_cannot_say_are_refused() {
         };
         refused(&[0], good);
         refused(&[0, 0], ChunkLocation { address: Address::UNDEFINED, ..good });
-        if case.filtered.is_none() {
+        if case.shape.size_width.is_none() {
             refused(&[0, 0], ChunkLocation { size: BYTES + 1, ..good });
             refused(&[0, 0], ChunkLocation { filter_mask: 1, ..good });
         } else if !matches!(editor.kind(), ChunkIndexKind::Single) {
@@ -268,9 +268,7 @@ fn chunks_side_by_side() {
     assert_eq!(editor.set(&mut edit, &chunks[2].0, &elsewhere).unwrap_err().kind(), ErrorKind::Misuse);
     assert_eq!(editor.remove(&mut edit, &chunks[2].0).unwrap_err().kind(), ErrorKind::Misuse);
     assert_eq!(editor.shift(&mut edit, 0, 1).unwrap_err().kind(), ErrorKind::Unsupported);
-    editor
-        .delete(&mut edit, &mut |edit, _, chunk| edit.free(SpaceKind::RawData, chunk.address, BYTES))
-        .unwrap();
+    editor.delete(&mut edit).unwrap();
     assert!(editor.is_empty());
     assert_eq!(end(&mut edit), chunks[0].1.address);
 }
