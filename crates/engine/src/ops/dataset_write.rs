@@ -1,6 +1,6 @@
 //! Writing elements of a dataset, and changing its shape.
 
-use hyperslab_dataspace::{Dataspace, Dims, Selection};
+use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{AllocationTime, FillWriteTime, Layout};
 
@@ -193,6 +193,54 @@ impl DatasetWriter {
             self.allocate(file, edit)?;
         }
         self.settle(edit)
+    }
+
+    /// Makes the dataset longer along a dimension and writes the new elements, an array of the shape `added`, or of one
+    /// dimension less for one step along `axis`.
+    ///
+    /// # Errors
+    /// As [`resize`](Self::resize) and [`write`](Self::write), and if the array is not as large as the dataset in the
+    /// other dimensions.
+    pub fn append(
+        &mut self,
+        file: &OpenFile,
+        edit: &mut Edit<'_>,
+        axis: usize,
+        added: &[u64],
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        let before = Dims::from_slice(self.description.dataspace.dims());
+        let mut count = Dims::from_slice(added);
+        if count.len().checked_add(1) == Some(before.len()) && axis < before.len() {
+            count.insert(axis, 1);
+        }
+        let others_fit = count.len() == before.len()
+            && count
+                .iter()
+                .zip(&before)
+                .enumerate()
+                .all(|(dimension, (new, old))| dimension == axis || new == old);
+        let (Some(old), Some(new)) = (before.get(axis), count.get(axis)) else {
+            return Err(Error::Misuse(format!("there is no dimension {axis}: the shape is {before:?}")));
+        };
+        if !others_fit {
+            return Err(Error::Misuse(format!(
+                "an array of the shape {added:?} cannot be appended along dimension {axis} of {before:?}"
+            )));
+        }
+        from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
+        let mut dims = before.clone();
+        let size =
+            old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
+        let mut start = Dims::from_elem(0, before.len());
+        if let (Some(dim), Some(place)) = (dims.get_mut(axis), start.get_mut(axis)) {
+            (*dim, *place) = (size, *old);
+        }
+        self.resize(file, edit, &dims)?;
+        if count.contains(&0) {
+            return Ok(());
+        }
+        self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
     /// The dataspace of another shape.

@@ -64,6 +64,21 @@ impl OpenFile {
         self.with_writer(edit, dataset, |writer, edit| writer.resize(self, edit, dims))
     }
 
+    /// Makes a dataset longer along a dimension and writes the new elements, an array of the shape `dims`.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::append`].
+    pub fn append_to_dataset(
+        &self,
+        edit: &mut Edit<'_>,
+        dataset: Address,
+        axis: usize,
+        dims: &[u64],
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        self.with_writer(edit, dataset, |writer, edit| writer.append(self, edit, axis, dims, from))
+    }
+
     /// Makes sure that whoever reads the dataset finds everything in the file.
     ///
     /// # Errors

@@ -301,6 +301,18 @@ impl Store {
         self.pages.write(self.medium(), start, bytes)
     }
 
+    /// All bytes of the file as it was committed, user block included.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Limit`] if memory cannot hold them.
+    pub fn image(&self) -> Result<Vec<u8>> {
+        let failed = |source| Error::Io { action: "cannot read the file".into(), source };
+        let length = self.driver.len().map_err(failed)?;
+        let mut bytes = vec![0; to_usize(length)];
+        self.driver.read_at(0, &mut bytes).map_err(failed)?;
+        Ok(bytes)
+    }
+
     /// Makes bytes of the block at `address`, if it was changed and is none yet.
     fn save(&self, address: Address) -> Result<()> {
         if !self.unsaved.contains(address) {
