@@ -173,6 +173,12 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
+    /// Forgets what was to be written at `address`: a block inside of one that is [`free`](Self::free)d.
+    pub fn forget(&mut self, address: Address) {
+        self.store.unsaved.remove(address);
+        self.store.decoded.forget(address);
+    }
+
     /// A new block, or one in place of that at `address`. It becomes bytes when it is needed.
     pub fn put<T>(&mut self, address: Address, context: &T::Context, value: T)
     where
