@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, CHECKSUM_SIZE};
 use hyperslab_format::message::{Continuation, Message as _, MessageFlags, MessageType, ReferenceCount};
 use hyperslab_format::object_header::{
     ContinuationBlock, EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2,
@@ -11,7 +11,7 @@ use hyperslab_format::object_header::{
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::store::{Bytes, Store, at};
+use crate::store::{Bytes, MessagePlace, Store, at};
 
 const NAME: &str = "object header";
 
@@ -24,6 +24,8 @@ pub struct ObjectHeader {
     address: Address,
     prefix: Prefix,
     chunks: SmallVec<[Bytes; 2]>,
+    /// Where the messages of each chunk begin.
+    places: SmallVec<[Address; 2]>,
     messages: SmallVec<[ClosedMessage; 12]>,
 }
 
@@ -126,6 +128,22 @@ impl ObjectHeader {
             .unwrap_or_else(|| Bytes::from(Vec::new()))
     }
 
+    /// Where a message's body lies in the file.
+    pub(crate) fn place(&self, message: &ClosedMessage) -> Option<MessagePlace> {
+        let messages = *self.places.get(message.chunk)?;
+        let length = self.chunks.get(message.chunk)?.len() as u64;
+        let skip = message.body.start as u64;
+        // Signature or prefix before the messages, and the checksum behind them.
+        let before = match (&self.prefix, message.chunk) {
+            (Prefix::V1(_), _) => return Some(MessagePlace { chunk: messages, length, skip, sealed: false }),
+            (Prefix::V2(prefix), 0) => prefix.size() as u64,
+            (Prefix::V2(_), _) => PrefixV2::SIGNATURE.len() as u64,
+        };
+        let chunk = Address::new(messages.get()?.checked_sub(before)?);
+        let length = length.checked_add(before)?.checked_add(CHECKSUM_SIZE as u64)?;
+        Some(MessagePlace { chunk, length, skip: skip.checked_add(before)?, sealed: true })
+    }
+
     /// Number of hard links to the object.
     pub fn reference_count(&self, store: &Store) -> Result<u32> {
         match &self.prefix {
@@ -159,7 +177,7 @@ impl<'a> Loader<'a> {
             store.read(first, u64::from(prefix.chunk0_size), NAME)?
         };
         let mut loader = Self::new(store, address, Prefix::V1(prefix), EnvelopeLayout::V1);
-        loader.add_chunk(messages)?;
+        loader.add_chunk(messages, address, PrefixV1::SIZE)?;
         Ok(loader)
     }
 
@@ -179,18 +197,21 @@ impl<'a> Loader<'a> {
             creation_order: prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED),
         };
         let mut loader = Self::new(store, address, Prefix::V2(prefix), layout);
-        loader.add_chunk(messages)?;
+        loader.add_chunk(messages, address, from)?;
         Ok(loader)
     }
 
     fn new(store: &'a Store, address: Address, prefix: Prefix, layout: EnvelopeLayout) -> Self {
-        let header = ObjectHeader { address, prefix, chunks: SmallVec::new(), messages: SmallVec::new() };
+        let (chunks, places, messages) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
+        let header = ObjectHeader { address, prefix, chunks, places, messages };
         Self { store, layout, header, continuations: Vec::new() }
     }
 
-    /// Adds the messages of one chunk and remembers the continuations among them.
-    fn add_chunk(&mut self, messages: Bytes) -> Result<()> {
+    /// Adds the messages of the chunk at `address`, `before` bytes into it, and remembers the continuations among
+    /// them.
+    fn add_chunk(&mut self, messages: Bytes, address: Address, before: usize) -> Result<()> {
         let chunk = self.header.chunks.len();
+        self.header.places.push(address.checked_add(before as u64).unwrap_or(Address::UNDEFINED));
         for envelope in Envelopes::new(&messages, self.layout) {
             let envelope = at(envelope, self.header.address)?;
             if envelope.kind == MessageType::CONTINUATION {
@@ -228,14 +249,15 @@ impl<'a> Loader<'a> {
                 .at(self.header.address));
             }
             let block = self.store.read(address, continuation.length, "object header continuation block")?;
-            let messages = match self.layout {
-                EnvelopeLayout::V1 => block,
+            let (messages, before) = match self.layout {
+                EnvelopeLayout::V1 => (block, 0),
                 EnvelopeLayout::V2 { .. } => {
                     let length = at(ContinuationBlock::messages(&block), address)?.len();
-                    block.slice(4..length.saturating_add(4)).unwrap_or_else(|| Vec::new().into())
+                    let messages = block.slice(4..length.saturating_add(4));
+                    (messages.unwrap_or_else(|| Vec::new().into()), 4)
                 }
             };
-            self.add_chunk(messages)?;
+            self.add_chunk(messages, address, before)?;
         }
         Ok(())
     }
