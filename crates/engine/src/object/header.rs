@@ -24,8 +24,8 @@ pub struct ObjectHeader {
     address: Address,
     prefix: Prefix,
     chunks: SmallVec<[Bytes; 2]>,
-    /// Where the messages of each chunk begin.
-    places: SmallVec<[Address; 2]>,
+    /// Where the continuation blocks lie: of the chunks after the first.
+    continuations: SmallVec<[Continuation; 1]>,
     messages: SmallVec<[ClosedMessage; 12]>,
 }
 
@@ -47,7 +47,7 @@ pub struct ClosedMessage {
     pub flags: MessageFlags,
     /// Creation order among the attributes, where tracked.
     pub creation_order: Option<u16>,
-    chunk: usize,
+    pub(crate) chunk: usize,
     body: Range<usize>,
 }
 
@@ -95,6 +95,16 @@ impl ObjectHeader {
         self.chunks.len()
     }
 
+    /// Bytes of messages and gap in each chunk.
+    pub(crate) fn chunk_sizes(&self) -> impl Iterator<Item = usize> {
+        self.chunks.iter().map(|chunk| chunk.len())
+    }
+
+    /// The continuation blocks, in the order of their chunks.
+    pub(crate) fn continuations(&self) -> &[Continuation] {
+        &self.continuations
+    }
+
     /// All messages in their order, NIL messages and continuations included.
     pub fn messages(&self) -> &[ClosedMessage] {
         &self.messages
@@ -130,18 +140,20 @@ impl ObjectHeader {
 
     /// Where a message's body lies in the file.
     pub(crate) fn place(&self, message: &ClosedMessage) -> Option<MessagePlace> {
-        let messages = *self.places.get(message.chunk)?;
-        let length = self.chunks.get(message.chunk)?.len() as u64;
-        let skip = message.body.start as u64;
-        // Signature or prefix before the messages, and the checksum behind them.
-        let before = match (&self.prefix, message.chunk) {
-            (Prefix::V1(_), _) => return Some(MessagePlace { chunk: messages, length, skip, sealed: false }),
-            (Prefix::V2(prefix), 0) => prefix.size() as u64,
-            (Prefix::V2(_), _) => PrefixV2::SIGNATURE.len() as u64,
+        let messages = self.chunks.get(message.chunk)?.len() as u64;
+        let chunk = match message.chunk.checked_sub(1) {
+            None => self.address,
+            Some(block) => self.continuations.get(block)?.address,
         };
-        let chunk = Address::new(messages.get()?.checked_sub(before)?);
-        let length = length.checked_add(before)?.checked_add(CHECKSUM_SIZE as u64)?;
-        Some(MessagePlace { chunk, length, skip: skip.checked_add(before)?, sealed: true })
+        let (before, seal) = match (&self.prefix, message.chunk) {
+            (Prefix::V1(_), 0) => (PrefixV1::SIZE, 0),
+            (Prefix::V1(_), _) => (0, 0),
+            (Prefix::V2(prefix), 0) => (prefix.size(), CHECKSUM_SIZE),
+            (Prefix::V2(_), _) => (PrefixV2::SIGNATURE.len(), CHECKSUM_SIZE),
+        };
+        let length = messages.checked_add(before as u64)?.checked_add(seal as u64)?;
+        let skip = before.checked_add(message.body.start)? as u64;
+        Some(MessagePlace { chunk, length, skip, sealed: seal > 0 })
     }
 
     /// Number of hard links to the object.
@@ -163,7 +175,6 @@ struct Loader<'a> {
     store: &'a Store,
     layout: EnvelopeLayout,
     header: ObjectHeader,
-    continuations: Vec<Continuation>,
 }
 
 impl<'a> Loader<'a> {
@@ -177,7 +188,7 @@ impl<'a> Loader<'a> {
             store.read(first, u64::from(prefix.chunk0_size), NAME)?
         };
         let mut loader = Self::new(store, address, Prefix::V1(prefix), EnvelopeLayout::V1);
-        loader.add_chunk(messages, address, PrefixV1::SIZE)?;
+        loader.add_chunk(messages)?;
         Ok(loader)
     }
 
@@ -197,27 +208,30 @@ impl<'a> Loader<'a> {
             creation_order: prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED),
         };
         let mut loader = Self::new(store, address, Prefix::V2(prefix), layout);
-        loader.add_chunk(messages, address, from)?;
+        loader.add_chunk(messages)?;
         Ok(loader)
     }
 
     fn new(store: &'a Store, address: Address, prefix: Prefix, layout: EnvelopeLayout) -> Self {
-        let (chunks, places, messages) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
-        let header = ObjectHeader { address, prefix, chunks, places, messages };
-        Self { store, layout, header, continuations: Vec::new() }
+        let header = ObjectHeader {
+            address,
+            prefix,
+            chunks: SmallVec::new(),
+            continuations: SmallVec::new(),
+            messages: SmallVec::new(),
+        };
+        Self { store, layout, header }
     }
 
-    /// Adds the messages of the chunk at `address`, `before` bytes into it, and remembers the continuations among
-    /// them.
-    fn add_chunk(&mut self, messages: Bytes, address: Address, before: usize) -> Result<()> {
+    /// Adds the messages of one chunk and remembers the continuations among them.
+    fn add_chunk(&mut self, messages: Bytes) -> Result<()> {
         let chunk = self.header.chunks.len();
-        self.header.places.push(address.checked_add(before as u64).unwrap_or(Address::UNDEFINED));
         for envelope in Envelopes::new(&messages, self.layout) {
             let envelope = at(envelope, self.header.address)?;
             if envelope.kind == MessageType::CONTINUATION {
                 let body = messages.get(envelope.body.clone()).unwrap_or_default();
                 let next = at(Continuation::decode(body, self.store.params()), self.header.address)?;
-                self.continuations.push(next);
+                self.header.continuations.push(next);
             }
             refuse_unknown(envelope.kind, envelope.flags, self.header.address)?;
             self.header.messages.push(ClosedMessage {
@@ -236,7 +250,7 @@ impl<'a> Loader<'a> {
         let limit = self.store.limits().header_chunks;
         let mut visited = HashSet::new();
         let mut next = 0;
-        while let Some(continuation) = self.continuations.get(next).copied() {
+        while let Some(continuation) = self.header.continuations.get(next).copied() {
             next += 1;
             let address = continuation.address;
             if !visited.insert(address) || visited.len() > limit {
@@ -249,15 +263,14 @@ impl<'a> Loader<'a> {
                 .at(self.header.address));
             }
             let block = self.store.read(address, continuation.length, "object header continuation block")?;
-            let (messages, before) = match self.layout {
-                EnvelopeLayout::V1 => (block, 0),
+            let messages = match self.layout {
+                EnvelopeLayout::V1 => block,
                 EnvelopeLayout::V2 { .. } => {
                     let length = at(ContinuationBlock::messages(&block), address)?.len();
-                    let messages = block.slice(4..length.saturating_add(4));
-                    (messages.unwrap_or_else(|| Vec::new().into()), 4)
+                    block.slice(4..length.saturating_add(4)).unwrap_or_else(|| Vec::new().into())
                 }
             };
-            self.add_chunk(messages, address, before)?;
+            self.add_chunk(messages)?;
         }
         Ok(())
     }

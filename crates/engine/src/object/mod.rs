@@ -3,8 +3,10 @@
 pub mod attribute;
 pub mod container;
 pub mod dataset;
+pub mod dataset_edit;
 pub mod group;
 pub mod header;
+pub mod header_edit;
 pub mod kind;
 pub mod link;
 pub mod message;

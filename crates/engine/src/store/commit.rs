@@ -71,6 +71,8 @@ impl Edit<'_> {
             store.driver.set_len(file_end).map_err(io)?;
         }
         store.driver.flush().map_err(io)?;
+        // What stood behind the end must not come back when the file grows again.
+        store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
         store.set_end(file_end);
         let writing = self.writing()?;
         writing.space.settle();

@@ -1,6 +1,7 @@
 //! Changing a file: one at a time, in memory until a commit.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hyperslab_format::codec::{Address, FileParams, Structure};
 use hyperslab_format::superblock::Superblock;
@@ -14,6 +15,9 @@ use crate::versions::LibverBounds;
 
 /// Raw data up to this many bytes is kept in memory until the commit, where it is written with its neighbours.
 pub(super) const SMALL_WRITE: usize = 16 << 10;
+
+/// Zeros that are written at once.
+const ZEROS: u64 = 1 << 20;
 
 /// What is known of a file that is open for writing.
 #[derive(Debug)]
@@ -128,6 +132,62 @@ impl<'a> Edit<'a> {
         self.writing.as_ref().map(|writing| writing.space.usage()).unwrap_or_default()
     }
 
+    /// As [`allocate`](Self::allocate), and the bytes are zeros: without writing them where the file has not been
+    /// so long before.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate) and [`Store::write_raw`].
+    pub fn allocate_zeroed(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
+        let address = self.allocate(kind, length)?;
+        self.clear(address, length)?;
+        Ok(address)
+    }
+
+    /// As [`allocate_blocks`](Self::allocate_blocks), and the bytes are zeros.
+    ///
+    /// # Errors
+    /// As [`allocate_zeroed`](Self::allocate_zeroed).
+    pub fn allocate_zeroed_blocks(
+        &mut self,
+        kind: SpaceKind,
+        length: u64,
+        count: usize,
+    ) -> Result<Vec<Address>> {
+        let blocks = self.allocate_blocks(kind, length, count)?;
+        blocks.iter().try_for_each(|address| self.clear(*address, length))?;
+        Ok(blocks)
+    }
+
+    /// Makes newly allocated bytes zeros, where they may be something else.
+    fn clear(&self, address: Address, length: u64) -> Result<()> {
+        let store = self.store;
+        let used = store.touched.load(Ordering::Acquire).saturating_sub(store.base);
+        let mut at = address.raw();
+        let end = at.saturating_add(length).min(used);
+        let zeros = vec![0; usize::try_from(end.saturating_sub(at).min(ZEROS)).unwrap_or(0)];
+        while at < end {
+            let count = usize::try_from(end - at).unwrap_or(usize::MAX).min(zeros.len());
+            store.write_raw(Address::new(at), zeros.get(..count).unwrap_or_default())?;
+            at = at.saturating_add(count as u64);
+        }
+        Ok(())
+    }
+
+    /// `count` blocks of `length` bytes, side by side where that is possible, to be freed one by one.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate).
+    pub fn allocate_blocks(&mut self, kind: SpaceKind, length: u64, count: usize) -> Result<Vec<Address>> {
+        if self.writing()?.space.is_paged() {
+            return (0..count).map(|_| self.allocate(kind, length)).collect();
+        }
+        let all = length.checked_mul(count as u64);
+        let all = all.ok_or_else(|| Error::Misuse("blocks of more than 2^64 bytes".into()))?;
+        let first = self.allocate(kind, all)?;
+        let places = (0..count as u64).map(|number| first.checked_add(number.saturating_mul(length)));
+        Ok(places.map(|place| place.unwrap_or(Address::UNDEFINED)).collect())
+    }
+
     /// Gives `length` bytes at `address` back, and forgets what was to be written there.
     ///
     /// # Errors
@@ -209,7 +269,7 @@ impl<'a> Edit<'a> {
         store.unsaved.remove(address);
         store.decoded.forget(address);
         let start = store.locate(address, bytes.len() as u64, structure)?;
-        store.pages.write(store.medium(), start, bytes).map_err(|source| Error::Io {
+        store.change(start, bytes).map_err(|source| Error::Io {
             action: format!("cannot change the {structure} at {address}"),
             source,
         })?;
@@ -307,6 +367,31 @@ mod tests {
         let again = reopen(&driver);
         let collection = again.get::<GlobalHeapCollection>(address, &context).unwrap();
         assert_eq!((collection.get(1), collection.get(2)), (Some(&b"one"[..]), Some(&b"two"[..])));
+    }
+
+    #[test]
+    fn what_was_freed_at_the_end_does_not_come_back() {
+        let driver = Arc::new(Core::from_vec("new", Vec::new()));
+        let store = new_file(&driver, &CreateOptions::default(), LibverBounds::DEFAULT);
+        for length in [100, 100_000] {
+            for committed in [false, true] {
+                let mut edit = store.edit().unwrap();
+                let before = edit.allocate(SpaceKind::RawData, length).unwrap();
+                store.write_raw(before, &vec![7; usize::try_from(length).unwrap()]).unwrap();
+                if committed {
+                    edit.commit().unwrap();
+                }
+                edit.free(SpaceKind::RawData, before, length).unwrap();
+                edit.commit().unwrap();
+                let after = edit.allocate_zeroed(SpaceKind::RawData, 2 * length).unwrap();
+                assert_eq!(after, before);
+                edit.commit().unwrap();
+                let read = reopen(&driver).read_raw_vec(after, 2 * length).unwrap();
+                assert!(read.iter().all(|byte| *byte == 0));
+                edit.free(SpaceKind::RawData, after, 2 * length).unwrap();
+                edit.commit().unwrap();
+            }
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use hyperslab_filter::Registry;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
 use hyperslab_format::metadata_cache_image::{MetadataCacheBlock, MetadataCacheContext};
 use hyperslab_format::superblock::Superblock;
-use hyperslab_vfd::{Driver, DriverKind, ReadRequest};
+use hyperslab_vfd::{Driver, DriverError, DriverKind, ReadRequest};
 use parking_lot::RwLock;
 
 pub use bytes::Bytes;
@@ -52,6 +52,8 @@ pub struct Store {
     length: AtomicU64,
     /// The offset behind the last byte that the driver has.
     written: AtomicU64,
+    /// The offset behind all that was ever written, to the driver or in memory: what lies behind is zeros.
+    touched: AtomicU64,
     /// Bytes that are really there, of a file that is only read.
     stored: u64,
     /// The offset from which on nothing is part of the file as committed.
@@ -110,6 +112,7 @@ impl Store {
     fn set_end(&self, end: u64) {
         self.length.store(end, Ordering::Release);
         self.written.store(end, Ordering::Release);
+        self.touched.store(end, Ordering::Release);
     }
 
     /// Nothing from `end` on is part of the file as committed.
@@ -305,13 +308,21 @@ impl Store {
         let start = self.locate(address, bytes.len() as u64, "raw data")?;
         let failed = |source| Error::Io { action: format!("cannot write raw data at {address}"), source };
         if bytes.len() <= SMALL_WRITE {
-            self.pages.write(self.medium(), start, bytes).map_err(failed)?;
+            self.change(start, bytes).map_err(failed)?;
             return self.relieve();
         }
         self.driver.write_at(start, bytes).map_err(failed)?;
-        self.written.fetch_max(start.saturating_add(bytes.len() as u64), Ordering::AcqRel);
+        let end = start.saturating_add(bytes.len() as u64);
+        self.touched.fetch_max(end, Ordering::AcqRel);
+        self.written.fetch_max(end, Ordering::AcqRel);
         self.pages.written_through(start, bytes);
         Ok(())
+    }
+
+    /// Changes bytes in memory.
+    fn change(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
+        self.touched.fetch_max(start.saturating_add(bytes.len() as u64), Ordering::AcqRel);
+        self.pages.write(self.medium(), start, bytes)
     }
 
     /// Makes bytes of the block at `address`, if it was changed and is none yet.
@@ -322,14 +333,14 @@ impl Store {
         let Some(block) = self.unsaved.remove(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
         let start = self.locate(address, bytes.len() as u64, "changed block")?;
-        self.pages.write(self.medium(), start, &bytes).map_err(|source| Error::Io {
+        self.change(start, &bytes).map_err(|source| Error::Io {
             action: format!("cannot change the block at {address}"),
             source,
         })?;
         self.relieve()
     }
 
-    fn raw_error(address: Address, source: hyperslab_vfd::DriverError) -> Error {
+    fn raw_error(address: Address, source: DriverError) -> Error {
         Error::Io { action: format!("cannot read raw data at {address}"), source }
     }
 }

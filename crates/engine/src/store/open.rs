@@ -114,6 +114,7 @@ impl Store {
             base,
             length: AtomicU64::new(length),
             written: AtomicU64::new(length),
+            touched: AtomicU64::new(length),
             stored,
             limits,
             filters,

@@ -86,6 +86,11 @@ impl Space {
         self.end
     }
 
+    /// Whether blocks keep to pages.
+    pub(crate) fn is_paged(&self) -> bool {
+        self.rules.page.is_some()
+    }
+
     /// The end at the last commit.
     pub(crate) fn committed_end(&self) -> u64 {
         self.committed_end
