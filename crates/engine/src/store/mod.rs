@@ -151,7 +151,10 @@ impl Store {
     }
 
     /// Lets the blocks of the metadata cache image at `address` stand for those in the file.
-    pub(crate) fn overlay(&mut self, address: Address, length: u64) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the image cannot be read or decoded.
+    pub fn overlay(&mut self, address: Address, length: u64) -> Result<()> {
         let bytes = self.read(address, length, MetadataCacheBlock::NAME)?;
         let context = MetadataCacheContext { params: self.params(), length: bytes.len() };
         let image = at(MetadataCacheBlock::decode(&bytes, &context), address)?;
