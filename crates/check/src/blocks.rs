@@ -142,7 +142,7 @@ impl Blocks {
         length: u64,
     ) -> Option<Bytes> {
         if length > checker.store.limits().metadata_block {
-            checker.remark("fractal heap", address, format!("not checked: a block of {length} bytes"));
+            checker.not_checked("fractal heap", address, &format!("a block of {length} bytes"));
             return None;
         }
         let target = ChunkTarget::of_length(to_usize(length));

@@ -124,7 +124,8 @@ impl Chunked<'_> {
             let text = format!("the chunk {scaled:?} skips filters that there are not: mask {mask:#x}");
             checker.remark(NAME, address, text);
         }
-        if checker.claim(NAME, address, size, Kind::Chunk) && !self.dataset.plan.is_nothing() && !outside {
+        let look = checker.decode_chunks || !self.dataset.plan.is_nothing();
+        if checker.claim(NAME, address, size, Kind::Chunk) && look && !outside {
             self.scan(checker, scaled, address, size, if plain { None } else { Some(mask) });
         }
     }
@@ -152,7 +153,7 @@ impl Chunked<'_> {
         let limits = *checker.store.limits();
         let possible = size.max(64).saturating_mul(limits.expansion).min(limits.chunk_bytes);
         if self.chunk_bytes > possible {
-            checker.remark(NAME, address, format!("not checked: {} bytes from {size}", self.chunk_bytes));
+            checker.not_checked(NAME, address, &format!("{} bytes from {size}", self.chunk_bytes));
             return;
         }
         let stored = checker.store.read_raw_vec(address, size);
@@ -169,7 +170,9 @@ impl Chunked<'_> {
                 bytes
             }
         };
-        self.scan_rows(checker, scaled, bytes.get(..length).unwrap_or(&bytes));
+        if !self.dataset.plan.is_nothing() {
+            self.scan_rows(checker, scaled, bytes.get(..length).unwrap_or(&bytes));
+        }
     }
 
     fn scan_rows(&self, checker: &mut Checker, scaled: &[u64], bytes: &[u8]) {

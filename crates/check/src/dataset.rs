@@ -54,7 +54,7 @@ pub(crate) fn check(checker: &mut Checker, header: &Header) {
         Layout::Chunked(chunked) => chunks::check(checker, &dataset, chunked),
         Layout::Virtual(mapped) => virtual_mappings(checker, &dataset, mapped),
         Layout::Structured(_) => {
-            checker.remark(LAYOUT, dataset.owner, "not checked: structured chunks are not supported");
+            checker.not_checked(LAYOUT, dataset.owner, "structured chunks");
         }
     }
 }

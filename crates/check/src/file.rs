@@ -39,6 +39,10 @@ pub(crate) struct Checker {
     here: Option<u32>,
     /// Whether uses of what is shared are not counted: they were, with the message that has them.
     pub(crate) counted_before: bool,
+    /// Where the file ends by its own account; without end where it does not say so.
+    pub(crate) end: u64,
+    /// Whether all chunks are to be decoded.
+    pub(crate) decode_chunks: bool,
     /// Metadata blocks that were visited.
     visited: HashSet<Address>,
     max_findings: usize,
@@ -72,6 +76,8 @@ impl Checker {
             places: vec![(0, Box::default())],
             here: None,
             counted_before: false,
+            end: u64::MAX,
+            decode_chunks: false,
             visited: HashSet::new(),
             max_findings,
         }
@@ -85,6 +91,12 @@ impl Checker {
     /// Notes something worth knowing.
     pub(crate) fn remark(&mut self, structure: &'static str, address: Address, text: impl Into<String>) {
         self.note(Severity::Remark, structure, address, text.into());
+    }
+
+    /// Notes that something could not be checked.
+    pub(crate) fn not_checked(&mut self, structure: &'static str, address: Address, why: &str) {
+        self.report.unchecked = self.report.unchecked.saturating_add(1);
+        self.remark(structure, address, format!("not checked: {why}"));
     }
 
     fn note(&mut self, severity: Severity, structure: &'static str, address: Address, text: String) {
@@ -115,9 +127,7 @@ impl Checker {
     pub(crate) fn failed(&mut self, structure: &'static str, address: Address, error: &Error) {
         let text = chain(error);
         match error.kind() {
-            ErrorKind::Unsupported | ErrorKind::Limit => {
-                self.remark(structure, address, format!("not checked: {text}"))
-            }
+            ErrorKind::Unsupported | ErrorKind::Limit => self.not_checked(structure, address, &text),
             _ => self.fault(structure, address, text),
         }
     }
@@ -168,6 +178,10 @@ impl Checker {
         }
         self.report.usage.entry(kind).or_default().add(length);
         self.extents.claim(address.raw(), length, kind);
+        if address.raw().saturating_add(length) > self.end {
+            let text = format!("{length} bytes that end behind the end of the file at {:#x}", self.end);
+            self.fault(structure, address, text);
+        }
         true
     }
 

@@ -16,6 +16,7 @@ impl Report {
             "sound": self.is_sound(),
             "faults": self.faults,
             "remarks": self.remarks,
+            "unchecked": self.unchecked,
             "base": self.base,
             "end": self.end,
             "length": self.length,

@@ -31,9 +31,13 @@ const ONCE: &[MessageType] = &[
 /// Walks the header of an object, with the bodies of shared messages in place of what stands for them.
 pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     let mut header = header::walk(checker, address)?;
-    let mut bodies = Vec::with_capacity(header.messages.len());
+    let mut bodies: Vec<header::HeaderMessage> = Vec::with_capacity(header.messages.len());
     for mut message in std::mem::take(&mut header.messages) {
-        if message.flags.contains(MessageFlags::SHARED) {
+        let shareable = MessageFlags::SHARED | MessageFlags::SHAREABLE;
+        if message.flags.intersects(shareable) && message.kind.is_known() && !message.kind.is_shareable() {
+            let text = format!("a {} with the flags of a shared one", message.kind.name());
+            checker.fault(NAME, address, text);
+        } else if message.flags.contains(MessageFlags::SHARED) {
             let Some(shared) = checker.shared_body(message.kind, &message.body, address) else {
                 header.complete = false;
                 continue;
@@ -110,7 +114,7 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
         MessageType::REFERENCE_COUNT => is::<ReferenceCount>,
         MessageType::FILE_SPACE_INFO => is::<FileSpaceInfo>,
         MessageType::METADATA_CACHE_IMAGE => is::<MetadataCacheImage>,
-        MessageType::NIL | MessageType::CONTINUATION | MessageType::BOGUS => return,
+        MessageType::NIL | MessageType::CONTINUATION => return,
         MessageType(unknown) => {
             let text = format!("a message of the unknown kind {unknown:#x}");
             if flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {

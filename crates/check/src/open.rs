@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab_engine::error::{Error, Result};
-use hyperslab_engine::ops::Members;
 use hyperslab_engine::store::{Store, StoreOptions};
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation};
@@ -12,7 +11,7 @@ use hyperslab_format::message::{
     BTreeK, FileSpaceInfo, Message, MessageFlags, MessageType, MetadataCacheImage, SharedMessageTable,
 };
 use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, SuperblockVersion};
-use hyperslab_vfd::{Access, Driver, Family, FamilyPattern, Sec2};
+use hyperslab_vfd::{Access, Driver, Sec2};
 
 use crate::extents::Kind;
 use crate::file::Checker;
@@ -30,33 +29,27 @@ pub struct CheckOptions {
     /// Bounds on what the file may ask for, and the filters that blocks and chunks may have passed. Marks are always
     /// ignored.
     pub store: StoreOptions,
+    /// Decode all chunks, to see whether they pass their filters (with checksums of their own, perhaps), and not only
+    /// those whose elements lead into the file.
+    pub decode_chunks: bool,
     /// Findings that are kept; others are only counted.
     pub max_findings: usize,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { store: StoreOptions::default(), max_findings: 1000 }
+        Self { store: StoreOptions::default(), decode_chunks: false, max_findings: 1000 }
     }
 }
 
-/// Checks the file that lies at `path`, or begins there.
+/// Checks the file at `path`, which must be one file: members of others go through [`check`] with their driver.
 ///
 /// # Errors
 /// As [`check`]; [`Error::Io`] if the file cannot be opened.
 pub fn check_path(path: &Path) -> Result<Report> {
-    let open = |source| Error::Io { action: "cannot open the file".into(), source };
-    let file: Arc<dyn Driver> = Arc::new(Sec2::open(path, Access::ReadOnly).map_err(open)?);
-    let members = Members::of(Arc::clone(&file))?;
-    let driver = match members {
-        Members::Family { member_size } => {
-            let pattern = FamilyPattern::of_first_member(path).find(|pattern| pattern.member(0).is_file());
-            let Some(pattern) = pattern else { return check(file, &CheckOptions::default()) };
-            Arc::new(Family::open(pattern, Access::ReadOnly, Some(member_size)).map_err(open)?)
-        }
-        _ => file,
-    };
-    check(driver, &CheckOptions::default())
+    let file = Sec2::open(path, Access::ReadOnly);
+    let file = file.map_err(|source| Error::Io { action: "cannot open the file".into(), source })?;
+    check(Arc::new(file), &CheckOptions::default())
 }
 
 /// Checks the file that `driver` holds.
@@ -73,6 +66,7 @@ pub fn check(driver: Arc<dyn Driver>, options: &CheckOptions) -> Result<Report> 
     checker.report.name = name;
     checker.report.base = checker.store.base();
     checker.report.length = length.saturating_sub(checker.store.base());
+    checker.decode_chunks = options.decode_chunks;
     checker.superblock()?;
     checker.check_objects();
     checker.finish_objects();
@@ -86,6 +80,9 @@ impl Checker {
     fn superblock(&mut self) -> Result<()> {
         let superblock = self.store.superblock().clone();
         let start = Address::new(0);
+        let end = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
+        self.end = end.unwrap_or(u64::MAX);
+        self.report.end = end.unwrap_or(0);
         let size = superblock.encode().map_or(0, |bytes| bytes.len() as u64);
         self.claim(SUPERBLOCK, start, size, Kind::Superblock);
         if superblock.base_address != self.store.base() {
@@ -93,11 +90,10 @@ impl Checker {
                 format!("base address {:#x}, found at {:#x}", superblock.base_address, self.store.base());
             self.remark(SUPERBLOCK, start, text);
         }
-        if superblock.consistency.intersects(ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS) {
-            self.remark(SUPERBLOCK, start, "marked as open for writing");
+        let marks = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
+        if superblock.version_number() >= 3 && superblock.consistency.intersects(marks) {
+            self.fault(SUPERBLOCK, start, "marked as open for writing, so that others refuse the file");
         }
-        let end = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
-        self.report.end = end.unwrap_or(0);
         match end {
             None => self.fault(SUPERBLOCK, start, "the end of file address is undefined"),
             Some(end) if end > self.report.length => {

@@ -60,6 +60,8 @@ pub struct Report {
     pub faults: u64,
     /// Number of remarks, those that are not among the findings included.
     pub remarks: u64,
+    /// Things that could not be checked, as this version does not know them; each has a remark.
+    pub unchecked: u64,
     /// Where address 0 lies in the file, in bytes: the size of the user block.
     pub base: u64,
     /// Where the file ends by its own account, in bytes from the base address.

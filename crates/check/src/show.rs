@@ -58,7 +58,11 @@ impl fmt::Display for Summary<'_> {
 impl Report {
     fn summary(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.is_sound() { "sound" } else { "NOT SOUND" };
-        writeln!(f, "{state}: {} faults, {} remarks", self.faults, self.remarks)?;
+        write!(f, "{state}: {} faults, {} remarks", self.faults, self.remarks)?;
+        if self.unchecked > 0 {
+            write!(f, ", {} things not checked", self.unchecked)?;
+        }
+        writeln!(f)?;
         writeln!(f, "{} objects, {} chunks", self.objects, self.chunks)?;
         writeln!(f, "{} bytes, the end of the file at {:#x}", self.length, self.end)?;
         for (kind, usage) in &self.usage {
