@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod algebra;
+mod assemble;
 mod axis;
 mod blocks;
 mod copy;
@@ -21,6 +22,7 @@ mod spans;
 mod tiling;
 
 pub use algebra::SetOperation;
+pub use assemble::Piece;
 pub use axis::{Axes, Axis, AxisPart, AxisRun};
 pub use copy::{Placement, copy_box};
 pub use error::{DataspaceError, Result};

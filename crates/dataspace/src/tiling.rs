@@ -132,7 +132,10 @@ impl Tiling {
     }
 
     /// Each dimension's selection and what the chunk covers of it.
-    fn dimensions<'a>(&'a self, scaled: &'a [u64]) -> impl Iterator<Item = (&'a Axis, (u64, u64))> + 'a {
+    pub(crate) fn dimensions<'a>(
+        &'a self,
+        scaled: &'a [u64],
+    ) -> impl Iterator<Item = (&'a Axis, (u64, u64))> + 'a {
         let covered = scaled.iter().zip(&self.chunk).zip(&self.extent).map(|((at, chunk), size)| {
             let start = at.saturating_mul(*chunk);
             (start, start.saturating_add(*chunk).min(*size))

@@ -10,9 +10,11 @@ pub mod index;
 pub mod object;
 pub mod ops;
 pub mod store;
+pub mod versions;
 
 pub use error::{Error, ErrorKind, Result};
 pub use hyperslab_format::codec::{Address, Limits};
+pub use versions::{LibraryVersion, LibverBounds};
 
 /// What stands in the messages of a dataset's header, for those who describe it further.
 pub mod format {

@@ -58,6 +58,13 @@ impl ChunkCache {
         bytes <= self.capacity / 2
     }
 
+    /// Forgets a chunk: its bytes in the file change.
+    pub(super) fn remove(&self, key: ChunkKey) {
+        if let Some(chunks) = &self.chunks {
+            chunks.remove(&key);
+        }
+    }
+
     /// Keeps a decoded chunk.
     pub(super) fn insert(&self, key: ChunkKey, chunk: Arc<[u8]>) {
         if let Some(chunks) = &self.chunks {

@@ -28,15 +28,12 @@ pub struct Transform<'a> {
 impl<'a> Destination<'a> {
     /// Elements go into `bytes` as the file stores them, `element_size` bytes each.
     pub fn stored(bytes: &'a mut [u8], element_size: usize) -> Self {
-        let transform = Transform { conversion: None, source_size: element_size, size: element_size };
-        Self { bytes, transform, zeroed: false }
+        Self { bytes, transform: Transform::copy(element_size), zeroed: false }
     }
 
     /// Elements are converted. What the conversion leaves as it is, keeps what `bytes` held.
     pub fn converted(bytes: &'a mut [u8], conversion: &'a Conversion) -> Self {
-        let (source_size, size) = (conversion.source_size(), conversion.destination_size());
-        let conversion = Some(conversion).filter(|conversion| !conversion.is_no_op());
-        Self { bytes, transform: Transform { conversion, source_size, size }, zeroed: false }
+        Self { bytes, transform: Transform::conversion(conversion), zeroed: false }
     }
 
     /// The buffer holds zeros, which need not be written again.
@@ -89,8 +86,25 @@ impl<'a> Destination<'a> {
     }
 }
 
-impl Transform<'_> {
-    /// Bytes of an element as it is stored.
+impl<'a> Transform<'a> {
+    /// Elements stay as they are.
+    pub(super) fn copy(element_size: usize) -> Self {
+        Self { conversion: None, source_size: element_size, size: element_size }
+    }
+
+    /// Elements are converted.
+    pub(super) fn conversion(conversion: &'a Conversion) -> Self {
+        let (source_size, size) = (conversion.source_size(), conversion.destination_size());
+        let conversion = Some(conversion).filter(|conversion| !conversion.is_no_op());
+        Self { conversion, source_size, size }
+    }
+
+    /// Bytes of an element where it goes.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Bytes of an element where it comes from.
     pub(super) fn source_size(&self) -> usize {
         self.source_size
     }

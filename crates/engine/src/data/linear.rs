@@ -69,7 +69,7 @@ pub(super) fn read(
 
 /// The shape of blocks that are each one stretch of bytes, as long as it is worth while; `None` if elements lie so
 /// far apart that each is better read alone.
-fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
+pub(super) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
     let mut shape = Dims::from_elem(1, dims.len());
     let fastest = dims.len().checked_sub(1);
     // Bytes between neighbours along the dimension, and those of them that reach to the last selected one.

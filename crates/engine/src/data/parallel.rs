@@ -8,6 +8,11 @@ use crate::error::Result;
 /// Bytes that are worth other threads: to wake one takes as long as to move about so many.
 const WORTH: u64 = 256 << 10;
 
+/// Whether moving so many bytes is worth other threads.
+pub(super) fn is_worth(bytes: u64) -> bool {
+    bytes >= WORTH && rayon::current_num_threads() > 1
+}
+
 /// Hands all tiles to `work`, `per_task` at a time. They stay on this thread if they are one group, or if what is to
 /// be moved, `bytes` in all, is not worth another one.
 pub(super) fn each_group<'c>(

@@ -24,6 +24,8 @@ pub struct ObjectHeader {
     address: Address,
     prefix: Prefix,
     chunks: SmallVec<[Bytes; 2]>,
+    /// Where the continuation blocks lie: of the chunks after the first.
+    continuations: SmallVec<[Continuation; 1]>,
     messages: SmallVec<[ClosedMessage; 12]>,
 }
 
@@ -45,7 +47,7 @@ pub struct ClosedMessage {
     pub flags: MessageFlags,
     /// Creation order among the attributes, where tracked.
     pub creation_order: Option<u16>,
-    chunk: usize,
+    pub(crate) chunk: usize,
     body: Range<usize>,
 }
 
@@ -91,6 +93,16 @@ impl ObjectHeader {
     /// Number of chunks: the first and the continuation blocks.
     pub fn chunk_count(&self) -> usize {
         self.chunks.len()
+    }
+
+    /// Bytes of messages and gap in each chunk.
+    pub(crate) fn chunk_sizes(&self) -> impl Iterator<Item = usize> {
+        self.chunks.iter().map(|chunk| chunk.len())
+    }
+
+    /// The continuation blocks, in the order of their chunks.
+    pub(crate) fn continuations(&self) -> &[Continuation] {
+        &self.continuations
     }
 
     /// All messages in their order, NIL messages and continuations included.
@@ -145,7 +157,6 @@ struct Loader<'a> {
     store: &'a Store,
     layout: EnvelopeLayout,
     header: ObjectHeader,
-    continuations: Vec<Continuation>,
 }
 
 impl<'a> Loader<'a> {
@@ -184,8 +195,14 @@ impl<'a> Loader<'a> {
     }
 
     fn new(store: &'a Store, address: Address, prefix: Prefix, layout: EnvelopeLayout) -> Self {
-        let header = ObjectHeader { address, prefix, chunks: SmallVec::new(), messages: SmallVec::new() };
-        Self { store, layout, header, continuations: Vec::new() }
+        let header = ObjectHeader {
+            address,
+            prefix,
+            chunks: SmallVec::new(),
+            continuations: SmallVec::new(),
+            messages: SmallVec::new(),
+        };
+        Self { store, layout, header }
     }
 
     /// Adds the messages of one chunk and remembers the continuations among them.
@@ -196,7 +213,7 @@ impl<'a> Loader<'a> {
             if envelope.kind == MessageType::CONTINUATION {
                 let body = messages.get(envelope.body.clone()).unwrap_or_default();
                 let next = at(Continuation::decode(body, self.store.params()), self.header.address)?;
-                self.continuations.push(next);
+                self.header.continuations.push(next);
             }
             refuse_unknown(envelope.kind, envelope.flags, self.header.address)?;
             self.header.messages.push(ClosedMessage {
@@ -215,7 +232,7 @@ impl<'a> Loader<'a> {
         let limit = self.store.limits().header_chunks;
         let mut visited = HashSet::new();
         let mut next = 0;
-        while let Some(continuation) = self.continuations.get(next).copied() {
+        while let Some(continuation) = self.header.continuations.get(next).copied() {
             next += 1;
             let address = continuation.address;
             if !visited.insert(address) || visited.len() > limit {

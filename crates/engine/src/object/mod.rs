@@ -5,6 +5,7 @@ pub mod container;
 pub mod dataset;
 pub mod group;
 pub mod header;
+pub mod header_edit;
 pub mod kind;
 pub mod link;
 pub mod message;

@@ -94,7 +94,7 @@ fn ranges(multi: MultiInformation) -> Vec<MemberRange> {
 
 /// What the driver information block of an old superblock says.
 pub(super) fn in_block(store: &Store) -> Result<Members> {
-    let SuperblockVersion::Old(old) = &store.superblock().version else { return Ok(Members::Alone) };
+    let SuperblockVersion::Old(old) = store.superblock().version else { return Ok(Members::Alone) };
     if !old.driver_info.is_defined() {
         return Ok(Members::Alone);
     }

@@ -102,7 +102,7 @@ impl OpenFile {
 
 /// The store with what its superblock says.
 pub(super) fn container(store: Store) -> Container {
-    let settings = settings_of(store.superblock());
+    let settings = settings_of(&store.superblock());
     Container { store, shared_messages: None, heap: GlobalHeap::new(), settings }
 }
 

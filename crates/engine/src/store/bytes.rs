@@ -18,11 +18,6 @@ impl Bytes {
         Some(Self { buffer, range })
     }
 
-    /// The buffer that these bytes lie in.
-    pub(crate) fn into_shared(self) -> Arc<[u8]> {
-        self.buffer
-    }
-
     /// The bytes in `range`, counted from the start of these; `None` if it passes their end.
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
         let start = self.range.start.checked_add(range.start)?;

@@ -1,6 +1,6 @@
 //! Metadata that was decoded, kept while there is room: indexes of large groups are gone through again and again.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::sync::Arc;
 
 use hyperslab_format::codec::{Address, Structure};
@@ -13,10 +13,10 @@ use crate::error::Result;
 /// Bytes in the file of what is kept.
 const KEPT_BYTES: u64 = 32 << 20;
 
-/// Decoded blocks by their address and type.
+/// Decoded blocks by their address.
 #[derive(Debug)]
 pub(crate) struct Decoded {
-    blocks: Cache<(Address, TypeId), Kept, BySize>,
+    blocks: Cache<Address, Kept, BySize>,
 }
 
 #[derive(Debug, Clone)]
@@ -30,8 +30,8 @@ struct Kept {
 #[derive(Debug, Clone)]
 struct BySize;
 
-impl Weighter<(Address, TypeId), Kept> for BySize {
-    fn weight(&self, _: &(Address, TypeId), kept: &Kept) -> u64 {
+impl Weighter<Address, Kept> for BySize {
+    fn weight(&self, _: &Address, kept: &Kept) -> u64 {
         kept.bytes.max(64)
     }
 }
@@ -39,6 +39,11 @@ impl Weighter<(Address, TypeId), Kept> for BySize {
 impl Decoded {
     pub(crate) fn new() -> Self {
         Self { blocks: Cache::with_weighter(1024, KEPT_BYTES, BySize) }
+    }
+
+    /// Forgets the block at `address`, whatever it is.
+    pub(super) fn forget(&self, address: Address) {
+        self.blocks.remove(&address);
     }
 }
 
@@ -49,6 +54,11 @@ impl Store {
         T: Structure + Send + Sync + 'static,
         T::Context: PartialEq + Send + Sync + 'static,
     {
+        if let Some(block) = self.unsaved.get(address)
+            && let Some(value) = block.value(context)
+        {
+            return Ok(value);
+        }
         self.keep(address, context, T::size(context) as u64, || self.get(address, context))
     }
 
@@ -65,8 +75,7 @@ impl Store {
         T: Send + Sync + 'static,
         C: Clone + PartialEq + Send + Sync + 'static,
     {
-        let key = (address, TypeId::of::<T>());
-        if let Some(kept) = self.decoded.blocks.get(&key)
+        if let Some(kept) = self.decoded.blocks.get(&address)
             && kept.context.downcast_ref::<C>() == Some(context)
             && let Ok(value) = kept.value.downcast::<T>()
         {
@@ -74,7 +83,7 @@ impl Store {
         }
         let value = Arc::new(make()?);
         let kept = Kept { value: Arc::clone(&value) as _, context: Arc::new(context.clone()), bytes };
-        self.decoded.blocks.insert(key, kept);
+        self.decoded.blocks.insert(address, kept);
         Ok(value)
     }
 }
@@ -97,9 +106,11 @@ mod tests {
         };
         assert_eq!((get(1).as_str(), get(1).as_str(), made.get()), ("under 1", "under 1", 1));
         assert_eq!((get(2).as_str(), made.get()), ("under 2", 2));
-        // Another type at the same address is another thing.
+        // Another type at the same address takes its place.
         assert_eq!(*store.keep(Address::new(8), &2_u8, 1, || Ok(7_u64)).unwrap(), 7);
-        assert_eq!((get(2).as_str(), made.get()), ("under 2", 2));
+        assert_eq!((get(2).as_str(), made.get()), ("under 2", 3));
+        store.decoded.forget(Address::new(8));
+        assert_eq!((get(2).as_str(), made.get()), ("under 2", 4));
     }
 
     #[test]

@@ -6,7 +6,8 @@ use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::superblock::{ConsistencyFlags, Superblock, SuperblockVersion};
 use hyperslab_vfd::Core;
 
-use super::{Store, StoreOptions};
+use super::{CreateOptions, Store, StoreOptions};
+use crate::versions::LibverBounds;
 
 /// Bytes of the file.
 const LENGTH: u64 = 4096;
@@ -27,4 +28,11 @@ pub(crate) fn image(blocks: &[(Address, Vec<u8>)]) -> Store {
         bytes[start..start + block.len()].copy_from_slice(block);
     }
     Store::open(Arc::new(Core::image("image", bytes)), StoreOptions::default()).unwrap()
+}
+
+/// A new file in memory that may be written.
+pub(crate) fn new_file(bounds: LibverBounds) -> Store {
+    let driver = Arc::new(Core::from_vec("new", Vec::new()));
+    let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
+    Store::create(driver, &CreateOptions::default(), options).unwrap()
 }

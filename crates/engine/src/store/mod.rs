@@ -1,29 +1,40 @@
 //! Bytes at addresses: the only room that holds a driver.
 
 mod bytes;
+mod create;
 mod decoded;
+mod edit;
 #[cfg(test)]
 pub(crate) mod image;
 mod open;
-mod page_cache;
+mod pages;
 mod raw_file;
+mod space;
+mod unsaved;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
 use hyperslab_format::metadata_cache_image::{MetadataCacheBlock, MetadataCacheContext};
 use hyperslab_format::superblock::Superblock;
-use hyperslab_vfd::{Driver, DriverKind, ReadRequest};
+use hyperslab_vfd::{Driver, DriverError, DriverKind, ReadRequest};
+use parking_lot::RwLock;
 
 pub use bytes::Bytes;
+pub use create::CreateOptions;
+pub use edit::{Edit, Reading};
 pub use open::StoreOptions;
 pub use raw_file::RawFile;
+pub use space::SpaceKind;
 
 use crate::error::{Error, Result};
 use decoded::Decoded;
-use page_cache::PageCache;
+use edit::{SMALL_WRITE, Writing};
+use pages::{Medium, Pages};
+use unsaved::Unsaved;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
 const SMALL_READ: usize = 2048;
@@ -32,29 +43,37 @@ const SMALL_READ: usize = 2048;
 #[derive(Debug)]
 pub struct Store {
     driver: Arc<dyn Driver>,
-    superblock: Superblock,
+    superblock: RwLock<Superblock>,
+    params: FileParams,
     base: u64,
-    /// The offset behind the last byte.
-    length: u64,
-    /// Bytes that are really there.
+    /// The offset behind the last byte, whether it is written yet or not.
+    length: AtomicU64,
+    /// The offset behind the last byte that the driver has.
+    written: AtomicU64,
+    /// The offset behind all that was ever written, to the driver or in memory: what lies behind is zeros.
+    touched: AtomicU64,
+    /// Bytes that are really there, of a file that is only read.
     stored: u64,
     limits: Limits,
     filters: Registry,
-    pages: PageCache,
+    pages: Pages,
     /// Blocks that a metadata cache image holds in place of those at their addresses.
     overlay: HashMap<Address, Bytes>,
     decoded: Decoded,
+    unsaved: Unsaved,
+    writable: bool,
+    writing: RwLock<Option<Writing>>,
 }
 
 impl Store {
     /// The superblock as the file holds it.
-    pub fn superblock(&self) -> &Superblock {
-        &self.superblock
+    pub fn superblock(&self) -> Superblock {
+        self.superblock.read().clone()
     }
 
     /// Widths of addresses and lengths.
     pub fn params(&self) -> FileParams {
-        self.superblock.params
+        self.params
     }
 
     /// Where address 0 lies, in bytes from the start of the file: the size of the user block.
@@ -64,7 +83,29 @@ impl Store {
 
     /// Bytes of the whole file, or of all its members, user block included.
     pub fn file_length(&self) -> u64 {
-        self.stored
+        if self.writable { self.length() } else { self.stored }
+    }
+
+    /// The offset behind the last byte.
+    fn length(&self) -> u64 {
+        self.length.load(Ordering::Acquire)
+    }
+
+    /// The driver and how much it has.
+    fn medium(&self) -> Medium<'_> {
+        Medium { driver: &*self.driver, end: self.written.load(Ordering::Acquire) }
+    }
+
+    /// Makes room for bytes up to `end`, counted from the base address.
+    fn reach(&self, end: u64) {
+        self.length.fetch_max(self.base.saturating_add(end), Ordering::AcqRel);
+    }
+
+    /// The file has been committed and ends there.
+    fn set_end(&self, end: u64) {
+        self.length.store(end, Ordering::Release);
+        self.written.store(end, Ordering::Release);
+        self.touched.store(end, Ordering::Release);
     }
 
     /// Where the bytes lie.
@@ -74,7 +115,7 @@ impl Store {
 
     /// Whether there are as many bytes as the superblock says.
     pub(crate) fn is_complete(&self) -> bool {
-        open::stated_end(&self.superblock, self.base).is_some_and(|end| end <= self.length)
+        open::stated_end(&self.superblock(), self.base).is_some_and(|end| end <= self.length())
     }
 
     /// Bounds on what the file may ask for.
@@ -94,18 +135,15 @@ impl Store {
 
     /// The offset in the file of `length` bytes at `address`, if they all lie inside the file.
     fn locate(&self, address: Address, length: u64, structure: &'static str) -> Result<u64> {
+        let file_length = self.length();
         let outside = || {
-            Error::corrupt(
-                structure,
-                "address",
-                format!("{length} bytes inside the file of {} bytes", self.length),
-                address,
-            )
+            let expected = format!("{length} bytes inside the file of {file_length} bytes");
+            Error::corrupt(structure, "address", expected, address)
         };
         let start = address.get().and_then(|offset| offset.checked_add(self.base)).ok_or_else(outside)?;
         let end = start.checked_add(length).ok_or_else(outside)?;
         // The room between member files reads as zeros, but no block is larger than all that is stored.
-        if end > self.length || length > self.stored {
+        if end > file_length || length > self.file_length() {
             return Err(outside());
         }
         Ok(start)
@@ -130,8 +168,9 @@ impl Store {
         {
             return Ok(bytes);
         }
+        self.save(address)?;
         let start = self.locate(address, length, structure)?;
-        self.pages.read(&*self.driver, start, length, self.length).map_err(|source| Error::Io {
+        self.pages.read(self.medium(), start, length).map_err(|source| Error::Io {
             action: format!("cannot read the {structure} at {address}"),
             source,
         })
@@ -143,8 +182,9 @@ impl Store {
         if length > self.limits.metadata_block || !self.overlay.is_empty() {
             return self.read(address, length, structure);
         }
+        self.save(address)?;
         let start = self.locate(address, length, structure)?;
-        PageCache::read_alone(&*self.driver, start, length).map_err(|source| Error::Io {
+        self.pages.read_alone(self.medium(), start, length).map_err(|source| Error::Io {
             action: format!("cannot read the {structure} at {address}"),
             source,
         })
@@ -172,7 +212,7 @@ impl Store {
             return Ok(block.slice(0..block.len().min(to_usize(length))).unwrap_or_else(|| block.clone()));
         }
         let start = self.locate(address, 1, structure)?;
-        self.read(address, length.min(self.length.saturating_sub(start)), structure)
+        self.read(address, length.min(self.length().saturating_sub(start)), structure)
     }
 
     /// Reads and decodes one block of metadata.
@@ -184,7 +224,9 @@ impl Store {
     /// Raw data, straight into the caller's buffer.
     pub fn read_raw(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
         let start = self.locate(address, buffer.len() as u64, "raw data")?;
-        self.driver.read_at(start, buffer).map_err(|source| self.raw_error(address, source))
+        self.medium().read(start, buffer).map_err(|source| Self::raw_error(address, source))?;
+        self.pages.amend(start, buffer);
+        Ok(())
     }
 
     /// All raw data of one dataset. If it is little, its neighbours, likely to be asked for next, come with it
@@ -213,13 +255,16 @@ impl Store {
 
     /// Raw data at several addresses, each into its own buffer; neighbours are fetched together.
     pub fn read_raw_many(&self, requests: &mut [(Address, &mut [u8])]) -> Result<()> {
+        if self.writable {
+            return requests.iter_mut().try_for_each(|(address, buffer)| self.read_raw(*address, buffer));
+        }
         let first = requests.first().map_or(Address::UNDEFINED, |(address, _)| *address);
         let mut located = Vec::with_capacity(requests.len());
         for (address, buffer) in requests {
             let offset = self.locate(*address, buffer.len() as u64, "raw data")?;
             located.push(ReadRequest { offset, buf: buffer });
         }
-        self.driver.read_many(&mut located).map_err(|source| self.raw_error(first, source))
+        self.driver.read_many(&mut located).map_err(|source| Self::raw_error(first, source))
     }
 
     /// The bytes themselves, where the driver holds the whole file in memory.
@@ -229,7 +274,48 @@ impl Store {
         self.driver.as_bytes()?.get(start..end)
     }
 
-    fn raw_error(&self, address: Address, source: hyperslab_vfd::DriverError) -> Error {
+    /// Raw data, into space that was allocated for it. Threads may write to different places at once.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if it does not lie inside the file, [`Error::Io`], [`Error::Misuse`] if the file is open
+    /// for reading only.
+    pub fn write_raw(&self, address: Address, bytes: &[u8]) -> Result<()> {
+        if !self.writable {
+            return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
+        }
+        let start = self.locate(address, bytes.len() as u64, "raw data")?;
+        let failed = |source| Error::Io { action: format!("cannot write raw data at {address}"), source };
+        if bytes.len() <= SMALL_WRITE {
+            return self.change(start, bytes).map_err(failed);
+        }
+        self.driver.write_at(start, bytes).map_err(failed)?;
+        let end = start.saturating_add(bytes.len() as u64);
+        self.touched.fetch_max(end, Ordering::AcqRel);
+        self.written.fetch_max(end, Ordering::AcqRel);
+        self.pages.written_through(start, bytes);
+        Ok(())
+    }
+
+    /// Changes bytes in memory.
+    fn change(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
+        self.touched.fetch_max(start.saturating_add(bytes.len() as u64), Ordering::AcqRel);
+        self.pages.write(self.medium(), start, bytes)
+    }
+
+    /// Makes bytes of the block at `address`, if it was changed and is none yet.
+    fn save(&self, address: Address) -> Result<()> {
+        if !self.unsaved.contains(address) {
+            return Ok(());
+        }
+        let Some(block) = self.unsaved.remove(address) else { return Ok(()) };
+        let bytes = block.encode().map_err(|error| error.at(address))?;
+        let start = self.locate(address, bytes.len() as u64, "changed block")?;
+        self.pages
+            .write(self.medium(), start, &bytes)
+            .map_err(|source| Error::Io { action: format!("cannot change the block at {address}"), source })
+    }
+
+    fn raw_error(address: Address, source: DriverError) -> Error {
         Error::Io { action: format!("cannot read raw data at {address}"), source }
     }
 }

@@ -2,18 +2,24 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use hyperslab_filter::Registry;
-use hyperslab_format::codec::Limits;
+use hyperslab_format::codec::{FileParams, Limits};
 use hyperslab_format::superblock::{ConsistencyFlags, Superblock};
 use hyperslab_vfd::Driver;
+use parking_lot::RwLock;
 
 use super::Store;
 use super::decoded::Decoded;
-use super::page_cache::PageCache;
+use super::edit::Writing;
+use super::pages::Pages;
+use super::space::Space;
+use super::unsaved::Unsaved;
 use crate::error::{Error, Result};
+use crate::versions::LibverBounds;
 
-/// How a file is opened for reading.
+/// How a file is opened.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
     /// Bounds on what the file may ask for.
@@ -26,6 +32,8 @@ pub struct StoreOptions {
     pub ignore_marks: bool,
     /// Bytes of decoded chunks that are kept.
     pub chunk_cache: u64,
+    /// Open for writing as well, structures in those versions.
+    pub write: Option<LibverBounds>,
 }
 
 /// Bytes of decoded chunks that a file keeps unless told otherwise.
@@ -39,6 +47,7 @@ impl Default for StoreOptions {
             swmr_read: false,
             ignore_marks: false,
             chunk_cache: CHUNK_CACHE,
+            write: None,
         }
     }
 }
@@ -51,6 +60,9 @@ impl Store {
         let stored = driver.stored_len().map_err(unknown)?;
         let (base, superblock) = find_superblock(&*driver, length)?;
         check_widths(&superblock)?;
+        if options.write.is_some() && driver.is_read_only() {
+            return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
+        }
         if !options.ignore_marks {
             check_marks(&superblock, options.swmr_read)?;
             // A writer that is at work may have stated an end that it has not reached yet.
@@ -58,10 +70,50 @@ impl Store {
                 check_length(&*driver, &superblock, base, length)?;
             }
         }
-        let StoreOptions { limits, filters, .. } = options;
-        let (pages, decoded, overlay) = (PageCache::new(), Decoded::new(), HashMap::new());
-        Ok(Self { driver, superblock, base, length, stored, limits, filters, pages, decoded, overlay })
+        Ok(Self::assemble(driver, superblock, base, (length, stored), options))
     }
+
+    /// The store of a file of that length of which so much is stored.
+    pub(super) fn assemble(
+        driver: Arc<dyn Driver>,
+        superblock: Superblock,
+        base: u64,
+        (length, stored): (u64, u64),
+        options: StoreOptions,
+    ) -> Self {
+        let StoreOptions { limits, filters, write, .. } = options;
+        let params = superblock.params;
+        let end = stated_end(&superblock, base).unwrap_or(length).saturating_sub(base);
+        let writing = write.map(|bounds| Writing {
+            space: Space::new(end, address_limit(params)),
+            bounds,
+            superblock_changed: false,
+        });
+        Self {
+            driver,
+            superblock: RwLock::new(superblock),
+            params,
+            base,
+            length: AtomicU64::new(length),
+            written: AtomicU64::new(length),
+            touched: AtomicU64::new(length),
+            stored,
+            limits,
+            filters,
+            pages: Pages::new(),
+            overlay: HashMap::new(),
+            decoded: Decoded::new(),
+            unsaved: Unsaved::default(),
+            writable: writing.is_some(),
+            writing: RwLock::new(writing),
+        }
+    }
+}
+
+/// The undefined address, which no block can have, in that width.
+fn address_limit(params: FileParams) -> u64 {
+    let bits = u32::from(params.size_of_offsets).saturating_mul(8);
+    u64::MAX.checked_shr(64_u32.saturating_sub(bits)).unwrap_or(u64::MAX)
 }
 
 /// Looks for the superblock at 0, 512, 1024, 2048, … bytes. Addresses count from where it is found, whatever

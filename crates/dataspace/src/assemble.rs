@@ -1,0 +1,277 @@
+//! From a packed buffer into the chunks of a selection: what writing needs.
+
+use smallvec::SmallVec;
+
+use crate::copy::{Nest, Rows};
+use crate::error::Result;
+use crate::tiling::Part;
+use crate::{DataspaceError, Dims, Tiling};
+
+/// Selected elements of one chunk: where they stand in the chunk, and where in a packed buffer of all selected
+/// elements.
+///
+/// ```
+/// use hyperslab_dataspace::{Axis, Tiling};
+/// // Every third of ten elements, in chunks of four: of the first chunk the one at 1, of the second 4 and 7.
+/// let tiling = Tiling::new(&[Axis::new(1, 3, 3, 1, 10, 0)?], &[10], &[4])?;
+/// let mut chunk = *b"....";
+/// for part in tiling.pieces(&[1])? {
+///     part.gather(b"abc", &mut chunk, 1)?;
+/// }
+/// assert_eq!(&chunk, b"b..c");
+/// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Piece(Part);
+
+/// The two places of a step: bytes in the source, and in the target.
+type Places = fn(u64, u64, u64) -> (u64, u64);
+
+impl Tiling {
+    /// The pieces of the selection that lie in the chunk with these scaled coordinates; none if it has none.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Rank`].
+    pub fn pieces(&self, scaled: &[u64]) -> Result<SmallVec<[Piece; 1]>> {
+        let places = crate::linear::strides(self.shape());
+        Ok(self.parts(scaled, &places, 0)?.into_iter().map(Piece).collect())
+    }
+
+    /// The scaled coordinates of the chunks that hold selected elements, in C order.
+    pub fn chunk_coordinates(&self) -> impl Iterator<Item = Dims> + Send + use<> {
+        let numbers: SmallVec<[Vec<u64>; 4]> =
+            (0..self.shape().len()).map(|dimension| self.chunk_numbers(dimension).collect()).collect();
+        let mut at: Option<Dims> =
+            (numbers.iter().all(|numbers| !numbers.is_empty())).then(|| Dims::from_elem(0, numbers.len()));
+        std::iter::from_fn(move || {
+            let now = at.clone()?;
+            let item = now
+                .iter()
+                .zip(&numbers)
+                .map(|(at, numbers)| numbers.get(usize::try_from(*at).ok()?).copied());
+            let item: Option<Dims> = item.collect();
+            at = next_in_box(now, |dimension| {
+                numbers.get(dimension).map_or(0, |numbers| numbers.len() as u64)
+            });
+            item
+        })
+    }
+
+    /// Whether all elements of the chunk that lie in the extent are selected.
+    pub fn covers(&self, scaled: &[u64]) -> bool {
+        scaled.len() == self.shape().len()
+            && self.dimensions(scaled).all(|(axis, (from, to))| {
+                let positions = axis.positions_within(from, to);
+                from < to && positions.end.saturating_sub(positions.start) == to.saturating_sub(from)
+            })
+    }
+
+    /// Whether the chunk reaches beyond the extent.
+    pub fn is_edge(&self, scaled: &[u64]) -> bool {
+        self.dimensions(scaled)
+            .zip(self.chunk())
+            .any(|((_, (from, to)), size)| to.saturating_sub(from) != *size)
+    }
+}
+
+impl Piece {
+    /// The number of elements.
+    pub fn element_count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// First element in the chunk, first element in the packed buffer, and number of elements, if they stand side by
+    /// side in both.
+    pub fn as_run(&self) -> Option<(u64, u64, u64)> {
+        match self.0.runs() {
+            (length, []) => Some((self.0.src, self.0.dst, length)),
+            _ => None,
+        }
+    }
+
+    /// The elements of the chunk, in its order: the first one, and the one behind the last.
+    pub fn span(&self) -> (u64, u64) {
+        (self.0.src, self.0.src_end())
+    }
+
+    /// The same elements, counted in the chunk from another one than its first.
+    #[must_use]
+    pub fn from_element(mut self, first: u64) -> Self {
+        self.0.src = self.0.src.saturating_sub(first);
+        self
+    }
+
+    /// Copies the elements from the packed buffer to their places in the chunk.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Buffer`] if a slice is too short; nothing is copied then.
+    pub fn gather(&self, packed: &[u8], chunk: &mut [u8], element_size: usize) -> Result<()> {
+        let nest = self.nest(element_size, |chunk, packed, _| (packed, chunk))?;
+        let (from, to) = (self.packed_end(), self.0.src_end());
+        check("the packed buffer", packed.len(), from, element_size)?;
+        check("the chunk", chunk.len(), to, element_size)?;
+        nest.copy(packed, bytes(self.0.dst, element_size)?, chunk, bytes(self.0.src, element_size)?);
+        Ok(())
+    }
+
+    /// Copies the elements from the packed buffer one after the other to the beginning of `row`.
+    ///
+    /// # Errors
+    /// As [`gather`](Self::gather).
+    pub fn pack(&self, packed: &[u8], row: &mut [u8], element_size: usize) -> Result<()> {
+        let nest = self.nest(element_size, |_, packed, row| (packed, row))?;
+        check("the packed buffer", packed.len(), self.packed_end(), element_size)?;
+        check("the row", row.len(), self.0.len(), element_size)?;
+        nest.copy(packed, bytes(self.0.dst, element_size)?, row, 0);
+        Ok(())
+    }
+
+    /// Copies the elements from their places in the chunk one after the other to the beginning of `row`.
+    ///
+    /// # Errors
+    /// As [`gather`](Self::gather).
+    pub fn pick(&self, chunk: &[u8], row: &mut [u8], element_size: usize) -> Result<()> {
+        let nest = self.nest(element_size, |chunk, _, row| (chunk, row))?;
+        check("the chunk", chunk.len(), self.0.src_end(), element_size)?;
+        check("the row", row.len(), self.0.len(), element_size)?;
+        nest.copy(chunk, bytes(self.0.src, element_size)?, row, 0);
+        Ok(())
+    }
+
+    /// Copies elements that stand one after the other in `row` to their places in the chunk.
+    ///
+    /// # Errors
+    /// As [`gather`](Self::gather).
+    pub fn place(&self, row: &[u8], chunk: &mut [u8], element_size: usize) -> Result<()> {
+        let nest = self.nest(element_size, |chunk, _, row| (row, chunk))?;
+        check("the row", row.len(), self.0.len(), element_size)?;
+        check("the chunk", chunk.len(), self.0.src_end(), element_size)?;
+        nest.copy(row, 0, chunk, bytes(self.0.src, element_size)?);
+        Ok(())
+    }
+
+    /// The loops, where `places` chooses source and target among chunk, packed buffer and row.
+    fn nest(&self, element_size: usize, places: Places) -> Result<Nest> {
+        let mut row = 1_u64;
+        let mut loops: SmallVec<[Rows; 4]> = SmallVec::new();
+        for step in &self.0.steps {
+            let (src, dst) = places(step.src, step.dst, row);
+            let count = usize::try_from(step.count).map_err(|_| OVERFLOW)?;
+            loops.push(Rows { count, src: bytes(src, element_size)?, dst: bytes(dst, element_size)? });
+            row = row.saturating_mul(step.count);
+        }
+        Ok(Nest::of_loops(element_size, loops))
+    }
+
+    fn packed_end(&self) -> u64 {
+        self.0.steps.iter().fold(self.0.dst.saturating_add(1), |end, step| {
+            end.saturating_add(step.count.saturating_sub(1).saturating_mul(step.dst))
+        })
+    }
+}
+
+/// The coordinates behind `at` in C order, or [`None`] behind the last ones.
+fn next_in_box(mut at: Dims, count: impl Fn(usize) -> u64) -> Option<Dims> {
+    for dimension in (0..at.len()).rev() {
+        let place = at.get_mut(dimension)?;
+        *place = place.saturating_add(1);
+        if *place < count(dimension) {
+            return Some(at);
+        }
+        *place = 0;
+    }
+    None
+}
+
+const OVERFLOW: DataspaceError = DataspaceError::Overflow { what: "number of bytes of an array" };
+
+fn bytes(elements: u64, element_size: usize) -> Result<usize> {
+    usize::try_from(elements).ok().and_then(|elements| elements.checked_mul(element_size)).ok_or(OVERFLOW)
+}
+
+fn check(what: &'static str, got: usize, elements: u64, element_size: usize) -> Result<()> {
+    let needed = bytes(elements, element_size)?;
+    if needed > got { Err(DataspaceError::Buffer { what, needed, got }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Axis, ChunkGrid, Hyperslab, RegularHyperslab, Selection, scatter};
+    use proptest::prelude::*;
+
+    /// Dimensions: start, stride, count, block, elements behind the last one, chunk.
+    fn dimensions() -> impl Strategy<Value = Vec<(u64, u64, u64, u64, u64, u64)>> {
+        let one = (0..4_u64, 0..4_u64, 1..5_u64, 1..4_u64, 0..3_u64, 1..6_u64);
+        let one = one.prop_map(|(start, gap, count, block, behind, chunk)| {
+            (start, block + gap, count, block, behind, chunk)
+        });
+        proptest::collection::vec(one, 1..4)
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_together_are_the_array(dimensions in dimensions(), size in 1..5_usize, by_rows in any::<bool>()) {
+            let column = |take: fn(&(u64, u64, u64, u64, u64, u64)) -> u64| -> Vec<u64> {
+                dimensions.iter().map(take).collect()
+            };
+            let dims = column(|d| d.0 + (d.2 - 1) * d.1 + d.3 + d.4);
+            let chunk = column(|d| d.5);
+            let axes: Vec<Axis> = dimensions.iter().zip(&dims).map(|(d, size)| {
+                Axis::new(d.0, d.1, d.2, d.3, *size, 0).unwrap()
+            }).collect();
+            let slab = RegularHyperslab {
+                start: column(|d| d.0).into(),
+                stride: column(|d| d.1).into(),
+                count: column(|d| d.2).into(),
+                block: column(|d| d.3).into(),
+            };
+            let selection = Selection::Hyperslab(Hyperslab::Regular(slab));
+            let count = usize::try_from(selection.element_count(&dims).unwrap()).unwrap();
+            let packed: Vec<u8> = (0..count * size).map(|at| u8::try_from(at % 251).unwrap() + 1).collect();
+            let elements = usize::try_from(dims.iter().product::<u64>()).unwrap();
+            let mut expected = vec![0; elements * size];
+            scatter(&packed, &mut expected, &dims, &selection, size).unwrap();
+
+            let tiling = Tiling::new(&axes, &dims, &chunk).unwrap();
+            let grid = ChunkGrid::new(&chunk, &dims).unwrap();
+            let mut array = vec![0; elements * size];
+            let chunk_bytes = usize::try_from(chunk.iter().product::<u64>()).unwrap() * size;
+            for scaled in crate::Region::whole(grid.counts()).coordinates() {
+                let mut bytes = vec![0; chunk_bytes];
+                let pieces = tiling.pieces(&scaled).unwrap();
+                prop_assert_eq!(pieces.is_empty(), !tiling.meets(&scaled));
+                let mut selected = 0;
+                for piece in pieces {
+                    selected += piece.element_count();
+                    if by_rows {
+                        let mut row = vec![0; usize::try_from(piece.element_count()).unwrap() * size];
+                        piece.pack(&packed, &mut row, size).unwrap();
+                        piece.place(&row, &mut bytes, size).unwrap();
+                        let mut again = vec![0; row.len()];
+                        piece.pick(&bytes, &mut again, size).unwrap();
+                        prop_assert_eq!(row, again);
+                    } else {
+                        piece.gather(&packed, &mut bytes, size).unwrap();
+                    }
+                    if let Some((from, at, length)) = piece.as_run() {
+                        let run = |start: u64| usize::try_from(start).unwrap() * size..usize::try_from(start + length).unwrap() * size;
+                        prop_assert_eq!(&bytes[run(from)], &packed[run(at)]);
+                    }
+                    prop_assert!(piece.gather(&packed, &mut [], size).is_err());
+                }
+                let region = grid.region(&scaled).unwrap();
+                let inside = region.element_count().unwrap();
+                prop_assert_eq!(tiling.covers(&scaled), selected == inside);
+                prop_assert_eq!(tiling.is_edge(&scaled), grid.is_edge(&scaled).unwrap());
+                let zeros = vec![0; dims.len()];
+                let from = crate::Placement { dims: &chunk, start: &zeros };
+                let to = crate::Placement { dims: &dims, start: &region.start };
+                crate::copy_box(&bytes, from, &mut array, to, &region.count, size).unwrap();
+            }
+            prop_assert_eq!(array, expected);
+            let met: Vec<_> = crate::Region::whole(grid.counts()).coordinates().filter(|at| tiling.meets(at)).collect();
+            prop_assert_eq!(tiling.chunk_coordinates().collect::<Vec<_>>(), met);
+        }
+    }
+}

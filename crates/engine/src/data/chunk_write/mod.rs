@@ -1,0 +1,263 @@
+//! Writing elements in chunks: gather, convert, encode on all threads; then allocate, write and index.
+
+mod pending;
+mod resize;
+mod selected;
+mod store_chunks;
+#[cfg(test)]
+mod tests;
+
+use hyperslab_dataspace::{Dims, Selection};
+use hyperslab_filter::{ChunkTarget, Scratch};
+use hyperslab_format::codec::Address;
+use rayon::prelude::*;
+
+use super::chunk_index::{AtChunk, ChunkLocation};
+use super::origin::{Origin, Rows};
+use super::{ChunkCache, ChunkedSource, parallel};
+use crate::error::{Error, Result};
+use crate::store::{Edit, Store};
+use pending::Pending;
+use selected::Selected;
+
+/// Bytes of chunks that are worked on at once.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Chunks that are worked on at once.
+const BATCH: usize = 64 << 10;
+
+/// Where the chunks of a dataset lie, to be changed.
+pub trait ChunkTable: Send + std::fmt::Debug {
+    /// The place of one chunk, or `None` if it is not stored.
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
+
+    /// Whether no chunk is stored.
+    fn is_empty(&self) -> bool;
+
+    /// Puts chunks to new places, in C order of their coordinates; what was known of them is replaced.
+    fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()>;
+
+    /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
+    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
+
+    /// Visits all chunks.
+    fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()>;
+}
+
+/// What writing chunks needs to know of a dataset, and chunks that are not encoded yet.
+#[derive(Debug)]
+pub struct ChunkWriter {
+    /// The dataset as it is read.
+    pub source: ChunkedSource,
+    /// Bytes of chunks that wait to be encoded.
+    pub pending_limit: usize,
+    pending: Pending,
+}
+
+/// What one write has at hand.
+pub(super) struct Writing<'w, 'e> {
+    pub(super) edit: &'w mut Edit<'e>,
+    pub(super) table: &'w mut dyn ChunkTable,
+    pub(super) cache: &'w ChunkCache,
+}
+
+/// A chunk to be written.
+struct Job {
+    scaled: Dims,
+    /// Where it is now.
+    before: Option<ChunkLocation>,
+    /// Its elements as they are now, where they are in memory.
+    known: Option<Vec<u8>>,
+    /// All of its elements are replaced.
+    whole: bool,
+}
+
+impl ChunkWriter {
+    /// A writer of the dataset that `source` reads.
+    pub fn new(source: ChunkedSource, pending_limit: usize) -> Self {
+        Self { source, pending_limit, pending: Pending::default() }
+    }
+
+    /// Bytes of chunks that are not encoded yet.
+    pub fn pending_bytes(&self) -> usize {
+        self.pending.bytes()
+    }
+
+    /// Writes the selected elements.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if `from` has another number of elements, those of filters, conversions and the medium.
+    pub fn write(
+        &mut self,
+        edit: &mut Edit<'_>,
+        table: &mut dyn ChunkTable,
+        cache: &ChunkCache,
+        selection: &Selection,
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        let grid = self.source.grid.clone();
+        let selected = Selected::new(selection, &grid)?;
+        from.check(selected.element_count())?;
+        let per_batch = (BATCH_BYTES / self.source.chunk_bytes.max(1)).clamp(1, BATCH);
+        let mut chunks = selected.chunks(&grid)?.peekable();
+        let mut writing = Writing { edit, table, cache };
+        while chunks.peek().is_some() {
+            let batch: Vec<Dims> = chunks.by_ref().take(per_batch).collect();
+            self.write_batch(&mut writing, &selected, batch, from)?;
+        }
+        if self.pending.bytes() > self.pending_limit {
+            self.flush_pending(&mut writing)?;
+        }
+        Ok(())
+    }
+
+    /// Encodes and stores the chunks that wait for it.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn flush(
+        &mut self,
+        edit: &mut Edit<'_>,
+        table: &mut dyn ChunkTable,
+        cache: &ChunkCache,
+    ) -> Result<()> {
+        self.flush_pending(&mut Writing { edit, table, cache })
+    }
+
+    fn flush_pending(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+        while let Some(chunks) = self.pending.take(BATCH_BYTES) {
+            let store = writing.edit.store();
+            let encode = |(scaled, chunk): (Dims, Vec<u8>)| {
+                let (bytes, mask) = encode(&self.source, store, &scaled, chunk)?;
+                Ok((scaled, bytes, mask))
+            };
+            let work = chunks.len().saturating_mul(self.source.chunk_bytes) as u64;
+            let encoded: Result<Vec<_>> = if parallel::is_worth(work) {
+                chunks.into_par_iter().map(encode).collect()
+            } else {
+                chunks.into_iter().map(encode).collect()
+            };
+            store_chunks::encoded(&self.source, writing, encoded?)?;
+        }
+        Ok(())
+    }
+
+    fn write_batch(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        selected: &Selected<'_>,
+        batch: Vec<Dims>,
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        let mut new_plain = Vec::new();
+        let (mut old_plain, mut filtered) = (Vec::new(), Vec::new());
+        for scaled in batch {
+            let known = self.pending.remove(&scaled);
+            let before = if writing.table.is_empty() {
+                None
+            } else {
+                writing.table.get(writing.edit.store(), &scaled)?
+            };
+            let whole = selected.covers(&scaled) && !from.is_partial();
+            let plain = self.source.is_stored_plainly(&scaled)?;
+            match before {
+                Some(before) if plain && known.is_none() && before.size == self.source.chunk_bytes as u64 => {
+                    old_plain.push((scaled, before));
+                }
+                None if plain && known.is_none() => new_plain.push(scaled),
+                _ => filtered.push(Job { scaled, before, known, whole }),
+            }
+        }
+        store_chunks::new_plain(&self.source, writing, selected, &new_plain, from)?;
+        store_chunks::old_plain(&self.source, writing.edit.store(), selected, &old_plain, from)?;
+        self.write_filtered(writing, selected, filtered, from)
+    }
+
+    /// Chunks that pass filters: whole ones are encoded at once, others wait for more to come.
+    fn write_filtered(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        selected: &Selected<'_>,
+        jobs: Vec<Job>,
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let (store, source, cache) = (writing.edit.store(), &self.source, writing.cache);
+        let work = |rows: &mut Rows, job: Job| {
+            let mut chunk = job.elements(source, store, cache)?;
+            selected.put(source, &job.scaled, from, &mut chunk, rows)?;
+            if !job.whole {
+                return Ok(Done::Waits(job.scaled, chunk));
+            }
+            let (bytes, mask) = encode(source, store, &job.scaled, chunk)?;
+            Ok(Done::Encoded(job.scaled, bytes, mask))
+        };
+        let bytes = jobs.len().saturating_mul(source.chunk_bytes) as u64;
+        let done: Result<Vec<Done>> = if parallel::is_worth(bytes) {
+            jobs.into_par_iter().map_init(Rows::default, work).collect()
+        } else {
+            let mut rows = Rows::default();
+            jobs.into_iter().map(|job| work(&mut rows, job)).collect()
+        };
+        let mut encoded = Vec::new();
+        for done in done? {
+            match done {
+                Done::Waits(scaled, chunk) => self.pending.insert(scaled, chunk),
+                Done::Encoded(scaled, bytes, mask) => encoded.push((scaled, bytes, mask)),
+            }
+        }
+        store_chunks::encoded(&self.source, writing, encoded)
+    }
+}
+
+/// What became of a chunk that passes filters.
+enum Done {
+    Waits(Dims, Vec<u8>),
+    Encoded(Dims, Vec<u8>, u32),
+}
+
+impl Job {
+    /// The elements of the chunk as they are, or fill values where nothing is stored or all is replaced.
+    fn elements(&self, source: &ChunkedSource, store: &Store, cache: &ChunkCache) -> Result<Vec<u8>> {
+        if let Some(known) = &self.known {
+            return Ok(known.clone());
+        }
+        match &self.before {
+            Some(before) if !self.whole => {
+                if let Some(chunk) = cache.get((source.owner, before.address)) {
+                    return Ok(chunk.to_vec());
+                }
+                source.chunk(store, &self.scaled, before)
+            }
+            _ => filled(source, source.grid.is_edge(&self.scaled)? || !self.whole),
+        }
+    }
+}
+
+/// A chunk of fill values, if they matter.
+fn filled(source: &ChunkedSource, matters: bool) -> Result<Vec<u8>> {
+    let mut chunk = vec![0; source.chunk_bytes];
+    if matters && !source.fill.is_zero() {
+        source.fill.write(&mut chunk);
+    }
+    Ok(chunk)
+}
+
+/// The bytes to store for a chunk, and its filter mask.
+fn encode(source: &ChunkedSource, store: &Store, scaled: &[u64], chunk: Vec<u8>) -> Result<(Vec<u8>, u32)> {
+    if source.is_stored_plainly(scaled)? {
+        return Ok((chunk, 0));
+    }
+    thread_local! {
+        static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
+    }
+    let target = ChunkTarget { element_size: source.element_size, ..ChunkTarget::of_length(chunk.len()) };
+    SCRATCH.with_borrow_mut(|scratch| {
+        source
+            .pipeline
+            .encode_chunk_with(store.filters(), chunk, &target, scratch)
+            .map_err(|error| Error::Filter { address: Address::UNDEFINED, source: error })
+    })
+}

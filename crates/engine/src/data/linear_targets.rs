@@ -1,0 +1,169 @@
+//! Writing elements that lie side by side: in one block of the file, in the object header, in other files.
+
+use hyperslab_dataspace::Selection;
+use hyperslab_format::codec::Address;
+use parking_lot::Mutex;
+
+use super::linear_write::{self, LinearTarget};
+use super::{Fill, Origin, byte_count};
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// Bytes of fill value that are written at once.
+const FILLED: u64 = 1 << 20;
+
+/// Writes the selected elements of an array of the shape `dims` that begins at `address`.
+///
+/// # Errors
+/// [`Error::Misuse`] if `from` has another number of elements; those of conversions and the medium.
+pub fn write_contiguous(
+    store: &Store,
+    address: Address,
+    dims: &[u64],
+    selection: &Selection,
+    from: &Origin<'_>,
+) -> Result<()> {
+    from.check(selection.element_count(dims)?)?;
+    linear_write::write(&InFile { store, address }, dims, selection, from)
+}
+
+/// Writes the selected elements of an array of the shape `dims` whose bytes are `data`.
+///
+/// # Errors
+/// As [`write_contiguous`].
+pub fn write_compact(data: &mut [u8], dims: &[u64], selection: &Selection, from: &Origin<'_>) -> Result<()> {
+    from.check(selection.element_count(dims)?)?;
+    linear_write::write(&InMemory(Mutex::new(data)), dims, selection, from)
+}
+
+/// Fills a block of the file.
+///
+/// # Errors
+/// Those of the medium.
+pub fn fill_contiguous(store: &Store, address: Address, length: u64, fill: &Fill, size: usize) -> Result<()> {
+    let target = InFile { store, address };
+    let size = (size as u64).max(1);
+    let step = (FILLED / size).max(1).saturating_mul(size);
+    let mut bytes = vec![0; byte_count(step.min(length), 1, "fill values")?];
+    fill.write(&mut bytes);
+    let mut at = 0;
+    while at < length {
+        let count = byte_count(step.min(length - at), 1, "fill values")?;
+        target.write(at, bytes.get(..count).unwrap_or_default())?;
+        at = at.saturating_add(step);
+    }
+    Ok(())
+}
+
+struct InFile<'a> {
+    store: &'a Store,
+    address: Address,
+}
+
+impl InFile<'_> {
+    fn at(&self, offset: u64) -> Result<Address> {
+        self.address.checked_add(offset).ok_or_else(|| {
+            Error::corrupt("data layout message", "address", "an end inside the file", self.address)
+        })
+    }
+}
+
+impl LinearTarget for InFile<'_> {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.store.read_raw(self.at(offset)?, buffer)
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.store.write_raw(self.at(offset)?, bytes)
+    }
+}
+
+struct InMemory<'a>(Mutex<&'a mut [u8]>);
+
+impl InMemory<'_> {
+    fn with<T>(&self, offset: u64, length: usize, work: impl FnOnce(&mut [u8]) -> T) -> Result<T> {
+        let mut bytes = self.0.lock();
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let place = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..length));
+        let place = place.ok_or_else(|| Error::Misuse("an element outside of the dataset".into()))?;
+        Ok(work(place))
+    }
+}
+
+impl LinearTarget for InMemory<'_> {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.with(offset, buffer.len(), |place| buffer.copy_from_slice(place))
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.with(offset, bytes.len(), |place| place.copy_from_slice(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_dataspace::{Hyperslab, Points, RegularHyperslab, scatter};
+    use hyperslab_datatype::convert::Conversions;
+    use hyperslab_datatype::{ByteOrder, Datatype};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Shape, and what is written: all of it, a regular hyperslab or points.
+    fn cases() -> impl Strategy<Value = (Vec<u64>, Selection)> {
+        let dims = proptest::collection::vec(1..12_u64, 1..4);
+        (dims, proptest::collection::vec((0..100_u64, 1..5_u64, 1..5_u64, 1..5_u64), 4), 0..3_u8).prop_map(
+            |(dims, numbers, kind)| {
+                let selection = match kind {
+                    0 => Selection::All,
+                    1 => {
+                        let (mut start, mut stride, mut count, mut block) = Default::default();
+                        let columns: [&mut hyperslab_dataspace::Dims; 4] =
+                            [&mut start, &mut stride, &mut count, &mut block];
+                        let [start_to, stride_to, count_to, block_to] = columns;
+                        for (size, (at, a, b, c)) in dims.iter().zip(&numbers) {
+                            let first = at % size;
+                            let wide = (*c).min(size - first);
+                            let step = wide + a - 1;
+                            start_to.push(first);
+                            stride_to.push(step);
+                            count_to.push((*b).min((size - first - wide) / step + 1));
+                            block_to.push(wide);
+                        }
+                        Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
+                            start,
+                            stride,
+                            count,
+                            block,
+                        }))
+                    }
+                    _ => {
+                        let points =
+                            numbers.iter().flat_map(|(at, ..)| dims.iter().map(move |size| at % size));
+                        Selection::Points(Points { rank: dims.len(), coordinates: points.collect() })
+                    }
+                };
+                (dims, selection)
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_there((dims, selection) in cases(), converted in any::<bool>()) {
+            let elements = usize::try_from(dims.iter().product::<u64>()).unwrap();
+            let count = usize::try_from(selection.element_count(&dims).unwrap()).unwrap();
+            let mut expected = vec![0; 4 * elements];
+            let mut data = expected.clone();
+            let values: Vec<u8> = (0..count).map(|at| u8::try_from(at % 250).unwrap() + 1).collect();
+            let stored: Vec<u8> = values.iter().flat_map(|value| [*value, 0, 0, 0]).collect();
+            scatter(&stored, &mut expected, &dims, &selection, 4).unwrap();
+            let plan = Conversions::default().plan(&Datatype::u8(), &Datatype::u32(ByteOrder::LittleEndian)).unwrap();
+            let from = if converted { Origin::converted(&values, &plan) } else { Origin::stored(&stored, 4) };
+            write_compact(&mut data, &dims, &selection, &from).unwrap();
+            prop_assert_eq!(data, expected);
+            let short = Origin::stored(&stored[4..], 4);
+            prop_assert!(write_compact(&mut [], &dims, &selection, &short).is_err());
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! Changing a file: one at a time, in memory until a commit.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hyperslab_format::codec::{Address, FileParams, Structure};
+use hyperslab_format::superblock::Superblock;
+use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
+
+use super::space::{Space, SpaceKind};
+use super::unsaved::Block;
+use super::{Bytes, Store};
+use crate::error::{Error, Result};
+use crate::versions::LibverBounds;
+
+/// Bytes of changes in memory beyond which they are committed when an operation has ended.
+const UNCOMMITTED: u64 = 64 << 20;
+
+/// Raw data up to this many bytes is kept in memory until the commit, where it is written with its neighbours.
+pub(super) const SMALL_WRITE: usize = 16 << 10;
+
+/// Zeros that are written at once.
+const ZEROS: u64 = 1 << 20;
+
+/// What is known of a file that is open for writing.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    pub(super) space: Space,
+    pub(super) bounds: LibverBounds,
+    pub(super) superblock_changed: bool,
+}
+
+/// The right to change a file. There is one at a time, and nobody reads the file's structure meanwhile. What is done with it stays in
+/// memory until [`commit`](Self::commit); dropping it does not undo it.
+#[derive(Debug)]
+pub struct Edit<'a> {
+    store: &'a Store,
+    writing: RwLockWriteGuard<'a, Option<Writing>>,
+}
+
+/// While it lives, nobody changes the structure of the file.
+#[derive(Debug)]
+pub struct Reading<'a>(
+    #[expect(dead_code, reason = "held, not looked at")] Option<RwLockReadGuard<'a, Option<Writing>>>,
+);
+
+impl Store {
+    /// Keeps writers away. May be held several times by one thread, but not by one that has an [`Edit`].
+    pub fn reading(&self) -> Reading<'_> {
+        Reading(self.writable.then(|| self.writing.read_recursive()))
+    }
+
+    /// Whether the file may be changed.
+    pub fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// The right to change the file; waits for those who read it or change it.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if the file is open for reading only.
+    pub fn edit(&self) -> Result<Edit<'_>> {
+        let writing = self.writing.write();
+        if writing.is_none() {
+            return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
+        }
+        Ok(Edit { store: self, writing })
+    }
+}
+
+impl<'a> Edit<'a> {
+    /// The file, for reading. What was changed is seen.
+    pub fn store(&self) -> &'a Store {
+        self.store
+    }
+
+    /// Widths of addresses and lengths.
+    pub fn params(&self) -> FileParams {
+        self.store.params()
+    }
+
+    /// The versions of the library that shall read what is written.
+    pub fn bounds(&self) -> LibverBounds {
+        self.writing.as_ref().map_or(LibverBounds::DEFAULT, |writing| writing.bounds)
+    }
+
+    fn writing(&mut self) -> Result<&mut Writing> {
+        let name = self.store;
+        self.writing
+            .as_mut()
+            .ok_or_else(|| Error::Misuse(format!("`{}` is not open for writing", name.name())))
+    }
+
+    /// `length` bytes of the file for a block of that kind. What they hold is not defined.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if offsets of the file cannot say an address so far behind.
+    pub fn allocate(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
+        let writing = self.writing()?;
+        let address = writing.space.allocate(kind, length)?;
+        let end = writing.space.end();
+        self.store.reach(end);
+        Ok(address)
+    }
+
+    /// As [`allocate`](Self::allocate), and the bytes are zeros: without writing them where the file has not been
+    /// so long before.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate) and [`Store::write_raw`].
+    pub fn allocate_zeroed(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
+        let address = self.allocate(kind, length)?;
+        self.clear(address, length)?;
+        Ok(address)
+    }
+
+    /// As [`allocate_blocks`](Self::allocate_blocks), and the bytes are zeros.
+    ///
+    /// # Errors
+    /// As [`allocate_zeroed`](Self::allocate_zeroed).
+    pub fn allocate_zeroed_blocks(
+        &mut self,
+        kind: SpaceKind,
+        length: u64,
+        count: usize,
+    ) -> Result<Vec<Address>> {
+        let blocks = self.allocate_blocks(kind, length, count)?;
+        blocks.iter().try_for_each(|address| self.clear(*address, length))?;
+        Ok(blocks)
+    }
+
+    /// Makes newly allocated bytes zeros, where they may be something else.
+    fn clear(&self, address: Address, length: u64) -> Result<()> {
+        let store = self.store;
+        let used = store.touched.load(Ordering::Acquire).saturating_sub(store.base);
+        let mut at = address.raw();
+        let end = at.saturating_add(length).min(used);
+        let zeros = vec![0; usize::try_from(end.saturating_sub(at).min(ZEROS)).unwrap_or(0)];
+        while at < end {
+            let count = usize::try_from(end - at).unwrap_or(usize::MAX).min(zeros.len());
+            store.write_raw(Address::new(at), zeros.get(..count).unwrap_or_default())?;
+            at = at.saturating_add(count as u64);
+        }
+        Ok(())
+    }
+
+    /// `count` blocks of `length` bytes, side by side where that is possible, to be freed one by one.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate).
+    pub fn allocate_blocks(&mut self, kind: SpaceKind, length: u64, count: usize) -> Result<Vec<Address>> {
+        let all = length.checked_mul(count as u64);
+        let all = all.ok_or_else(|| Error::Misuse("blocks of more than 2^64 bytes".into()))?;
+        let first = self.allocate(kind, all)?;
+        let places = (0..count as u64).map(|number| first.checked_add(number.saturating_mul(length)));
+        Ok(places.map(|place| place.unwrap_or(Address::UNDEFINED)).collect())
+    }
+
+    /// Gives `length` bytes at `address` back, and forgets what was to be written there.
+    ///
+    /// # Errors
+    /// If the file is no longer open for writing.
+    pub fn free(&mut self, kind: SpaceKind, address: Address, length: u64) -> Result<()> {
+        self.store.unsaved.remove(address);
+        self.store.decoded.forget(address);
+        self.writing()?.space.free(kind, address, length);
+        Ok(())
+    }
+
+    /// A new block, or one in place of that at `address`. It becomes bytes when it is needed.
+    pub fn put<T>(&mut self, address: Address, context: &T::Context, value: T)
+    where
+        T: Structure + Send + Sync + 'static,
+        T::Context: Send + Sync + 'static,
+    {
+        self.store.decoded.forget(address);
+        self.store.unsaved.insert(address, Block::new(Arc::new(value), context));
+    }
+
+    /// Allocates room for a block and puts it there.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate).
+    pub fn add<T>(&mut self, kind: SpaceKind, context: &T::Context, value: T) -> Result<Address>
+    where
+        T: Structure + Send + Sync + 'static,
+        T::Context: Send + Sync + 'static,
+    {
+        let address = self.allocate(kind, T::size(context) as u64)?;
+        self.put(address, context, value);
+        Ok(address)
+    }
+
+    /// The block at `address`, taken out to be changed and [`put`](Self::put) back, perhaps under another context or
+    /// at another address. Until then changes made before are in no place.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn take<T>(&mut self, address: Address, context: &T::Context) -> Result<T>
+    where
+        T: Structure + Clone + Send + Sync + 'static,
+        T::Context: PartialEq + Send + Sync + 'static,
+    {
+        let value: Arc<T> = self.store.shared(address, context)?;
+        // Whoever keeps the block keeps it as it was; without them nothing is copied.
+        self.store.decoded.forget(address);
+        self.store.unsaved.remove(address);
+        Ok(Arc::unwrap_or_clone(value))
+    }
+
+    /// Changes the block at `address`.
+    ///
+    /// # Errors
+    /// As [`Store::get`]; nothing is changed then.
+    pub fn modify<T, R>(
+        &mut self,
+        address: Address,
+        context: &T::Context,
+        change: impl FnOnce(&mut T) -> R,
+    ) -> Result<R>
+    where
+        T: Structure + Clone + Send + Sync + 'static,
+        T::Context: PartialEq + Send + Sync + 'static,
+    {
+        let mut value = self.take(address, context)?;
+        let result = change(&mut value);
+        self.put(address, context, value);
+        Ok(result)
+    }
+
+    /// Bytes of metadata, as they shall stand in the file.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if they do not lie inside the file; [`Error::Io`].
+    pub fn write(&mut self, address: Address, bytes: &[u8], structure: &'static str) -> Result<()> {
+        let store = self.store;
+        store.unsaved.remove(address);
+        store.decoded.forget(address);
+        let start = store.locate(address, bytes.len() as u64, structure)?;
+        store.change(start, bytes).map_err(|source| Error::Io {
+            action: format!("cannot change the {structure} at {address}"),
+            source,
+        })
+    }
+
+    /// Some bytes inside a block of metadata, to be changed.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub fn read(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
+        self.store.read(address, length, structure)
+    }
+
+    /// Changes the superblock.
+    ///
+    /// # Errors
+    /// If the file is no longer open for writing.
+    pub fn change_superblock(&mut self, change: impl FnOnce(&mut Superblock)) -> Result<()> {
+        self.writing()?.superblock_changed = true;
+        change(&mut self.store.superblock.write());
+        Ok(())
+    }
+
+    /// To be called when an operation has ended and the file is consistent: commits if there is much to commit.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn finish(mut self) -> Result<()> {
+        if self.store.pages.changed_bytes().saturating_add(self.store.unsaved.bytes()) > UNCOMMITTED {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Writes everything that was changed: the file on the medium is what it is in memory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the medium fails.
+    pub fn commit(&mut self) -> Result<()> {
+        let store = self.store;
+        for address in store.unsaved.addresses() {
+            store.save(address)?;
+        }
+        let end = self.writing()?.space.end();
+        self.write_superblock(end)?;
+        let file_end = store.base.saturating_add(end);
+        let io = |source| Error::Io { action: "cannot write the file".into(), source };
+        store.pages.commit(&*store.driver, file_end).map_err(io)?;
+        if store.driver.len().map_err(io)? != file_end {
+            store.driver.set_len(file_end).map_err(io)?;
+        }
+        store.driver.flush().map_err(io)?;
+        // What stood behind the end must not come back when the file grows again.
+        store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
+        store.set_end(file_end);
+        self.writing()?.space.settle();
+        Ok(())
+    }
+
+    fn write_superblock(&mut self, end: u64) -> Result<()> {
+        let store = self.store;
+        {
+            let mut superblock = store.superblock.write();
+            // The stored end counts from the start of the file as the stored base address does.
+            let stated = Address::new(end.saturating_add(superblock.base_address));
+            if superblock.end_of_file == stated && !self.writing()?.superblock_changed {
+                return Ok(());
+            }
+            superblock.end_of_file = stated;
+        }
+        let bytes = store.superblock.read().encode()?;
+        self.write(Address::new(0), &bytes, "superblock")?;
+        self.writing()?.superblock_changed = false;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapContext};
+    use hyperslab_vfd::{Core, Driver};
+
+    use super::super::{CreateOptions, StoreOptions};
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn new_file(driver: &Arc<Core>, create: &CreateOptions, bounds: LibverBounds) -> Store {
+        let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
+        Store::create(Arc::clone(driver) as _, create, options).unwrap()
+    }
+
+    fn reopen(driver: &Arc<Core>) -> Store {
+        Store::open(Arc::clone(driver) as _, StoreOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn what_is_committed_is_there_when_the_file_is_opened_again() {
+        for bounds in [LibverBounds::EARLIEST, LibverBounds::DEFAULT, LibverBounds::LATEST] {
+            for user_block in [0, 512, 2048] {
+                let driver = Arc::new(Core::from_vec("new", vec![1; 10]));
+                let store =
+                    new_file(&driver, &CreateOptions { user_block, ..CreateOptions::default() }, bounds);
+                let mut edit = store.edit().unwrap();
+                let address = edit.allocate(SpaceKind::ObjectHeader, 5).unwrap();
+                edit.write(address, b"hello", "test").unwrap();
+                let raw = edit.allocate(SpaceKind::RawData, 100_000).unwrap();
+                store.write_raw(raw, &vec![7; 100_000]).unwrap();
+                assert_eq!(&*store.read(address, 5, "test").unwrap(), b"hello");
+                edit.commit().unwrap();
+                let again = reopen(&driver);
+                assert_eq!(again.base(), user_block);
+                assert_eq!(&*again.read(address, 5, "test").unwrap(), b"hello");
+                assert_eq!(again.read_raw_vec(raw, 100_000).unwrap(), vec![7; 100_000]);
+                assert_eq!(driver.len().unwrap(), user_block + raw.raw() + 100_000);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_become_bytes_when_they_are_needed() {
+        let driver = Arc::new(Core::from_vec("new", Vec::new()));
+        let store = new_file(&driver, &CreateOptions::default(), LibverBounds::DEFAULT);
+        let context = GlobalHeapContext { params: store.params(), size: 4096 };
+        let mut collection = GlobalHeapCollection::new(4096, store.params()).unwrap();
+        let mut edit = store.edit().unwrap();
+        let address = edit.add(SpaceKind::GlobalHeap, &context, collection).unwrap();
+        assert!(store.read(address, 4, "test").unwrap().starts_with(b"GCOL"));
+        collection = edit.take(address, &context).unwrap();
+        collection.insert(b"one").unwrap();
+        edit.put(address, &context, collection);
+        let insert = |collection: &mut GlobalHeapCollection| collection.insert(b"two").unwrap();
+        assert_eq!(edit.modify(address, &context, insert).unwrap(), Some(2));
+        edit.commit().unwrap();
+        let again = reopen(&driver);
+        let collection = again.get::<GlobalHeapCollection>(address, &context).unwrap();
+        assert_eq!((collection.get(1), collection.get(2)), (Some(&b"one"[..]), Some(&b"two"[..])));
+    }
+
+    #[test]
+    fn what_was_freed_at_the_end_does_not_come_back() {
+        let driver = Arc::new(Core::from_vec("new", Vec::new()));
+        let store = new_file(&driver, &CreateOptions::default(), LibverBounds::DEFAULT);
+        for length in [100, 100_000] {
+            for committed in [false, true] {
+                let mut edit = store.edit().unwrap();
+                let before = edit.allocate(SpaceKind::RawData, length).unwrap();
+                store.write_raw(before, &vec![7; usize::try_from(length).unwrap()]).unwrap();
+                if committed {
+                    edit.commit().unwrap();
+                }
+                edit.free(SpaceKind::RawData, before, length).unwrap();
+                edit.commit().unwrap();
+                let after = edit.allocate_zeroed(SpaceKind::RawData, 2 * length).unwrap();
+                assert_eq!(after, before);
+                edit.commit().unwrap();
+                let read = reopen(&driver).read_raw_vec(after, 2 * length).unwrap();
+                assert!(read.iter().all(|byte| *byte == 0));
+                edit.free(SpaceKind::RawData, after, 2 * length).unwrap();
+                edit.commit().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_open_for_reading_is_not_changed() {
+        let driver = Arc::new(Core::from_vec("new", Vec::new()));
+        let mut edit_options = CreateOptions::default();
+        let store = new_file(&driver, &edit_options, LibverBounds::DEFAULT);
+        store.edit().unwrap().commit().unwrap();
+        let again = reopen(&driver);
+        assert_eq!(again.edit().unwrap_err().kind(), ErrorKind::Misuse);
+        assert_eq!(again.write_raw(Address::new(0), b"x").unwrap_err().kind(), ErrorKind::Misuse);
+        for wrong in [100, 513, 1000] {
+            edit_options.user_block = wrong;
+            let made = Store::create(Arc::clone(&driver) as _, &edit_options, StoreOptions::default());
+            assert_eq!(made.unwrap_err().kind(), ErrorKind::Misuse);
+        }
+    }
+}

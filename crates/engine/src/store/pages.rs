@@ -1,0 +1,326 @@
+//! The file's pages in memory, through which metadata and small raw data are read and written: clean ones as many
+//! as there is room for, changed ones until they are committed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hyperslab_vfd::{Driver, DriverError, WriteRequest};
+use parking_lot::RwLock;
+use quick_cache::sync::Cache;
+
+use super::Bytes;
+
+/// Bytes of a page. Headers of small objects lie next to each other, so a page brings many at once.
+pub(crate) const PAGE: u64 = 8 << 10;
+
+/// Clean pages kept: 32 MiB.
+const PAGES: usize = 4096;
+
+/// Pages of the file by their number.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    clean: Cache<u64, Arc<[u8]>>,
+    changed: RwLock<BTreeMap<u64, Arc<[u8]>>>,
+    /// How many pages are changed: readers of files that nobody writes never touch the lock.
+    changed_count: AtomicUsize,
+    /// How often clean pages were replaced.
+    replaced: AtomicUsize,
+}
+
+/// A driver and how much of it exists.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Medium<'a> {
+    pub(crate) driver: &'a dyn Driver,
+    /// The offset behind the last byte that the driver has. Bytes after it read as zeros.
+    pub(crate) end: u64,
+}
+
+impl Medium<'_> {
+    /// Fills `buffer` with what the driver has, and zeros where it has nothing.
+    pub(crate) fn read(&self, start: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
+        let there = to_usize(self.end.saturating_sub(start)).min(buffer.len());
+        if let Some((inside, outside)) = buffer.split_at_mut_checked(there) {
+            outside.fill(0);
+            self.driver.read_at(start, inside)?;
+        }
+        Ok(())
+    }
+
+    fn block(&self, start: u64, length: u64) -> Result<Arc<[u8]>, DriverError> {
+        // Shared from the start: a vector would be copied to become it.
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, to_usize(length)).collect();
+        if let Some(buffer) = Arc::get_mut(&mut bytes) {
+            self.read(start, buffer)?;
+        }
+        Ok(bytes)
+    }
+}
+
+impl Pages {
+    pub(crate) fn new() -> Self {
+        Self {
+            clean: Cache::new(PAGES),
+            changed: RwLock::default(),
+            changed_count: AtomicUsize::new(0),
+            replaced: AtomicUsize::new(0),
+        }
+    }
+
+    /// `length` bytes from `start`; the caller has checked that they exist.
+    pub(crate) fn read(&self, medium: Medium<'_>, start: u64, length: u64) -> Result<Bytes, DriverError> {
+        let first = start / PAGE;
+        let last = start.saturating_add(length.saturating_sub(1)) / PAGE;
+        let skip = to_usize(start % PAGE);
+        if first == last {
+            let page = self.page(medium, first)?;
+            if let Some(bytes) = Bytes::of(page, skip..skip.saturating_add(to_usize(length))) {
+                return Ok(bytes);
+            }
+        }
+        if length > PAGE / 2 {
+            // Long blocks pass the cache by: they would only push smaller ones out.
+            return self.read_alone(medium, start, length);
+        }
+        let mut buffer = vec![0; to_usize(length)];
+        for piece in pieces(start, buffer.len()) {
+            let page = self.page(medium, piece.page)?;
+            let from = page.get(piece.skip..).and_then(|from| from.get(..piece.length));
+            let to = buffer.get_mut(piece.at..).and_then(|to| to.get_mut(..piece.length));
+            if let Some((from, to)) = from.zip(to) {
+                to.copy_from_slice(from);
+            }
+        }
+        Ok(buffer.into())
+    }
+
+    /// Bytes that do not go through the cache.
+    pub(crate) fn read_alone(
+        &self,
+        medium: Medium<'_>,
+        start: u64,
+        length: u64,
+    ) -> Result<Bytes, DriverError> {
+        let mut bytes = medium.block(start, length)?;
+        if let Some(buffer) = Arc::get_mut(&mut bytes) {
+            self.amend(start, buffer);
+        }
+        let all = 0..bytes.len();
+        Ok(Bytes::of(bytes, all).unwrap_or_else(|| Bytes::from(&[][..])))
+    }
+
+    /// Puts what was changed and is not committed over bytes that the driver gave.
+    pub(crate) fn amend(&self, start: u64, buffer: &mut [u8]) {
+        if self.changed_count.load(Ordering::Acquire) == 0 || buffer.is_empty() {
+            return;
+        }
+        let changed = self.changed.read();
+        let last = start.saturating_add(buffer.len() as u64).saturating_sub(1) / PAGE;
+        for (number, page) in changed.range(start / PAGE..=last) {
+            let page_start = number.saturating_mul(PAGE);
+            let at = to_usize(page_start.saturating_sub(start));
+            let skip = to_usize(start.saturating_sub(page_start));
+            let to = buffer.get_mut(at..).unwrap_or_default();
+            let from = page.get(skip..).unwrap_or_default();
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        }
+    }
+
+    fn page(&self, medium: Medium<'_>, number: u64) -> Result<Arc<[u8]>, DriverError> {
+        if self.changed_count.load(Ordering::Acquire) != 0
+            && let Some(page) = self.changed.read().get(&number)
+        {
+            return Ok(Arc::clone(page));
+        }
+        let replaced = self.replaced.load(Ordering::Acquire);
+        let page =
+            self.clean.get_or_insert_with(&number, || medium.block(number.saturating_mul(PAGE), PAGE))?;
+        if self.replaced.load(Ordering::Acquire) != replaced {
+            // It may have been read before somebody wrote, and kept after.
+            self.clean.remove(&number);
+        }
+        Ok(page)
+    }
+
+    /// Changes bytes in memory. Returns how many bytes of changed pages there are.
+    pub(crate) fn write(&self, medium: Medium<'_>, start: u64, bytes: &[u8]) -> Result<(), DriverError> {
+        let mut changed = self.changed.write();
+        for piece in pieces(start, bytes.len()) {
+            let page = match changed.entry(piece.page) {
+                std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::btree_map::Entry::Vacant(entry) => {
+                    let kept = self.clean.remove(&piece.page).map(|(_, page)| page);
+                    let whole = piece.length as u64 == PAGE;
+                    entry.insert(match kept {
+                        Some(page) => page,
+                        None if whole => std::iter::repeat_n(0, to_usize(PAGE)).collect(),
+                        None => medium.block(piece.page.saturating_mul(PAGE), PAGE)?,
+                    })
+                }
+            };
+            let to = Arc::make_mut(page).get_mut(piece.skip..).and_then(|to| to.get_mut(..piece.length));
+            let from = bytes.get(piece.at..).and_then(|from| from.get(..piece.length));
+            if let Some((to, from)) = to.zip(from) {
+                to.copy_from_slice(from);
+            }
+        }
+        self.changed_count.store(changed.len(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Takes note that the driver holds other bytes now: clean pages there are forgotten, changed ones changed.
+    pub(crate) fn written_through(&self, start: u64, bytes: &[u8]) {
+        self.replaced.fetch_add(1, Ordering::AcqRel);
+        if self.changed_count.load(Ordering::Acquire) != 0 {
+            let mut changed = self.changed.write();
+            let last = start.saturating_add(bytes.len() as u64).saturating_sub(1) / PAGE;
+            for (number, page) in changed.range_mut(start / PAGE..=last) {
+                let page_start = number.saturating_mul(PAGE);
+                let skip = to_usize(page_start.saturating_sub(start));
+                let at = to_usize(start.saturating_sub(page_start));
+                let to = Arc::make_mut(page).get_mut(at..).unwrap_or_default();
+                let from = bytes.get(skip..).unwrap_or_default();
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            }
+        }
+        self.forget(start, bytes.len() as u64);
+    }
+
+    /// Forgets clean pages.
+    pub(crate) fn forget(&self, start: u64, length: u64) {
+        let numbers = start / PAGE..=start.saturating_add(length.saturating_sub(1)) / PAGE;
+        if numbers.end().saturating_sub(*numbers.start()) > PAGES as u64 {
+            self.clean.clear();
+            return;
+        }
+        for number in numbers {
+            self.clean.remove(&number);
+        }
+    }
+
+    /// Bytes of changed pages.
+    pub(crate) fn changed_bytes(&self) -> u64 {
+        (self.changed_count.load(Ordering::Acquire) as u64).saturating_mul(PAGE)
+    }
+
+    /// Writes the changed pages in ascending order, up to `end`; they are clean then.
+    pub(crate) fn commit(&self, driver: &dyn Driver, end: u64) -> Result<(), DriverError> {
+        if self.changed_count.load(Ordering::Acquire) == 0 {
+            return Ok(());
+        }
+        let mut changed = self.changed.write();
+        let requests: Vec<WriteRequest<'_>> = changed
+            .iter()
+            .filter_map(|(number, page)| {
+                let offset = number.saturating_mul(PAGE);
+                let length = to_usize(end.saturating_sub(offset)).min(page.len());
+                page.get(..length)
+                    .filter(|bytes| !bytes.is_empty())
+                    .map(|bytes| WriteRequest { offset, bytes })
+            })
+            .collect();
+        driver.write_many(&requests)?;
+        for (number, page) in std::mem::take(&mut *changed) {
+            self.clean.insert(number, page);
+        }
+        self.changed_count.store(0, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// A part of a range of bytes that lies on one page.
+struct Piece {
+    page: u64,
+    /// Bytes of the page before it.
+    skip: usize,
+    /// Bytes of the range before it.
+    at: usize,
+    length: usize,
+}
+
+fn pieces(start: u64, length: usize) -> impl Iterator<Item = Piece> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = length.checked_sub(at).filter(|rest| *rest > 0)?;
+        let offset = start.checked_add(at as u64)?;
+        let skip = to_usize(offset % PAGE);
+        let length = rest.min(to_usize(PAGE).saturating_sub(skip));
+        let piece = Piece { page: offset / PAGE, skip, at, length };
+        at = at.saturating_add(length);
+        Some(piece)
+    })
+}
+
+/// Lengths here are bounded by the page size or by a limit far below the address space.
+fn to_usize(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_vfd::{Core, Driver as _};
+    use proptest::prelude::*;
+
+    use super::{Medium, PAGE, Pages};
+
+    proptest! {
+        #[test]
+        fn reads_what_the_file_holds(reads in proptest::collection::vec((0_u64..5 * PAGE, 0_u64..3 * PAGE), 1..20)) {
+            let bytes: Vec<u8> = (0..4 * PAGE + 77).map(|at| u8::try_from(at % 251).unwrap()).collect();
+            let length = bytes.len() as u64;
+            let driver = Core::from_vec("test", bytes.clone());
+            let pages = Pages::new();
+            let medium = Medium { driver: &driver, end: length };
+            for (start, count) in reads {
+                let start = start.min(length);
+                let count = count.min(length - start);
+                let got = pages.read(medium, start, count).unwrap();
+                let range = super::to_usize(start)..super::to_usize(start + count);
+                prop_assert_eq!(&*got, &bytes[range]);
+            }
+        }
+
+        #[test]
+        fn changes_are_seen_before_and_after_they_are_written(
+            steps in proptest::collection::vec((0_u8..5, 0_u64..5 * PAGE, 0_u64..2 * PAGE, any::<u8>()), 1..40),
+        ) {
+            let length = 4 * PAGE + 77;
+            let mut model: Vec<u8> = (0..length).map(|at| u8::try_from(at % 251).unwrap()).collect();
+            // The driver ends before the file does: the rest was allocated, not written.
+            model[super::to_usize(3 * PAGE + 5)..].fill(0);
+            let driver = Core::from_vec("test", model[..super::to_usize(3 * PAGE + 5)].to_vec());
+            let pages = Pages::new();
+            for (what, start, count, value) in steps {
+                let medium = Medium { driver: &driver, end: driver.len().unwrap() };
+                let start = start.min(length);
+                let count = super::to_usize(count.min(length - start));
+                let range = super::to_usize(start)..super::to_usize(start) + count;
+                match what {
+                    0 => {
+                        let got = pages.read(medium, start, count as u64).unwrap();
+                        prop_assert_eq!(&*got, &model[range]);
+                    }
+                    1 => {
+                        let got = pages.read_alone(medium, start, count as u64).unwrap();
+                        prop_assert_eq!(&*got, &model[range]);
+                    }
+                    2 => {
+                        model[range].fill(value);
+                        pages.write(medium, start, &vec![value; count]).unwrap();
+                    }
+                    3 if count > 0 => {
+                        model[range].fill(value);
+                        driver.write_at(start, &vec![value; count]).unwrap();
+                        pages.written_through(start, &vec![value; count]);
+                    }
+                    _ => pages.commit(&driver, length).unwrap(),
+                }
+            }
+            pages.commit(&driver, length).unwrap();
+            driver.set_len(length).unwrap();
+            let mut all = vec![0; super::to_usize(length)];
+            driver.read_at(0, &mut all).unwrap();
+            prop_assert!(all == model);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Which versions of the library a file is written for.
+
+use crate::error::{Error, Result};
+
+/// A version of libhdf5 that changed the format, in the words of `H5Pset_libver_bounds`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum LibraryVersion {
+    /// The oldest format that can hold what is written.
+    Earliest,
+    /// 1.8.
+    V18,
+    /// 1.10.
+    V110,
+    /// 1.12.
+    V112,
+    /// 1.14.
+    V114,
+    /// 2.0.
+    V200,
+}
+
+impl LibraryVersion {
+    /// The newest version.
+    pub const LATEST: Self = Self::V200;
+
+    /// The name as h5py and the tools have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Earliest => "earliest",
+            Self::V18 => "v18",
+            Self::V110 => "v110",
+            Self::V112 => "v112",
+            Self::V114 => "v114",
+            Self::V200 => "v200",
+        }
+    }
+
+    /// The version of that name; `latest` is the newest.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Earliest, Self::V18, Self::V110, Self::V112, Self::V114, Self::V200];
+        all.into_iter().find(|version| version.name() == name).or((name == "latest").then_some(Self::LATEST))
+    }
+}
+
+/// The versions of the library that shall read what is written: structures take the version that `low` brought,
+/// or a later one up to that of `high` where they cannot say it otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LibverBounds {
+    low: LibraryVersion,
+    high: LibraryVersion,
+}
+
+impl LibverBounds {
+    /// Files that 1.8 and later open, as long as nothing is asked for that needs more.
+    pub const DEFAULT: Self = Self { low: LibraryVersion::V18, high: LibraryVersion::LATEST };
+
+    /// The oldest structures that serve.
+    pub const EARLIEST: Self = Self { low: LibraryVersion::Earliest, high: LibraryVersion::LATEST };
+
+    /// The newest structures.
+    pub const LATEST: Self = Self { low: LibraryVersion::LATEST, high: LibraryVersion::LATEST };
+
+    /// Bounds.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if `low` is later than `high`, or `high` is [`LibraryVersion::Earliest`].
+    pub fn new(low: LibraryVersion, high: LibraryVersion) -> Result<Self> {
+        if low > high || high == LibraryVersion::Earliest {
+            return Err(Error::Misuse(format!(
+                "library versions from {} to {}: the upper bound is v18 at least and no earlier than the lower one",
+                low.name(),
+                high.name()
+            )));
+        }
+        Ok(Self { low, high })
+    }
+
+    /// The oldest version whose structures are used.
+    pub fn low(self) -> LibraryVersion {
+        self.low
+    }
+
+    /// The newest version whose structures may be used.
+    pub fn high(self) -> LibraryVersion {
+        self.high
+    }
+
+    /// Whether structures that came with `version` are used without need.
+    pub fn prefers(self, version: LibraryVersion) -> bool {
+        self.low >= version
+    }
+
+    /// Whether structures that came with `version` may be used where there is need.
+    pub fn allows(self, version: LibraryVersion) -> bool {
+        self.high >= version
+    }
+
+    /// An error unless structures that came with `version` may be used.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] that names `what` and the version it needs.
+    pub fn require(self, version: LibraryVersion, what: &str) -> Result<()> {
+        if self.allows(version) {
+            return Ok(());
+        }
+        Err(Error::Misuse(format!(
+            "{what} needs the format of library version {}, but the file's upper bound is {}",
+            version.name(),
+            self.high.name()
+        )))
+    }
+}
+
+impl Default for LibverBounds {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_in_order() {
+        assert!(LibverBounds::new(LibraryVersion::V110, LibraryVersion::V18).is_err());
+        assert!(LibverBounds::new(LibraryVersion::Earliest, LibraryVersion::Earliest).is_err());
+        let bounds = LibverBounds::new(LibraryVersion::V18, LibraryVersion::V110).unwrap();
+        assert!(bounds.prefers(LibraryVersion::V18) && !bounds.prefers(LibraryVersion::V110));
+        assert!(bounds.allows(LibraryVersion::V110) && !bounds.allows(LibraryVersion::V112));
+        assert!(bounds.require(LibraryVersion::V114, "a complex number").is_err());
+    }
+
+    #[test]
+    fn names_lead_back() {
+        for name in ["earliest", "v18", "v110", "v112", "v114", "v200"] {
+            assert_eq!(LibraryVersion::from_name(name).unwrap().name(), name);
+        }
+        assert_eq!(LibraryVersion::from_name("latest"), Some(LibraryVersion::V200));
+        assert_eq!(LibraryVersion::from_name("v19"), None);
+    }
+}
