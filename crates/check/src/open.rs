@@ -11,7 +11,7 @@ use hyperslab_format::message::{
     BTreeK, FileSpaceInfo, Message, MessageFlags, MessageType, MetadataCacheImage, SharedMessageTable,
 };
 use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, SuperblockVersion};
-use hyperslab_vfd::{Access, Driver, Sec2};
+use hyperslab_vfd::{Access, Driver, DriverKind, Sec2};
 
 use crate::extents::Kind;
 use crate::file::Checker;
@@ -78,10 +78,12 @@ pub fn check(driver: Arc<dyn Driver>, options: &CheckOptions) -> Result<Report> 
 impl Checker {
     /// Looks at the superblock and what it leads to.
     fn superblock(&mut self) -> Result<()> {
-        let superblock = self.store.superblock().clone();
+        let superblock = self.store.superblock();
         let start = Address::new(0);
         let end = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
-        self.end = end.unwrap_or(u64::MAX);
+        // Where members lie far apart, the end is that of one of them.
+        let apart = matches!(self.store.driver_kind(), DriverKind::Split | DriverKind::Multi);
+        self.end = end.filter(|_| !apart).unwrap_or(u64::MAX);
         self.report.end = end.unwrap_or(0);
         let size = superblock.encode().map_or(0, |bytes| bytes.len() as u64);
         self.claim(SUPERBLOCK, start, size, Kind::Superblock);
@@ -101,7 +103,7 @@ impl Checker {
                     format!("the end of the file at {end:#x}, which has {:#x} bytes", self.report.length);
                 self.fault(SUPERBLOCK, start, text);
             }
-            Some(end) if end < self.report.length => {
+            Some(end) if end < self.report.length && !apart => {
                 let behind = self.report.length.saturating_sub(end);
                 self.remark(
                     SUPERBLOCK,

@@ -1,13 +1,14 @@
 //! `hyperslab check`: is a file sound?
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hyperslab_check::{Finding, Report, Severity, check_path};
+use hyperslab_check::{CheckOptions, Finding, Report, Severity};
 use serde_json::json;
 
+use crate::open::OpenArguments;
 use crate::output;
 
 /// The exit code if a file is not sound.
@@ -24,6 +25,11 @@ pub(crate) struct Arguments {
     /// Print faults only, and nothing for a sound file
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
+    /// Decode all chunks, too: whether they pass their filters
+    #[arg(long)]
+    data: bool,
+    #[command(flatten)]
+    open: OpenArguments,
     /// The files
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -36,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut documents = Vec::new();
     for file in &arguments.files {
         let name = file.display().to_string();
-        let (code, document) = match check_path(file) {
+        let (code, document) = match check(arguments, file) {
             Ok(report) => {
                 if !arguments.json {
                     show(&mut out, arguments, &name, &report)?;
@@ -44,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 (if report.is_sound() { 0 } else { UNSOUND }, report.to_json())
             }
             Err(error) => {
-                let error = output::chain(&error);
+                let error = output::chain(error.as_ref());
                 if !arguments.json {
                     out.flush()?;
                     let line =
@@ -65,7 +71,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         writeln!(out)?;
     }
     out.flush()?;
+    arguments.open.report();
     Ok(ExitCode::from(worst))
+}
+
+fn check(arguments: &Arguments, file: &Path) -> Result<Report> {
+    let driver = arguments.open.options().find_driver(file)?;
+    let options = CheckOptions { decode_chunks: arguments.data, ..CheckOptions::default() };
+    Ok(hyperslab_check::check(driver, &options)?)
 }
 
 fn show(out: &mut output::Output, arguments: &Arguments, name: &str, report: &Report) -> Result<()> {

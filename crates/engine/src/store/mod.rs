@@ -108,6 +108,11 @@ impl Store {
         self.touched.store(end, Ordering::Release);
     }
 
+    /// What holds the bytes.
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+
     /// Where the bytes lie.
     pub fn driver_kind(&self) -> DriverKind {
         self.driver.kind()
