@@ -141,7 +141,7 @@ impl Attributes {
             self.order(checker, entry.order);
             let body = if MessageFlags::from_bits_retain(entry.flags).contains(MessageFlags::SHARED) {
                 let id = <[u8; 8]>::try_from(entry.id()).ok();
-                let shared = id.and_then(|id| checker.from_index(MessageType::ATTRIBUTE, id, self.owner));
+                let shared = id.and_then(|id| checker.shared_message(MessageType::ATTRIBUTE, id, self.owner));
                 shared.map(|shared| (shared.body, !shared.first))
             } else {
                 heap.object(checker, entry.id()).map(|body| (body, false))

@@ -110,7 +110,11 @@ impl Walk<'_> {
             match self.leaves.compare((node, position), (node, next)) {
                 Some(Ordering::Less) => {}
                 Some(_) => {
-                    self.checker.fault(NAME, address, format!("key {position} is not less than the next one"))
+                    self.checker.fault(
+                        NAME,
+                        address,
+                        format!("key {position} is not less than the next one"),
+                    );
                 }
                 None => self.checker.fault(NAME, address, format!("key {position} or {next} means nothing")),
             }

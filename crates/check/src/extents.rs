@@ -177,8 +177,9 @@ mod tests {
         let claims =
             [(10, 10, Kind::Chunk), (0, 5, Kind::Superblock), (20, 5, Kind::Chunk), (40, 0, Kind::Chunk)];
         assert_eq!(finish(&claims, 30), (vec![], vec![5..10, 25..30]));
-        assert_eq!(finish(&claims, 22), (vec![], vec![5..10]));
-        assert_eq!(finish(&[], 7), (vec![], vec![0..7]));
+        let gap = |range: Range<u64>| (vec![], Vec::from([range]));
+        assert_eq!(finish(&claims, 22), gap(5..10));
+        assert_eq!(finish(&[], 7), gap(0..7));
     }
 
     #[test]

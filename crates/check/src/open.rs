@@ -116,7 +116,7 @@ impl Checker {
         match &superblock.version {
             SuperblockVersion::Old(old) => self.old_superblock(old),
             SuperblockVersion::New { extension, .. } if extension.is_defined() => {
-                self.extension(*extension)?
+                self.extension(*extension)?;
             }
             SuperblockVersion::New { .. } => {}
         }

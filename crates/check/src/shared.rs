@@ -136,7 +136,7 @@ impl SharedIndex {
         let place = self.index.index;
         match record.location {
             SharedMessageLocation::Header { message_type, header, .. } => {
-                self.headers.push((header, message_type))
+                self.headers.push((header, message_type));
             }
             SharedMessageLocation::Heap { reference_count, heap_id } => {
                 let body = self.heap.as_mut().and_then(|heap| heap.object(checker, &heap_id));
@@ -182,7 +182,7 @@ impl Checker {
     ) -> Option<SharedBody> {
         let reference = SharedReference::decode(bytes, self.params);
         match self.decoded("shared message", owner, reference)?.location {
-            SharedLocation::Heap(id) => self.from_index(kind, id, owner),
+            SharedLocation::Heap(id) => self.shared_message(kind, id, owner),
             SharedLocation::Committed(address) => {
                 self.used(address, b"(committed datatype)");
                 let body = self.committed_body(address, kind)?;
@@ -192,7 +192,7 @@ impl Checker {
     }
 
     /// The message of that kind and ID in the index of its type; one more user has it.
-    pub(crate) fn from_index(
+    pub(crate) fn shared_message(
         &mut self,
         kind: MessageType,
         id: [u8; 8],

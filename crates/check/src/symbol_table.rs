@@ -127,14 +127,11 @@ impl Links {
     }
 
     fn entry(&mut self, checker: &mut Checker, node: Address, entry: &SymbolTableEntry, name: &[u8]) {
-        match entry.cache {
-            SymbolTableCache::SymbolicLink { value_offset } => {
-                self.heap.name(checker, value_offset.into());
-            }
-            _ => {
-                checker.linked(entry.header, name);
-                cached(checker, node, entry);
-            }
+        if let SymbolTableCache::SymbolicLink { value_offset } = entry.cache {
+            self.heap.name(checker, value_offset.into());
+        } else {
+            checker.linked(entry.header, name);
+            cached(checker, node, entry);
         }
     }
 }

@@ -1,0 +1,95 @@
+//! Files in memory that are damaged with care: one block is changed, and its checksum made right again.
+
+use std::sync::Arc;
+
+use hyperslab_check::{CheckOptions, Report, check};
+use hyperslab_format::codec::{FileParams, Structure, checksum};
+use hyperslab_format::message::MessageType;
+use hyperslab_format::object_header::{EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2};
+use hyperslab_testkit::fixtures;
+use hyperslab_vfd::Core;
+
+pub const PARAMS: FileParams = FileParams::DEFAULT;
+
+/// A copy of a fixture.
+#[derive(Debug, Clone)]
+pub struct Image {
+    pub bytes: Vec<u8>,
+}
+
+impl Image {
+    pub fn of(fixture: &str) -> Self {
+        Self { bytes: std::fs::read(fixtures::path(fixture)).unwrap() }
+    }
+
+    pub fn check(&self) -> Report {
+        let driver = Core::from_vec("image", self.bytes.clone());
+        let options = CheckOptions { decode_chunks: true, ..CheckOptions::default() };
+        check(Arc::new(driver), &options).unwrap()
+    }
+
+    /// Places of a signature, in the order of the file. Some may be in unused space.
+    pub fn places(&self, signature: &str) -> Vec<usize> {
+        let window = signature.len();
+        (0..=self.bytes.len() - window).filter(|at| &self.bytes[*at..*at + window] == signature.as_bytes()).collect()
+    }
+
+    /// Changes the block at `at`; a checksum that it has is made right.
+    pub fn change<T: Structure>(&mut self, at: usize, context: &T::Context, change: impl FnOnce(&mut T)) {
+        let size = T::size(context);
+        let mut block = T::decode(&self.bytes[at..at + size], context).unwrap();
+        change(&mut block);
+        let image = block.encode(context).unwrap();
+        self.bytes[at..at + image.len()].copy_from_slice(&image);
+    }
+
+    /// The blocks of that kind that can be decoded, with their places.
+    pub fn blocks<T: Structure>(&self, signature: &str, context: &T::Context) -> Vec<(usize, T)> {
+        let size = T::size(context);
+        let decode = |at: usize| Some((at, T::decode(self.bytes.get(at..at + size)?, context).ok()?));
+        self.places(signature).into_iter().filter_map(decode).collect()
+    }
+
+    /// Writes bytes into a block of `size` bytes that ends with its checksum.
+    pub fn patch(&mut self, block: usize, size: usize, offset: usize, bytes: &[u8]) {
+        self.bytes[block + offset..block + offset + bytes.len()].copy_from_slice(bytes);
+        let sum = checksum(&self.bytes[block..block + size - 4]).to_le_bytes();
+        self.bytes[block + size - 4..block + size].copy_from_slice(&sum);
+    }
+
+    /// Places of the bodies of messages of one kind: header, the header's bytes with checksum, offset in it.
+    pub fn messages(&self, kind: MessageType) -> Vec<(usize, usize, usize)> {
+        let mut found = Vec::new();
+        for at in self.places("OHDR") {
+            let Ok(prefix) = PrefixV2::decode(&self.bytes[at..]) else { continue };
+            let size = usize::try_from(prefix.chunk0_total().unwrap()).unwrap();
+            let Some(Ok(messages)) = self.bytes.get(at..at + size).map(|chunk| prefix.messages(chunk)) else {
+                continue;
+            };
+            let creation_order = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
+            for envelope in Envelopes::new(messages, EnvelopeLayout::V2 { creation_order }).flatten() {
+                if envelope.kind == kind {
+                    found.push((at, size, prefix.size() + envelope.body.start));
+                }
+            }
+        }
+        found
+    }
+
+    /// The same in the version 1 header at `at`: offsets in the file.
+    pub fn old_messages(&self, at: usize, kind: MessageType) -> Vec<usize> {
+        let prefix = PrefixV1::decode(&self.bytes[at..]).unwrap();
+        let start = at + PrefixV1::SIZE;
+        let messages = &self.bytes[start..start + usize::try_from(prefix.chunk0_size).unwrap()];
+        let envelopes = Envelopes::new(messages, EnvelopeLayout::V1).flatten();
+        envelopes.filter(|envelope| envelope.kind == kind).map(|envelope| start + envelope.body.start).collect()
+    }
+
+    /// That the check finds just what is expected, among perhaps other faults that follow from it.
+    #[track_caller]
+    pub fn has(&self, structure: &str, text: &str) {
+        let report = self.check();
+        let found = report.fault_findings().any(|fault| fault.structure == structure && fault.text.contains(text));
+        assert!(found, "no `{structure}: …{text}…` in\n{report}");
+    }
+}
