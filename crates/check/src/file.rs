@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use hyperslab_engine::error::{Error, ErrorKind};
 use hyperslab_engine::store::{Bytes, Store};
+use hyperslab_filter::FilterError;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure};
 use hyperslab_format::message::{BTreeK, MessageType};
 
@@ -123,11 +124,17 @@ impl Checker {
         stated == found
     }
 
-    /// Notes why a block could not be read: a fault of the file, or a remark where it is not known what it means.
+    /// Notes why a block could not be read: a fault of the file, or a remark where the fault is on this side (a filter
+    /// that is not there, a limit). Versions and kinds of metadata that no specification has are faults.
     pub(crate) fn failed(&mut self, structure: &'static str, address: Address, error: &Error) {
         let text = chain(error);
+        let unknown_filter = matches!(error, Error::Filter { source: FilterError::Unsupported { .. }, .. });
         match error.kind() {
-            ErrorKind::Unsupported | ErrorKind::Limit => self.not_checked(structure, address, &text),
+            ErrorKind::Limit => self.not_checked(structure, address, &text),
+            ErrorKind::Unsupported if matches!(error, Error::Filter { .. }) => {
+                self.not_checked(structure, address, &text);
+            }
+            _ if unknown_filter => self.not_checked(structure, address, &text),
             _ => self.fault(structure, address, text),
         }
     }

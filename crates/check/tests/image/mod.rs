@@ -3,39 +3,47 @@
 use std::sync::Arc;
 
 use hyperslab_check::{CheckOptions, Report, check};
+use hyperslab_format::btree_v2::BTreeV2Header;
 use hyperslab_format::codec::{FileParams, Structure, checksum};
 use hyperslab_format::message::MessageType;
 use hyperslab_format::object_header::{EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2};
 use hyperslab_testkit::fixtures;
 use hyperslab_vfd::Core;
 
-pub const PARAMS: FileParams = FileParams::DEFAULT;
+pub(crate) const PARAMS: FileParams = FileParams::DEFAULT;
 
 /// A copy of a fixture.
 #[derive(Debug, Clone)]
-pub struct Image {
-    pub bytes: Vec<u8>,
+pub(crate) struct Image {
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Image {
-    pub fn of(fixture: &str) -> Self {
+    pub(crate) fn of(fixture: &str) -> Self {
         Self { bytes: std::fs::read(fixtures::path(fixture)).unwrap() }
     }
 
-    pub fn check(&self) -> Report {
+    pub(crate) fn check(&self) -> Report {
         let driver = Core::from_vec("image", self.bytes.clone());
         let options = CheckOptions { decode_chunks: true, ..CheckOptions::default() };
         check(Arc::new(driver), &options).unwrap()
     }
 
     /// Places of a signature, in the order of the file. Some may be in unused space.
-    pub fn places(&self, signature: &str) -> Vec<usize> {
+    pub(crate) fn places(&self, signature: &str) -> Vec<usize> {
         let window = signature.len();
-        (0..=self.bytes.len() - window).filter(|at| &self.bytes[*at..*at + window] == signature.as_bytes()).collect()
+        (0..=self.bytes.len() - window)
+            .filter(|at| &self.bytes[*at..*at + window] == signature.as_bytes())
+            .collect()
     }
 
     /// Changes the block at `at`; a checksum that it has is made right.
-    pub fn change<T: Structure>(&mut self, at: usize, context: &T::Context, change: impl FnOnce(&mut T)) {
+    pub(crate) fn change<T: Structure>(
+        &mut self,
+        at: usize,
+        context: &T::Context,
+        change: impl FnOnce(&mut T),
+    ) {
         let size = T::size(context);
         let mut block = T::decode(&self.bytes[at..at + size], context).unwrap();
         change(&mut block);
@@ -43,22 +51,53 @@ impl Image {
         self.bytes[at..at + image.len()].copy_from_slice(&image);
     }
 
-    /// The blocks of that kind that can be decoded, with their places.
-    pub fn blocks<T: Structure>(&self, signature: &str, context: &T::Context) -> Vec<(usize, T)> {
+    /// The blocks of that kind that can be decoded and are in use, with their places.
+    pub(crate) fn blocks<T: Structure>(&self, signature: &str, context: &T::Context) -> Vec<(usize, T)> {
         let size = T::size(context);
         let decode = |at: usize| Some((at, T::decode(self.bytes.get(at..at + size)?, context).ok()?));
-        self.places(signature).into_iter().filter_map(decode).collect()
+        self.places(signature).into_iter().filter_map(decode).filter(|(at, _)| self.in_use(*at)).collect()
+    }
+
+    /// Whether damage at `at` is seen.
+    fn in_use(&self, at: usize) -> bool {
+        let mut image = self.clone();
+        image.bytes[at] ^= 0xff;
+        !image.check().is_sound()
+    }
+
+    /// Leaves of version 2 B-trees with records of that type: place, bytes of a record, number of records.
+    pub(crate) fn leaves(&self, record_type: u8) -> Vec<(usize, usize, usize)> {
+        let headers = self.blocks::<BTreeV2Header>("BTHD", &PARAMS);
+        let mut sizes: Vec<usize> = headers
+            .iter()
+            .filter(|(_, header)| header.record_type == record_type)
+            .map(|(_, header)| header.record_size.into())
+            .collect();
+        sizes.dedup();
+        let count = |at: usize, size: usize| {
+            (1..200).find(|count| {
+                let end = at + 6 + count * size;
+                self.bytes
+                    .get(end..end + 4)
+                    .is_some_and(|sum| sum == checksum(&self.bytes[at..end]).to_le_bytes())
+            })
+        };
+        let leaves = self.places("BTLF").into_iter().filter(|at| self.bytes[at + 5] == record_type);
+        leaves
+            .filter(|at| self.in_use(*at))
+            .filter_map(|at| sizes.iter().find_map(|size| Some((at, *size, count(at, *size)?))))
+            .collect()
     }
 
     /// Writes bytes into a block of `size` bytes that ends with its checksum.
-    pub fn patch(&mut self, block: usize, size: usize, offset: usize, bytes: &[u8]) {
+    pub(crate) fn patch(&mut self, block: usize, size: usize, offset: usize, bytes: &[u8]) {
         self.bytes[block + offset..block + offset + bytes.len()].copy_from_slice(bytes);
         let sum = checksum(&self.bytes[block..block + size - 4]).to_le_bytes();
         self.bytes[block + size - 4..block + size].copy_from_slice(&sum);
     }
 
     /// Places of the bodies of messages of one kind: header, the header's bytes with checksum, offset in it.
-    pub fn messages(&self, kind: MessageType) -> Vec<(usize, usize, usize)> {
+    pub(crate) fn messages(&self, kind: MessageType) -> Vec<(usize, usize, usize)> {
         let mut found = Vec::new();
         for at in self.places("OHDR") {
             let Ok(prefix) = PrefixV2::decode(&self.bytes[at..]) else { continue };
@@ -77,19 +116,23 @@ impl Image {
     }
 
     /// The same in the version 1 header at `at`: offsets in the file.
-    pub fn old_messages(&self, at: usize, kind: MessageType) -> Vec<usize> {
+    pub(crate) fn old_messages(&self, at: usize, kind: MessageType) -> Vec<usize> {
         let prefix = PrefixV1::decode(&self.bytes[at..]).unwrap();
         let start = at + PrefixV1::SIZE;
         let messages = &self.bytes[start..start + usize::try_from(prefix.chunk0_size).unwrap()];
         let envelopes = Envelopes::new(messages, EnvelopeLayout::V1).flatten();
-        envelopes.filter(|envelope| envelope.kind == kind).map(|envelope| start + envelope.body.start).collect()
+        envelopes
+            .filter(|envelope| envelope.kind == kind)
+            .map(|envelope| start + envelope.body.start)
+            .collect()
     }
 
-    /// That the check finds just what is expected, among perhaps other faults that follow from it.
+    /// That the check finds what is expected, among perhaps other faults that follow from it.
     #[track_caller]
-    pub fn has(&self, structure: &str, text: &str) {
+    pub(crate) fn has(&self, structure: &str, text: &str) {
         let report = self.check();
-        let found = report.fault_findings().any(|fault| fault.structure == structure && fault.text.contains(text));
+        let found =
+            report.fault_findings().any(|fault| fault.structure == structure && fault.text.contains(text));
         assert!(found, "no `{structure}: …{text}…` in\n{report}");
     }
 }
