@@ -64,7 +64,13 @@ impl Store {
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
         }
+        self.generation.fetch_add(1, Ordering::AcqRel);
         Ok(Edit { store: self, writing })
+    }
+
+    /// A number that changes when the file is changed.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
     }
 }
 

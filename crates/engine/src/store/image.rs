@@ -36,3 +36,11 @@ pub(crate) fn new_file(bounds: LibverBounds) -> Store {
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
     Store::create(driver, &CreateOptions::default(), options).unwrap()
 }
+
+/// A new file in memory that can be written, and what opens it for reading as it was committed last.
+pub(crate) fn new_file_to_reopen(bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
+    let driver = Arc::new(Core::from_vec("new", Vec::new()));
+    let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
+    let store = Store::create(Arc::clone(&driver) as _, &CreateOptions::default(), options).unwrap();
+    (store, move || Store::open(Arc::clone(&driver) as _, StoreOptions::default()).unwrap())
+}

@@ -62,6 +62,8 @@ pub struct Store {
     decoded: Decoded,
     unsaved: Unsaved,
     writable: bool,
+    /// How often the file was opened for a change.
+    generation: AtomicU64,
     writing: RwLock<Option<Writing>>,
 }
 

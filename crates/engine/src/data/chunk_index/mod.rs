@@ -10,6 +10,8 @@ mod implicit;
 mod open;
 mod order;
 mod single;
+mod temporary;
+pub use temporary::*;
 #[cfg(test)]
 mod vast;
 

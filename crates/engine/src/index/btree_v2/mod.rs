@@ -1,15 +1,30 @@
-//! Walks and look-ups in version 2 B-trees. Records stay bytes here; their meaning is the caller's.
+//! Version 2 B-trees: walks and look-ups here, changes below. Records stay bytes; their meaning is the caller's.
+//!
+//! Changes keep what libhdf5 relies on: no node has more records than its split percentage allows, no node but the root
+//! fewer than the merge percentage asks for.
+
+mod append;
+mod balance;
+mod delete;
+mod edit;
+mod node;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_format::btree_v2::{BTreeV2Child, BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
-use hyperslab_format::codec::{Address, FormatError, Structure as _};
+use hyperslab_format::codec::{Address, FileParams, FormatError, Structure as _};
 
 use super::Walk;
 use crate::error::Result;
 use crate::store::{Store, at};
+
+pub use append::Appender;
+pub use delete::AtDeleted;
+pub use edit::BTreeV2Creation;
 
 /// How a record lies to what is looked for: `Less` when it comes before.
 pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
@@ -17,11 +32,12 @@ pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
 /// What is done with each record; `Break` ends the walk.
 pub type AtRecord<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'a;
 
-/// A tree by its header.
-#[derive(Debug)]
+/// A tree by its header. One that [`open`](Self::open) gave is for reading, and is as the tree was then.
+#[derive(Debug, Clone)]
 pub struct BTreeV2 {
     header: BTreeV2Header,
     layout: BTreeV2Layout,
+    params: FileParams,
     address: Address,
 }
 
@@ -30,10 +46,19 @@ impl BTreeV2 {
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         let params = store.params();
         store.keep(address, &params, BTreeV2Header::size(&params) as u64, || {
-            let header: BTreeV2Header = store.get(address, &params)?;
-            let layout = at(BTreeV2Layout::new(&header, params), address)?;
-            Ok(Self { header, layout, address })
+            let header: Arc<BTreeV2Header> = store.shared(address, &params)?;
+            Self::of((*header).clone(), params, address)
         })
+    }
+
+    fn of(header: BTreeV2Header, params: FileParams, address: Address) -> Result<Self> {
+        let layout = at(BTreeV2Layout::new(&header, params), address)?;
+        Ok(Self { header, layout, params, address })
+    }
+
+    /// Where the header lies.
+    pub fn address(&self) -> Address {
+        self.address
     }
 
     /// The header.

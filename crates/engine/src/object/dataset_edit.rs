@@ -1,0 +1,180 @@
+//! The header of a new dataset, and the messages that change while it is written.
+
+use hyperslab_dataspace::Dataspace;
+use hyperslab_datatype::{Datatype, DatatypeClass};
+use hyperslab_filter::Pipeline;
+use hyperslab_format::codec::{Address, Structure as _, Writer};
+use hyperslab_format::local_heap::{LOCAL_HEAP_ALIGNMENT, LocalHeapHeader};
+use hyperslab_format::message::{
+    DataLayout, DataspaceMessage, DatatypeMessage, ExternalFileSlot, ExternalFiles, FillStatus, FillValue,
+    FillValueOld, Filter, FilterPipeline, Filters as StoredFilters, MessageFlags, MessageType,
+    SharedReference,
+};
+
+use super::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
+use super::header_edit::{self, HeaderEditor, NewHeader, NewMessage};
+use crate::error::{Error, Result};
+use crate::store::{Edit, SpaceKind};
+use crate::versions::{LibraryVersion, LibverBounds};
+
+/// Makes the header of a dataset. `header` says what it holds besides: times, how attributes are kept.
+///
+/// # Errors
+/// [`Error::Misuse`] if a message does not fit a header; as [`Edit::allocate`].
+pub fn create(
+    edit: &mut Edit<'_>,
+    description: &DatasetDescription,
+    mut header: NewHeader,
+) -> Result<Address> {
+    let bounds = edit.bounds();
+    header.push(edit, &dataspace_message(&description.dataspace, bounds), MessageFlags::empty())?;
+    push_datatype(edit, &mut header, &description.datatype, description.committed)?;
+    push_fill(edit, &mut header, &description.fill)?;
+    header.push(edit, &description.layout, MessageFlags::empty())?;
+    if let Filters::Chunk(pipeline) = &description.filters
+        && !pipeline.is_empty()
+    {
+        header.push(edit, &pipeline_message(pipeline, bounds)?, MessageFlags::CONSTANT)?;
+    }
+    if !description.external.is_empty() {
+        let files = external_files(edit, &description.external)?;
+        header.push(edit, &files, MessageFlags::empty())?;
+    }
+    header_edit::create(edit, &header)
+}
+
+/// Stores another shape.
+///
+/// # Errors
+/// If the header is damaged; as [`HeaderEditor::save`].
+pub fn set_dataspace(edit: &mut Edit<'_>, dataset: Address, dataspace: &Dataspace) -> Result<()> {
+    let mut header = HeaderEditor::load(edit.store(), dataset)?;
+    let version = header.decode::<DataspaceMessage>()?.map_or(1, |message| message.version);
+    header.set(&DataspaceMessage { version, dataspace: dataspace.clone() }, MessageFlags::empty())?;
+    header.save(edit)
+}
+
+/// Stores where the elements are now.
+///
+/// # Errors
+/// As [`set_dataspace`].
+pub fn set_layout(edit: &mut Edit<'_>, dataset: Address, layout: &DataLayout) -> Result<()> {
+    let mut header = HeaderEditor::load(edit.store(), dataset)?;
+    header.set(layout, MessageFlags::empty())?;
+    header.save(edit)
+}
+
+/// A dataspace in the version that the bounds ask for.
+pub fn dataspace_message(dataspace: &Dataspace, bounds: LibverBounds) -> DataspaceMessage {
+    let new = bounds.prefers(LibraryVersion::V18) || *dataspace == Dataspace::Null;
+    DataspaceMessage { version: if new { 2 } else { 1 }, dataspace: dataspace.clone() }
+}
+
+/// A datatype in the version that the bounds ask for: of types that are made of others, as libhdf5 has it.
+pub fn datatype_message(datatype: &Datatype, bounds: LibverBounds) -> DatatypeMessage {
+    let version = match bounds.low() {
+        _ if !is_composed(datatype) => 1,
+        LibraryVersion::Earliest => 1,
+        LibraryVersion::V18 | LibraryVersion::V110 => 3,
+        LibraryVersion::V112 | LibraryVersion::V114 => 4,
+        LibraryVersion::V200 => 5,
+    };
+    DatatypeMessage { version, datatype: datatype.clone() }
+}
+
+fn is_composed(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        DatatypeClass::Compound(_) | DatatypeClass::Array(_) | DatatypeClass::Enumeration(_) => true,
+        DatatypeClass::VariableLength(variable) => is_composed(&variable.base),
+        _ => false,
+    }
+}
+
+/// Adds a datatype, or a reference to where it is committed.
+///
+/// # Errors
+/// If a value does not fit its field.
+pub fn push_datatype(
+    edit: &Edit<'_>,
+    header: &mut NewHeader,
+    datatype: &Datatype,
+    committed: Option<Address>,
+) -> Result<()> {
+    let Some(address) = committed else {
+        let mut writer = Writer::new(MessageType::DATATYPE.name());
+        datatype_message(datatype, edit.bounds()).encode(edit.params(), &mut writer);
+        let body = writer.finish()?;
+        let kind = MessageType::DATATYPE;
+        header.messages.push(NewMessage { kind, flags: MessageFlags::CONSTANT, body });
+        return Ok(());
+    };
+    let body = SharedReference::committed(address).to_bytes(edit.params())?;
+    let flags = MessageFlags::CONSTANT | MessageFlags::SHARED;
+    header.messages.push(NewMessage { kind: MessageType::DATATYPE, flags, body });
+    Ok(())
+}
+
+fn push_fill(edit: &Edit<'_>, header: &mut NewHeader, fill: &FillDescription) -> Result<()> {
+    let value = match &fill.value {
+        Fill::Undefined => None,
+        Fill::Default => Some(Vec::new()),
+        Fill::User(element) => Some(element.clone()),
+    };
+    let version = if edit.bounds().prefers(LibraryVersion::V18) { 3 } else { 2 };
+    let (allocation_time, write_time) = (fill.allocation_time, fill.write_time);
+    let message = FillValue { version, allocation_time, write_time, value };
+    // For readers that do not know the new message.
+    if let (FillStatus::UserDefined(value), 2) = (message.status(), version) {
+        header.push(edit, &FillValueOld { value: value.to_vec() }, MessageFlags::CONSTANT)?;
+    }
+    header.push(edit, &message, MessageFlags::CONSTANT)
+}
+
+fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterPipeline> {
+    if pipeline.stages.len() > FilterPipeline::MAX_FILTERS {
+        let most = FilterPipeline::MAX_FILTERS;
+        return Err(Error::Misuse(format!("{} filters: there are {most} at most", pipeline.stages.len())));
+    }
+    let version = if bounds.prefers(LibraryVersion::V18) { 2 } else { 1 };
+    let filters = pipeline.stages.iter().map(|stage| {
+        let named = version == 1 || stage.id.0 >= FilterPipeline::FIRST_NAMED;
+        let name = stage.name.as_ref().filter(|_| named).map(|name| name.clone().into_bytes());
+        Filter {
+            id: stage.id.0,
+            flags: stage.flags,
+            name: name.unwrap_or_default(),
+            client_data: stage.client_data.iter().copied().collect(),
+        }
+    });
+    Ok(FilterPipeline { version, filters: StoredFilters::Chunk(filters.collect()) })
+}
+
+/// Stores the names of the files, and makes the message that leads to them.
+fn external_files(edit: &mut Edit<'_>, pieces: &[ExternalPiece]) -> Result<ExternalFiles> {
+    let params = edit.params();
+    // The empty name stands first, as in all local heaps.
+    let mut names = vec![0; usize::try_from(LOCAL_HEAP_ALIGNMENT).unwrap_or(8)];
+    let mut slots = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        if piece.file.contains(&0) || piece.file.is_empty() {
+            return Err(Error::Misuse("the name of an external file is empty or has a zero byte".into()));
+        }
+        slots.push(ExternalFileSlot {
+            name_offset: names.len() as u64,
+            offset: piece.offset,
+            size: piece.size,
+        });
+        names.extend_from_slice(&piece.file);
+        names.push(0);
+        let length = (names.len() as u64).next_multiple_of(LOCAL_HEAP_ALIGNMENT);
+        names.resize(usize::try_from(length).unwrap_or(usize::MAX), 0);
+    }
+    let segment_size = names.len() as u64;
+    let header_size = LocalHeapHeader::size(&params) as u64;
+    // Header and names lie side by side, as libhdf5 expects of small heaps.
+    let heap = edit.allocate(SpaceKind::LocalHeap, header_size.saturating_add(segment_size))?;
+    let segment = heap.checked_add(header_size).unwrap_or(Address::UNDEFINED);
+    edit.put(heap, &params, LocalHeapHeader { segment_size, free_list: None, segment });
+    edit.write(segment, &names, "local heap data segment")?;
+    Ok(ExternalFiles { heap, slots })
+}
