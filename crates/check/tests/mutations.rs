@@ -1,6 +1,6 @@
 //! Files damaged with care, checksums included: each damage is found, and said where it is.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
 
 mod image;
 
@@ -130,7 +130,9 @@ fn an_old_group() {
     });
     image.has("symbol table entry", "are others than its own");
     let mut image = good.clone();
-    image.change::<SymbolTableNode>(at, &SYMBOLS, |node| drop(node.entries.remove(0)));
+    image.change::<SymbolTableNode>(at, &SYMBOLS, |node| {
+        node.entries.remove(0);
+    });
     assert!(image.check().is_sound(), "a link fewer is no fault, if nothing else leads to the object");
     let mut image = good;
     image.change::<SymbolTableNode>(at, &SYMBOLS, |node| node.entries[1].header = node.entries[0].header);
@@ -193,7 +195,8 @@ fn the_heap_of_an_old_group() {
 fn statistics_of_a_fractal_heap() {
     let good = Image::of("groups_new_style_latest.h5");
     let (at, _) = good.blocks::<FractalHeapHeader>("FRHP", &HEAP)[0].clone();
-    let cases: [(&str, fn(&mut FractalHeapHeader)); 7] = [
+    type Case = (&'static str, fn(&mut FractalHeapHeader));
+    let cases: [Case; 7] = [
         ("managed objects", |header| header.managed_objects += 1),
         ("free bytes in managed blocks", |header| header.free_space -= 1),
         ("bytes of direct blocks", |header| header.allocated_size += 512),
@@ -371,7 +374,8 @@ fn counts_of_an_extensible_array() {
     let arrays = good.blocks::<ExtensibleArrayHeader>("EAHD", &PARAMS);
     let (at, header) = arrays.iter().max_by_key(|(_, header)| header.max_index_set).unwrap();
     assert!(header.secondary_blocks > 0 && header.data_blocks > 0);
-    let cases: [(&str, fn(&mut ExtensibleArrayHeader)); 6] = [
+    type Case = (&'static str, fn(&mut ExtensibleArrayHeader));
+    let cases: [Case; 6] = [
         ("secondary blocks:", |header| header.secondary_blocks += 1),
         ("bytes of secondary blocks", |header| header.secondary_block_size += 1),
         ("data blocks:", |header| header.data_blocks -= 1),
@@ -429,9 +433,9 @@ fn a_chunk_that_does_not_pass_its_filters() {
     let mut found = 0;
     for (_, header) in arrays.iter().filter(|(_, header)| header.client.0 == 1) {
         let block = usize::try_from(header.data_block.raw()).unwrap();
-        let chunk = u64::from_le_bytes(good.bytes[block + 14..block + 22].try_into().unwrap());
+        let chunk = good.address(block + 14);
         let mut image = good.clone();
-        image.bytes[usize::try_from(chunk).unwrap() + 3] ^= 0xff;
+        image.bytes[chunk + 3] ^= 0xff;
         found += u32::from(!image.check().is_sound());
     }
     assert!(found > 0, "no chunk with a checksum of its own");
@@ -546,8 +550,7 @@ fn a_virtual_dataset() {
     image.patch(header, size, body + 10, &[77]);
     image.has("global heap collection", "no object 77 in the collection");
     let mut image = good;
-    let collection = image.bytes[header + body + 2..header + body + 10].try_into().unwrap();
-    let collection = usize::try_from(u64::from_le_bytes(collection)).unwrap();
+    let collection = image.address(header + body + 2);
     image.bytes[collection + 40] ^= 1;
     image.has("virtual dataset mapping", "checksum");
 }

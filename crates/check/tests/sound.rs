@@ -1,7 +1,5 @@
 //! Sound files are found sound, and their bytes accounted for.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;

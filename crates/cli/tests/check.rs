@@ -22,7 +22,7 @@ fn text(bytes: &[u8]) -> &str {
 /// A copy of a fixture of which one byte is changed.
 fn damaged(name: &str, at: usize) -> tempfile::TempPath {
     let mut bytes = std::fs::read(fixtures::path(name)).unwrap();
-    bytes[at] ^= 0xff;
+    bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 0xff);
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
     file.into_temp_path()

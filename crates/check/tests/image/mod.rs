@@ -1,10 +1,12 @@
 //! Files in memory that are damaged with care: one block is changed, and its checksum made right again.
 
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may fail")]
+
 use std::sync::Arc;
 
 use hyperslab_check::{CheckOptions, Report, check};
 use hyperslab_format::btree_v2::BTreeV2Header;
-use hyperslab_format::codec::{FileParams, Structure, checksum};
+use hyperslab_format::codec::{FileParams, Reader, Structure, checksum};
 use hyperslab_format::message::MessageType;
 use hyperslab_format::object_header::{EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2};
 use hyperslab_testkit::fixtures;
@@ -27,6 +29,11 @@ impl Image {
         let driver = Core::from_vec("image", self.bytes.clone());
         let options = CheckOptions { decode_chunks: true, ..CheckOptions::default() };
         check(Arc::new(driver), &options).unwrap()
+    }
+
+    /// The 8-byte number at `at`, as a place in the file.
+    pub(crate) fn address(&self, at: usize) -> usize {
+        usize::try_from(Reader::new("image", &self.bytes[at..]).u64("address").unwrap()).unwrap()
     }
 
     /// Places of a signature, in the order of the file. Some may be in unused space.
