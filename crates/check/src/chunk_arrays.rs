@@ -23,7 +23,11 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     pub(crate) fn new(chunked: &Chunked<'_>) -> Self {
-        let counts = chunked.dataset.space.max_dims().into_iter().zip(&chunked.layout.dims);
+        Self::of(&chunked.dataset.space.max_dims(), &chunked.layout.dims)
+    }
+
+    fn of(max_dims: &[Option<u64>], chunk: &[u64]) -> Self {
+        let counts = max_dims.iter().zip(chunk);
         let counts = counts.map(|(max, chunk)| max.map(|max| max.div_ceil((*chunk).max(1))));
         let mut dimensions: Vec<(usize, Option<u64>)> = counts.enumerate().collect();
         dimensions.sort_by_key(|(_, count)| count.is_some());
@@ -156,4 +160,29 @@ pub(crate) fn fixed(checker: &mut Checker, chunked: &Chunked<'_>) -> Option<()> 
         first = first.saturating_add(context.elements as u64);
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_run_through_all_chunks_in_c_order() {
+        let numbers = Numbers::of(&[Some(5), Some(6)], &[2, 3]);
+        assert_eq!(numbers.total(), Some(6));
+        let all: Vec<Dims> = (0..6).map(|number| numbers.scaled(number)).collect();
+        let expected = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]];
+        assert_eq!(all, expected.map(|scaled| Dims::from_slice(&scaled)));
+    }
+
+    #[test]
+    fn the_dimension_without_end_comes_first() {
+        let numbers = Numbers::of(&[Some(4), None, Some(5)], &[2, 2, 2]);
+        assert_eq!(numbers.total(), None);
+        for (number, expected) in
+            [(0, [0, 0, 0]), (1, [0, 0, 1]), (3, [1, 0, 0]), (6, [0, 1, 0]), (613, [0, 102, 1])]
+        {
+            assert_eq!(numbers.scaled(number).as_slice(), expected, "{number}");
+        }
+    }
 }

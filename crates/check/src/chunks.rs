@@ -156,6 +156,11 @@ impl Chunked<'_> {
             checker.not_checked(NAME, address, &format!("{} bytes from {size}", self.chunk_bytes));
             return;
         }
+        let Some(budget) = checker.decode_budget.checked_sub(self.chunk_bytes) else {
+            checker.not_checked(NAME, address, "more bytes to decode than the file can have reason for");
+            return;
+        };
+        checker.decode_budget = budget;
         let stored = checker.store.read_raw_vec(address, size);
         let Some(stored) = checker.read_or_note(NAME, address, stored) else { return };
         let length = to_usize(self.chunk_bytes);

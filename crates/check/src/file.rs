@@ -10,7 +10,7 @@ use hyperslab_format::message::{BTreeK, MessageType};
 
 use crate::extents::{Extents, Kind};
 use crate::global_heap::GlobalHeap;
-use crate::report::{Finding, Report, Severity, place};
+use crate::report::{Finding, Report, Severity};
 use crate::shared::SharedIndexes;
 
 /// Names on the way to an object that are shown at most.
@@ -42,6 +42,10 @@ pub(crate) struct Checker {
     pub(crate) counted_before: bool,
     /// Where the file ends by its own account; without end where it does not say so.
     pub(crate) end: u64,
+    /// Bytes of a page, in a file that is laid out in pages.
+    pub(crate) page: Option<u64>,
+    /// Bytes that may still be decoded: damaged files may lead to little that becomes much again and again.
+    pub(crate) decode_budget: u64,
     /// Whether all chunks are to be decoded.
     pub(crate) decode_chunks: bool,
     /// Metadata blocks that were visited.
@@ -60,11 +64,14 @@ pub(crate) struct ObjectUse {
     pub(crate) stated: Option<u32>,
 }
 
+/// Bytes that are decoded in any file; more for each byte of it.
+const DECODED_AT_LEAST: u64 = 1 << 30;
+const DECODED_PER_BYTE: u64 = 4096;
+
 impl Checker {
     pub(crate) fn new(store: Store, max_findings: usize) -> Self {
         Self {
             params: store.params(),
-            store,
             k: BTreeK::DEFAULT,
             report: Report::default(),
             extents: Extents::new(),
@@ -78,9 +85,15 @@ impl Checker {
             here: None,
             counted_before: false,
             end: u64::MAX,
+            page: None,
+            decode_budget: store
+                .file_length()
+                .saturating_mul(DECODED_PER_BYTE)
+                .saturating_add(DECODED_AT_LEAST),
             decode_chunks: false,
             visited: HashSet::new(),
             max_findings,
+            store,
         }
     }
 
@@ -101,11 +114,16 @@ impl Checker {
     }
 
     fn note(&mut self, severity: Severity, structure: &'static str, address: Address, text: String) {
+        if self.report.findings.len() >= self.max_findings {
+            self.report.count(severity);
+            return;
+        }
         let object = self.here.map(|here| self.path(here));
-        let finding = Finding { severity, structure, address: place(address), object, text };
+        let finding = Finding { severity, structure, address: address.get(), object, text };
         // What two structures lead to may be found twice.
         if !self.report.findings.contains(&finding) {
-            self.report.add(finding, self.max_findings);
+            self.report.count(severity);
+            self.report.findings.push(finding);
         }
     }
 
@@ -189,7 +207,20 @@ impl Checker {
             let text = format!("{length} bytes that end behind the end of the file at {:#x}", self.end);
             self.fault(structure, address, text);
         }
+        self.in_pages(structure, address, length, kind);
         true
+    }
+
+    /// In a file of pages, a block lies in one page or begins with one.
+    fn in_pages(&mut self, structure: &'static str, address: Address, length: u64, kind: Kind) {
+        let Some(page) = self.page.filter(|page| *page > 0 && length > 0 && kind != Kind::Free) else {
+            return;
+        };
+        let (start, last) = (address.raw(), address.raw().saturating_add(length.saturating_sub(1)));
+        let fits = if length >= page { start.is_multiple_of(page) } else { start / page == last / page };
+        if !fits {
+            self.fault(structure, address, format!("{length} bytes across pages of {page}"));
+        }
     }
 
     /// Gives bytes to a metadata block of which there is only one way to it. Whether this is the first.

@@ -8,7 +8,8 @@ use hyperslab_engine::store::{Store, StoreOptions};
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation};
 use hyperslab_format::message::{
-    BTreeK, FileSpaceInfo, Message, MessageFlags, MessageType, MetadataCacheImage, SharedMessageTable,
+    BTreeK, FileSpaceInfo, FileSpaceStrategy, Message, MessageFlags, MessageType, MetadataCacheImage,
+    SharedMessageTable,
 };
 use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, SuperblockVersion};
 use hyperslab_vfd::{Access, Driver, DriverKind, Sec2};
@@ -156,10 +157,17 @@ impl Checker {
         self.decoded(name, address, said).map(drop)
     }
 
-    /// Looks at the superblock extension. The metadata cache image comes first: it stands for other blocks.
+    /// Looks at the superblock extension. Pages come first, and the metadata cache image: it stands for other blocks.
     fn extension(&mut self, address: Address) -> Result<()> {
         use hyperslab_engine::object::header::ObjectHeader;
         let early = ObjectHeader::load(&self.store, address);
+        if let Ok(header) = &early
+            && let Some(message) = header.find(MessageType::FILE_SPACE_INFO)
+            && let Ok(info) = FileSpaceInfo::decode(header.body(message), self.params)
+            && info.strategy == FileSpaceStrategy::Page
+        {
+            self.page = Some(info.page_size);
+        }
         if let Ok(header) = early
             && let Some(message) = header.find(MessageType::METADATA_CACHE_IMAGE)
             && let Ok(image) = MetadataCacheImage::decode(header.body(message), self.params)

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use hyperslab_format::codec::Address;
-
 use crate::extents::Kind;
 use crate::show::Summary;
 
@@ -106,20 +104,12 @@ impl Report {
         self.findings.iter().filter(|finding| finding.severity == Severity::Fault)
     }
 
-    /// Counts a finding, and keeps it unless there are `most` already.
-    pub(crate) fn add(&mut self, finding: Finding, most: usize) {
-        let count = match finding.severity {
+    /// Counts a finding.
+    pub(crate) fn count(&mut self, severity: Severity) {
+        let count = match severity {
             Severity::Fault => &mut self.faults,
             Severity::Remark => &mut self.remarks,
         };
         *count = count.saturating_add(1);
-        if self.findings.len() < most {
-            self.findings.push(finding);
-        }
     }
-}
-
-/// Where a finding is about.
-pub(crate) fn place(address: Address) -> Option<u64> {
-    address.get()
 }
