@@ -44,6 +44,9 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// The layout message, if it is to say other than `before`.
     fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout>;
 
+    /// Gives the room of all chunks and of the index back.
+    fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()>;
+
     /// Visits all chunks.
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()>;
 }

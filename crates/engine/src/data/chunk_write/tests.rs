@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::super::chunk_index::{ChunkBox, ChunkIndex, ChunkIndexKind};
 use super::super::{Destination, Fill, ReadContext, Resources, Source as _};
 use super::*;
+use crate::store::SpaceKind;
 
 /// A table of chunks in memory, which the reading side shares.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +36,11 @@ impl ChunkTable for Table {
 
     fn changed_layout(&self, _: &ChunkedLayout) -> Option<ChunkedLayout> {
         None
+    }
+
+    fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let chunks = std::mem::take(&mut *self.0.lock().unwrap());
+        chunks.into_values().try_for_each(|place| edit.free(SpaceKind::RawData, place.address, place.size))
     }
 
     fn for_each(&self, _: &Store, visit: &mut AtChunk<'_>) -> Result<()> {
