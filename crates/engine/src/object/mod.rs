@@ -16,6 +16,5 @@ pub mod kind;
 pub mod link;
 pub mod message;
 pub mod path;
-mod pending;
 pub mod remark;
 mod symbol_table;
