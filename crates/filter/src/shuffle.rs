@@ -96,9 +96,12 @@ fn shuffle(size: usize, elements: &[u8], planes: &mut [u8]) {
     if size.is_power_of_two() && size <= LARGEST {
         shuffle_tiles(size, elements, planes);
     } else {
-        for (at, plane) in planes.chunks_exact_mut(count).enumerate() {
-            let bytes = elements.iter().skip(at).step_by(size);
-            plane.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        let some = (TILE / size).max(1);
+        for (tile, elements) in elements.chunks(some * size).enumerate() {
+            for (at, plane) in planes.chunks_exact_mut(count).enumerate() {
+                let plane = plane.iter_mut().skip(tile * some);
+                plane.zip(elements.iter().skip(at).step_by(size)).for_each(|(to, from)| *to = *from);
+            }
         }
     }
     copy(tail_out, tail);
