@@ -99,8 +99,13 @@ fn shuffle(size: usize, elements: &[u8], planes: &mut [u8]) {
         let some = (TILE / size).max(1);
         for (tile, elements) in elements.chunks(some * size).enumerate() {
             for (at, plane) in planes.chunks_exact_mut(count).enumerate() {
-                let plane = plane.iter_mut().skip(tile * some);
-                plane.zip(elements.iter().skip(at).step_by(size)).for_each(|(to, from)| *to = *from);
+                let plane = plane.get_mut(tile * some..).unwrap_or_default();
+                for (to, element) in plane.iter_mut().zip(elements.chunks_exact(size)) {
+                    // Always there; so written, it is several times as fast as stepping over bytes.
+                    if let Some(byte) = element.get(at) {
+                        *to = *byte;
+                    }
+                }
             }
         }
     }

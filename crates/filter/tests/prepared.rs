@@ -133,7 +133,7 @@ impl Case {
 }
 
 fn element(datatype: &Datatype, value: i64) -> Vec<u8> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "values are small")]
+    #[expect(clippy::cast_precision_loss, reason = "values are small")]
     let mut bytes = match (&datatype.class, datatype.size) {
         (DatatypeClass::FloatingPoint(_), 4) => (value as f32).to_le_bytes().to_vec(),
         (DatatypeClass::FloatingPoint(_), _) => (value as f64).to_le_bytes().to_vec(),
