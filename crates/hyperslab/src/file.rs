@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hyperslab_engine::data::virtual_::{VirtualOptions, VirtualView};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::StoreOptions;
-use hyperslab_engine::{Address, Limits, Result};
+use hyperslab_engine::{Address, LibverBounds, Limits, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{AccessLog, Core, Driver};
 
@@ -74,6 +74,24 @@ impl OpenOptions {
     #[must_use]
     pub fn access_log(mut self, log: Arc<AccessLog>) -> Self {
         self.log = Some(log);
+        self
+    }
+
+    /// For writing as well, structures in these versions of the format.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("some.h5");
+    /// # hyperslab::File::create(&path)?.close()?;
+    /// use hyperslab::{LibverBounds, OpenOptions};
+    /// let file = OpenOptions::new().write(LibverBounds::DEFAULT).open(&path)?;
+    /// file.create_group("new")?;
+    /// file.close()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn write(mut self, bounds: LibverBounds) -> Self {
+        self.store.write = Some(bounds);
         self
     }
 
@@ -164,6 +182,21 @@ impl OpenOptions {
         File::of(file.with_resolver(Arc::new(resolver)))
     }
 
+    /// The driver through which [`open`](Self::open) reads the file at `path`: that of all its members, if it is spread
+    /// over several. A file that cannot be opened is taken as it is, unless a driver was chosen.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if there is no such file; those of [`open`](Self::open), if a driver was chosen.
+    pub fn find_driver(self, path: impl AsRef<Path>) -> Result<Arc<dyn Driver>> {
+        let automatic = matches!(self.driver, FileDriver::Auto);
+        let opener = Opener { driver: self.driver, options: self.store, log: self.log };
+        match opener.open(path.as_ref()) {
+            Ok(file) => Ok(Arc::clone(file.container.store.driver())),
+            Err(_) if automatic => opener.plain(path.as_ref()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Opens a file image in memory.
     ///
     /// # Errors
@@ -188,7 +221,7 @@ pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<OpenFile> 
 }
 
 impl File {
-    fn of(file: OpenFile) -> Result<Self> {
+    pub(crate) fn of(file: OpenFile) -> Result<Self> {
         let address = file.root();
         let root = Object::open(Arc::new(file), address, "/").map_err(|error| error.context("root group"))?;
         Ok(Self { root: Group::new(root)? })
