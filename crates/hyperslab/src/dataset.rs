@@ -6,12 +6,15 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 mod blocks;
+mod builder;
 mod chunks;
+pub(crate) mod data;
 mod dynamic;
 mod elements;
 mod field;
 mod memory;
 mod view;
+mod write;
 
 use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::{Error, Result};
@@ -27,7 +30,9 @@ use crate::{
     conversion,
 };
 pub use blocks::Blocks;
+pub use builder::DatasetBuilder;
 pub use chunks::StoredChunk;
+pub use data::ArrayData;
 use elements::{Elements, Planned};
 
 /// A dataset: an array of elements of one type.
@@ -70,10 +75,6 @@ impl Dataset {
         file.settle(self.object.address()).map_err(|error| self.context(error))?;
         Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?))
             .map_err(|error| self.context(error))
-    }
-
-    pub(crate) fn object(&self) -> &Object {
-        &self.object
     }
 
     /// The type of the elements.

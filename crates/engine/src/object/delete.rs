@@ -15,7 +15,7 @@ use super::group::{self, GroupStorage};
 use super::header::ObjectHeader;
 use super::header_edit::{HeaderEditor, now};
 use super::link::LinkTarget;
-use super::{message, pending};
+use super::{message, symbol_table};
 use crate::error::{Error, Result};
 use crate::store::{Edit, at};
 
@@ -137,7 +137,7 @@ impl Deletion<'_, '_> {
             Ok(ControlFlow::Continue(()))
         })?;
         match GroupStorage::of(self.container, header)? {
-            GroupStorage::SymbolTable(table) => pending::symbol_table::delete(self.container, edit, &table),
+            GroupStorage::SymbolTable(table) => symbol_table::delete(self.container, edit, &table),
             GroupStorage::Compact(_) => Ok(()),
             GroupStorage::Dense(info) => Dense::from(&info).delete(edit),
         }

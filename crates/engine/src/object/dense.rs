@@ -15,10 +15,9 @@ use hyperslab_format::message::{
 };
 
 use super::container::Container;
-use super::pending;
 use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
-use crate::index::fractal_heap::FractalHeap;
+use crate::index::fractal_heap::{FractalHeap, FractalHeapCreation};
 use crate::store::{Bytes, Edit, at};
 
 /// Where the parts lie.
@@ -69,6 +68,13 @@ impl DenseKind {
         match self {
             Self::Links => 7,
             Self::Attributes => 8,
+        }
+    }
+
+    const fn heap(self) -> FractalHeapCreation {
+        match self {
+            Self::Links => FractalHeapCreation::LINKS,
+            Self::Attributes => FractalHeapCreation::ATTRIBUTES,
         }
     }
 
@@ -126,11 +132,12 @@ impl DenseKind {
         match self {
             Self::Links => {
                 let record = LinkNameRecord::decode(record, ())?;
-                let mut id = [0; 8];
-                for (to, from) in id.iter_mut().zip(record.heap_id) {
-                    *to = from;
-                }
-                Ok(Entry { id, flags: MessageFlags::empty(), order: 0, hash: record.hash })
+                Ok(Entry {
+                    id: id_of(&record.heap_id),
+                    flags: MessageFlags::empty(),
+                    order: 0,
+                    hash: record.hash,
+                })
             }
             Self::Attributes => {
                 let record = AttributeNameRecord::decode(record, ())?;
@@ -161,7 +168,7 @@ impl DenseKind {
 impl Dense {
     /// Makes an empty heap and its trees.
     pub(super) fn create(edit: &mut Edit<'_>, kind: DenseKind, indexed: bool) -> Result<Self> {
-        let heap = pending::create_heap(edit, kind.id_length())?;
+        let heap = FractalHeap::create(edit, &kind.heap())?;
         let names = BTreeV2::create(edit, &kind.name_tree())?.address();
         let order = if indexed { Some(BTreeV2::create(edit, &kind.order_tree())?.address()) } else { None };
         Ok(Self { kind, heap, names, order })
@@ -182,14 +189,10 @@ impl Dense {
         order: u64,
         body: &[u8],
     ) -> Result<bool> {
-        let stored = pending::insert(edit, self.heap, body)?;
-        let mut id = [0; 8];
-        for (to, from) in id.iter_mut().zip(&stored) {
-            *to = *from;
-        }
-        let entry = Entry { id, flags, order, hash: checksum(name) };
+        let stored = FractalHeap::insert(edit, self.heap, body)?;
+        let entry = Entry { id: id_of(&stored), flags, order, hash: checksum(name) };
         if !self.insert_entry(container, edit, name, &entry)? {
-            pending::remove(edit, self.heap, &stored)?;
+            FractalHeap::remove(edit, self.heap, &stored)?;
             return Ok(false);
         }
         Ok(true)
@@ -237,6 +240,41 @@ impl Dense {
         Ok(Some((entry, self.body(container, &entry)?)))
     }
 
+    /// Puts another message in place of that of an entry, under the same name and creation order.
+    pub(super) fn replace(
+        &self,
+        container: &Container,
+        edit: &mut Edit<'_>,
+        name: &[u8],
+        entry: &Entry,
+        body: &[u8],
+    ) -> Result<()> {
+        let stored = if self.is_elsewhere(entry) {
+            FractalHeap::insert(edit, self.heap, body)?
+        } else {
+            FractalHeap::update(edit, self.heap, self.id(entry), body)?
+        };
+        if stored == self.id(entry) {
+            return Ok(());
+        }
+        let new = Entry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry };
+        let record = self.kind.name_record(&new)?;
+        let mut compare = ByName::new(self, container, name);
+        // Its message is gone from the heap.
+        compare.known = Some(entry.id);
+        let mut names = BTreeV2::edit(edit, self.names)?;
+        let modified =
+            names.modify(edit, &mut |record| compare.compare(record), |place| place.copy_from_slice(&record));
+        compare.outcome(modified)?;
+        if let Some(address) = self.order {
+            let record = self.kind.order_record(&new)?;
+            let mut tree = BTreeV2::edit(edit, address)?;
+            let mut compare = |record: &[u8]| self.kind.compare_order(record, entry.order);
+            tree.modify(edit, &mut compare, |place| place.copy_from_slice(&record))?;
+        }
+        Ok(())
+    }
+
     /// Takes a name and its message out; says what they were.
     pub(super) fn remove(
         &self,
@@ -256,7 +294,7 @@ impl Dense {
             tree.remove(edit, &mut |record| self.kind.compare_order(record, order))?;
         }
         if !self.is_elsewhere(&entry) {
-            pending::remove(edit, self.heap, self.id(&entry))?;
+            FractalHeap::remove(edit, self.heap, self.id(&entry))?;
         }
         Ok(Some((entry, body)))
     }
@@ -278,7 +316,7 @@ impl Dense {
         for tree in std::iter::once(self.names).chain(self.order) {
             BTreeV2::edit(edit, tree)?.delete(edit, &mut |_, _| Ok(()))?;
         }
-        pending::delete_heap(edit, self.heap)
+        FractalHeap::delete(edit, self.heap)
     }
 
     fn id<'e>(&self, entry: &'e Entry) -> &'e [u8] {
@@ -313,24 +351,36 @@ impl Dense {
     }
 }
 
+/// An ID of seven or eight bytes.
+fn id_of(stored: &[u8]) -> [u8; 8] {
+    let mut id = [0; 8];
+    for (to, from) in id.iter_mut().zip(stored) {
+        *to = *from;
+    }
+    id
+}
+
 /// Compares records with a name. Names of the same hash are read in the heap; what fails there is kept.
 struct ByName<'a> {
     dense: &'a Dense,
     container: &'a Container,
     name: &'a [u8],
     hash: u32,
+    /// An entry that is known to have the name.
+    known: Option<[u8; 8]>,
     failure: Option<Error>,
 }
 
 impl<'a> ByName<'a> {
     fn new(dense: &'a Dense, container: &'a Container, name: &'a [u8]) -> Self {
-        Self { dense, container, name, hash: checksum(name), failure: None }
+        Self { dense, container, name, hash: checksum(name), known: None, failure: None }
     }
 
     fn compare(&mut self, record: &[u8]) -> Result<Ordering, FormatError> {
         let kind = self.dense.kind;
         let entry = kind.entry(record)?;
         match entry.hash.cmp(&self.hash) {
+            Ordering::Equal if self.known == Some(entry.id) => return Ok(Ordering::Equal),
             Ordering::Equal => {}
             other => return Ok(other),
         }

@@ -2,6 +2,7 @@
 
 pub mod attribute;
 pub mod attribute_edit;
+pub mod committed;
 pub mod container;
 pub mod dataset;
 pub mod dataset_edit;
@@ -15,6 +16,5 @@ pub mod kind;
 pub mod link;
 pub mod message;
 pub mod path;
-mod pending;
 pub mod remark;
 mod symbol_table;

@@ -13,7 +13,7 @@ use hyperslab_format::symbol_table_entry::SymbolTableCache;
 use super::super::container::Container;
 use super::super::header::ObjectHeader;
 use super::super::header_edit::{self, AttributeOrder, NewHeader};
-use super::super::{message, pending};
+use super::super::{message, symbol_table};
 use super::group_info;
 use crate::error::Result;
 use crate::store::Edit;
@@ -78,7 +78,7 @@ pub fn create_group(container: &Container, edit: &mut Edit<'_>, options: &GroupO
     if version_2 || options.link_order != LinkOrder::Untracked {
         new_style(edit, options, &mut header)?;
     } else {
-        let table = pending::symbol_table::create(container, edit)?;
+        let table = symbol_table::create(container, edit)?;
         header.push(edit, &table, MessageFlags::empty())?;
     }
     header_edit::create(edit, &header)

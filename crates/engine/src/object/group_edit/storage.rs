@@ -2,12 +2,12 @@
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{LinkInfo, Message as _, MessageFlags, MessageType, SymbolTable};
+use hyperslab_format::message::{LinkInfo, MessageFlags, MessageType, SymbolTable};
 
 use super::super::dense::{Dense, DenseKind};
 use super::super::group::{self, GroupStorage};
 use super::super::link::{Link, LinkTarget};
-use super::super::{pending, symbol_table};
+use super::super::symbol_table;
 use super::create::cache_of;
 use super::{GroupEditor, encode, group_info};
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ impl GroupEditor<'_> {
                     LinkTarget::Hard(object) => cache_of(self.container, object)?,
                     _ => None,
                 };
-                return pending::symbol_table::insert(self.container, edit, &table, link, cached);
+                return symbol_table::insert(self.container, edit, &table, link, cached);
             }
             if self.find_link(edit, &link.name)?.is_some() {
                 return Ok(false);
@@ -94,9 +94,7 @@ impl GroupEditor<'_> {
     /// Takes a link out.
     pub(super) fn remove_named(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
         match self.storage {
-            GroupStorage::SymbolTable(table) => {
-                pending::symbol_table::remove(self.container, edit, &table, name)
-            }
+            GroupStorage::SymbolTable(table) => symbol_table::remove(self.container, edit, &table, name),
             GroupStorage::Compact(info) => {
                 let mut found = None;
                 for message in self.header.messages_of(MessageType::LINK) {
@@ -189,7 +187,7 @@ impl GroupEditor<'_> {
             links.push(link);
             Ok(std::ops::ControlFlow::Continue(()))
         })?;
-        pending::symbol_table::delete(self.container, edit, table)?;
+        symbol_table::delete(self.container, edit, table)?;
         self.header.remove_messages(MessageType::SYMBOL_TABLE, |_| true);
         self.set_info(LinkInfo::EMPTY)?;
         self.header.set(&group_info(self.phase_change), MessageFlags::CONSTANT)?;

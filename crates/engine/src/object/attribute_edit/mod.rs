@@ -1,5 +1,8 @@
 //! Attributes that are set, renamed and removed, in the object header or in a heap of their own.
 
+#[cfg(test)]
+mod tests;
+
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::{CharacterSet, Datatype};
 use hyperslab_format::codec::{Address, Writer};
@@ -24,6 +27,9 @@ const NONE: MessageFlags = MessageFlags::empty();
 
 /// A message of so many bytes has no place in an object header.
 const TOO_LONG: usize = 65_536;
+
+/// Version 1 headers pad messages to a multiple of 8 bytes.
+const LONGEST_IN_OLD: usize = 65_528;
 
 /// An attribute to be set.
 #[derive(Debug, Clone, Copy)]
@@ -158,7 +164,7 @@ impl<'c> AttributeEditor<'c> {
     pub fn set(&mut self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>) -> Result<()> {
         attribute.check()?;
         let body = attribute.encode(edit)?;
-        if self.version() == 1 && body.len() >= TOO_LONG {
+        if self.version() == 1 && body.len() > LONGEST_IN_OLD {
             return Err(too_long_for_old_header(attribute.name, body.len()));
         }
         // Counted before the one that is replaced is uncounted: it may be of the same type.
@@ -269,7 +275,15 @@ impl<'c> AttributeEditor<'c> {
 
     /// Puts a body in place of that of the attribute of this name, if there is one.
     fn replace(&mut self, edit: &mut Edit<'_>, name: &[u8], body: &[u8]) -> Result<bool> {
-        if self.dense().is_none() && body.len() < TOO_LONG {
+        if let Some(dense) = self.dense() {
+            let Some((entry, old)) = dense.find(self.container, edit, name)? else { return Ok(false) };
+            let stored = Stored { body: Bytes::from(&*old), flags: entry.flags, order: entry.order };
+            drop(old);
+            dense.replace(self.container, edit, name, &entry, body)?;
+            self.release(edit, &stored)?;
+            return Ok(true);
+        }
+        if body.len() < TOO_LONG {
             let Some(id) = self.find_compact(name)? else { return Ok(false) };
             let stored = self.stored(id)?;
             self.header.replace(id, stored.flags & !MessageFlags::SHARED, body);
@@ -320,7 +334,7 @@ impl<'c> AttributeEditor<'c> {
         if self.dense().is_none() {
             let full = self.compact >= usize::from(self.phase_change.max_compact);
             if self.version() == 1 || (!full && body.len() < TOO_LONG) {
-                if body.len() >= TOO_LONG {
+                if self.version() == 1 && body.len() > LONGEST_IN_OLD {
                     return Err(too_long_for_old_header(name, body.len()));
                 }
                 self.note_info()?;
@@ -526,7 +540,7 @@ fn check_name(name: &[u8]) -> Result<()> {
 
 fn too_long_for_old_header(name: &[u8], length: usize) -> Error {
     Error::Misuse(format!(
-        "attribute `{}` takes {length} bytes, but this object's header (version 1) holds at most 65535 for each: \
+        "attribute `{}` takes {length} bytes, but this object's header (version 1) holds at most {LONGEST_IN_OLD} for each: \
          make the object anew in a file whose lower version bound is v18 or later",
         lossy(name)
     ))
