@@ -11,8 +11,8 @@ use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
-use crate::{File, FileSpace};
 use crate::external::{Beside, ExternalFiles};
+use crate::{File, FileSpace};
 
 /// How to make a file.
 ///

@@ -5,8 +5,8 @@ use hyperslab_format::message::{Layout, MessageType};
 
 use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
-use crate::object::{delete, group_edit};
 use crate::object::header::ObjectHeader;
+use crate::object::{delete, group_edit};
 use crate::store::Edit;
 
 impl OpenFile {
