@@ -31,7 +31,7 @@ enum Action {
         /// The attribute
         name: String,
         /// The elements: one without a shape, more as an array
-        #[arg(required = true, allow_hyphen_values = true, value_name = "VALUE")]
+        #[arg(required = true, allow_negative_numbers = true, value_name = "VALUE")]
         values: Vec<String>,
         /// The type of the elements [default: i64, f64, bool or str, by what all values look like]
         #[arg(short, long = "type", value_enum, value_name = "TYPE")]

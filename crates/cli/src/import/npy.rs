@@ -138,8 +138,8 @@ impl Source {
         let selection = Selection::region(region);
         let mut rest = bytes;
         for run in selection.linear_runs(&self.shape)? {
-            let length = usize::try_from(run.length.saturating_mul(size))?;
-            let (piece, behind) = std::mem::take(&mut rest).split_at_mut(length.min(rest.len()));
+            let length = usize::try_from(run.length.saturating_mul(size))?.min(rest.len());
+            let (piece, behind) = std::mem::take(&mut rest).split_at_mut(length);
             let at = self.start.saturating_add(run.offset.saturating_mul(size));
             let now = input.stream_position()?;
             input.seek_relative(i64::try_from(at)?.saturating_sub(i64::try_from(now)?))?;
