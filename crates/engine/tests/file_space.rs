@@ -110,14 +110,18 @@ fn stir(store: &Store) {
         if round % 10 == 9 {
             edit.commit().unwrap();
         } else {
-            edit.finish().unwrap();
+            if edit.is_crowded() {
+                edit.commit().unwrap();
+            }
         }
     }
     let mut edit = store.edit().unwrap();
     for (kind, address, length) in blocks {
         edit.free(kind, address, length).unwrap();
     }
-    edit.finish().unwrap();
+    if edit.is_crowded() {
+        edit.commit().unwrap();
+    }
 }
 
 /// Closes the file. Returns how its bytes are spread then.

@@ -114,6 +114,19 @@ impl OpenFile {
         self.flush_in(&mut self.container.store.edit()?)
     }
 
+    /// As [`flush`](Self::flush), and the file is left as short as it can be, with what is free in it stored where it
+    /// asks for that.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn close(&self) -> Result<()> {
+        let mut edit = self.container.store.edit()?;
+        for writer in self.writers.known.lock().values_mut() {
+            writer.flush(self, &mut edit)?;
+        }
+        edit.close()
+    }
+
     fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
         for writer in self.writers.known.lock().values_mut() {
             writer.flush(self, edit)?;
@@ -131,7 +144,7 @@ impl OpenFile {
 impl Drop for OpenFile {
     fn drop(&mut self) {
         if self.container.store.is_writable()
-            && let Err(error) = self.flush()
+            && let Err(error) = self.close()
         {
             tracing::error!(%error, file = self.container.store.name(), "changes of a file that was dropped are lost");
         }
