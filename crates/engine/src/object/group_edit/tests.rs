@@ -12,8 +12,8 @@ use crate::error::ErrorKind;
 use crate::index::global_heap::GlobalHeap;
 use crate::object::container::FileSettings;
 use crate::object::header_edit::AttributeOrder;
-use crate::store::image::new_file;
 use crate::store::Store;
+use crate::store::image::new_file;
 use crate::versions::LibverBounds;
 
 fn container(store: Store) -> Container {
