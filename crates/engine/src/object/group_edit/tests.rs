@@ -237,7 +237,7 @@ proptest! {
     ) {
         let container =
             container(new_file(if old { LibverBounds::EARLIEST } else { LibverBounds::DEFAULT }));
-        let mut edit = container.store.edit().unwrap();
+        let edit = container.store.edit().unwrap();
         let before = taken(&edit);
         let options = GroupOptions {
             link_order: [LinkOrder::Untracked, LinkOrder::Tracked, LinkOrder::Indexed][order],
