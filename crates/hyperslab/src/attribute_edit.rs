@@ -20,7 +20,7 @@ use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object};
 /// file.set_attr("range", [0_u16, 500])?;
 /// file.set_attr("names", ["a", "bcd"])?;
 /// assert_eq!(file.attr("units")?.read_strings()?.into_raw_vec_and_offset().0, ["K"]);
-/// assert_eq!(file.attr("range")?.read_raw::<i32>()?, [0, 500]);
+/// assert_eq!(file.attr("range")?.read::<i32>()?.into_raw_vec_and_offset().0, [0, 500]);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 pub trait AttributeValue {
@@ -166,7 +166,7 @@ impl Object {
     ) -> Result<T> {
         let mut edit = self.file().container.store.edit()?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
-        edit.finish()?;
+        self.file().finish(edit)?;
         Ok(outcome)
     }
 
@@ -175,10 +175,7 @@ impl Object {
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only, or if the value is too long
     /// for an object of the oldest format.
-    pub fn set_attr<V: AttributeValue + ?Sized>(&self, name: &str, value: &V) -> Result<()>
-    where
-        V: AttributeValue,
-    {
+    pub fn set_attr(&self, name: &str, value: impl AttributeValue) -> Result<()> {
         self.set_content(name, value.content())
     }
 

@@ -268,6 +268,8 @@ pub(super) fn chunked_source(
         max_dims: description.dataspace.max_dims().to_vec(),
         chunk_bytes: bytes,
         btree_k: container.settings.indexed_storage_k,
+        size_width: (!pipeline.is_empty())
+            .then(|| chunk_index::size_width(description.layout.version, container.store.params(), bytes)),
     };
     let source = ChunkedSource {
         owner,

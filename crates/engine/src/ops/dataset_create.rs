@@ -5,13 +5,12 @@ use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
-    AllocationTime, ArrayDims, ChunkFlags, ChunkIndex, ChunkedLayout, CompactLayout, ContiguousLayout,
-    DataLayout, FillWriteTime, Layout,
+    AllocationTime, ArrayDims, CompactLayout, ContiguousLayout, DataLayout, FillWriteTime, Layout,
 };
 
 use super::OpenFile;
 use super::dataset_write::DatasetWriter;
-use crate::data::chunk_index;
+use crate::data::chunk_index::{self, NewChunks};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
 use crate::object::dataset_edit;
@@ -21,9 +20,6 @@ use crate::versions::{LibraryVersion, LibverBounds};
 
 /// The most bytes that a header holds as elements.
 pub const MAX_COMPACT: u64 = 65_000;
-
-/// The first size of chunks in bytes that needs layout messages of version 5.
-const LARGE_CHUNK: u64 = 1 << 32;
 
 /// What a new dataset shall be.
 #[derive(Debug, Clone)]
@@ -84,6 +80,7 @@ impl OpenFile {
         {
             let mut writer = DatasetWriter::new(self, address, description)?;
             writer.allocate(self, edit)?;
+            writer.flush(self, edit)?;
         }
         Ok(address)
     }
@@ -222,33 +219,16 @@ impl NewDataset {
         edges_unfiltered: bool,
         early: bool,
     ) -> Result<DataLayout> {
-        let element_size = u64::from(self.datatype.size);
-        let bytes = chunk.iter().try_fold(element_size, |product, size| product.checked_mul(*size));
-        let bytes = bytes.ok_or_else(|| Error::Misuse("a chunk of more than 2^64 bytes".into()))?;
-        if edges_unfiltered {
-            bounds.require(LibraryVersion::V110, "chunks at the edge without filters")?;
-        }
-        if bytes >= LARGE_CHUNK {
-            bounds.require(LibraryVersion::V200, "a chunk of 4 GiB or more")?;
-        }
-        let filtered = !self.pipeline.is_empty();
-        let latest = bounds.prefers(LibraryVersion::V200) && filtered;
-        let new = bounds.prefers(LibraryVersion::V110) || edges_unfiltered;
-        let version = match () {
-            () if bytes >= LARGE_CHUNK || latest => 5,
-            () if new => 4,
-            () => 3,
+        let new = NewChunks {
+            dims: self.dataspace.dims(),
+            max_dims: &self.dataspace.max_dims(),
+            chunk,
+            element_size: u64::from(self.datatype.size),
+            filtered: !self.pipeline.is_empty(),
+            edges_unfiltered,
+            early,
         };
-        let index = if version == 3 {
-            ChunkIndex::BTreeV1
-        } else {
-            chunk_index::choose(&self.dataspace, chunk, filtered, early)
-        };
-        let flags =
-            if edges_unfiltered { ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS } else { ChunkFlags::empty() };
-        let dimension_width = if version == 3 { 4 } else { ChunkedLayout::width_for(chunk, element_size) };
-        let (dims, address) = (chunk.clone(), Address::UNDEFINED);
-        let layout = ChunkedLayout { dims, element_size, flags, dimension_width, index, address };
+        let (version, layout) = chunk_index::choose(bounds, &new)?;
         Ok(DataLayout { version, layout: Layout::Chunked(layout) })
     }
 }

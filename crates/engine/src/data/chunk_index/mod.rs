@@ -3,6 +3,7 @@
 mod btree_v1;
 mod btree_v2;
 pub mod conformance;
+mod edit;
 mod element;
 mod extensible_array;
 mod fixed_array;
@@ -10,8 +11,6 @@ mod implicit;
 mod open;
 mod order;
 mod single;
-mod temporary;
-pub use temporary::*;
 #[cfg(test)]
 mod vast;
 
@@ -23,6 +22,7 @@ use hyperslab_format::codec::Address;
 use crate::error::Result;
 use crate::store::Store;
 
+pub use edit::{AtDeletedChunk, ChunkIndexEditor, NewChunks, choose, open_table, size_width};
 pub use open::{ChunkShape, kind, open};
 
 /// Where the stored bytes of one chunk lie.
