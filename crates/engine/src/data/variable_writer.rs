@@ -51,3 +51,48 @@ impl VariableSink for VariableWriter {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::variable::VariableLengthReader;
+    use crate::index::global_heap::GlobalHeap;
+    use crate::store::image::new_file_to_reopen;
+    use crate::versions::LibverBounds;
+
+    #[test]
+    fn what_conversions_store_is_read_again() {
+        let (store, reopen) = new_file_to_reopen(LibverBounds::DEFAULT);
+        let (heap, mut edit) = (GlobalHeap::new(), store.edit().unwrap());
+        let mut elements = Vec::new();
+        // 3000 strings of up to 999 bytes: far more than is set aside at first.
+        let texts: Vec<Vec<u8>> = (0..3000_usize).map(|number| vec![b'a'; number * 7 % 1000]).collect();
+        for strings in [true, false] {
+            let writer = Arc::new(GlobalHeapWriter::new(&heap, &edit).unwrap());
+            let sink = VariableWriter::new(Arc::clone(&writer), strings);
+            for block in texts.chunks(500) {
+                let mut stored = vec![0; block.len() * 16];
+                let run = || -> crate::Result<()> {
+                    for (text, to) in block.iter().zip(stored.chunks_exact_mut(16)) {
+                        sink.store(text, text.len(), to)?;
+                    }
+                    Ok(())
+                };
+                writer.fill(&heap, &mut edit, run).unwrap();
+                elements.extend(stored);
+            }
+            writer.finish(&heap, &mut edit).unwrap();
+        }
+        edit.commit().unwrap();
+        let (store, heap) = (reopen(), GlobalHeap::new());
+        let mut reader = VariableLengthReader::new(&store, &heap, None);
+        for (element, text) in elements.chunks_exact(16).zip(texts.iter().chain(&texts)) {
+            assert_eq!(reader.items(element, 1).unwrap(), text);
+        }
+        // An empty string is there, an empty sequence is not.
+        assert_ne!(elements[..16], [0; 16]);
+        assert_eq!(elements[3000 * 16..3001 * 16], [0; 16]);
+        let sink = VariableWriter::new(Arc::new(GlobalHeapWriter::new(&heap, &edit).unwrap()), true);
+        assert!(sink.store(b"text", 4, &mut [0; 15]).is_err());
+    }
+}
