@@ -292,8 +292,19 @@ impl Space {
             }
         } else if end == self.end {
             self.trim_section(class, start);
+        } else {
+            self.join_block(class, start, end);
         }
         (start, length)
+    }
+
+    /// Lets the block at the end of the file begin with the section before it: longer pieces fit, too.
+    fn join_block(&mut self, class: Class, start: u64, end: u64) {
+        let Some(block) = self.blocks.get_mut(class.index()) else { return };
+        if block.0 == end && block.0 < block.1 && block.1 == self.end {
+            block.0 = start;
+            self.pool(class).remove(start);
+        }
     }
 
     /// Without pools: free at the end of the file, or before a block that is being cut, or lost.
