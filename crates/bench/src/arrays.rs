@@ -241,7 +241,8 @@ fn arrays<T: H5Type + Default>(
 }
 
 fn select(kind: &str, numbers: &[u64], dataset: &Dataset, state: &mut u64) -> Result<Selection> {
-    let dims = dataset.dataspace().dims();
+    let dataspace = dataset.dataspace();
+    let dims = dataspace.dims();
     let size = |at: usize| dims.get(at).copied().unwrap_or(1);
     let number = |at: usize| numbers.get(at).copied().unwrap_or(1);
     Ok(match kind {

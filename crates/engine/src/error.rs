@@ -39,6 +39,14 @@ pub enum Error {
         /// Its name or path.
         name: String,
     },
+    /// There is a link or an attribute of that name already.
+    #[error("{what} `{name}` exists already: remove or rename it first, or take another name")]
+    Exists {
+        /// The kind of thing.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
     /// The caller asked for something that cannot be.
     #[error("{0}")]
     Misuse(String),
@@ -86,6 +94,8 @@ pub enum ErrorKind {
     Limit,
     /// Nothing of that name.
     NotFound,
+    /// The name is taken.
+    Exists,
     /// The caller's request is at fault.
     Misuse,
     /// The storage failed.
@@ -100,6 +110,7 @@ impl Error {
             Self::Unsupported { .. } => ErrorKind::Unsupported,
             Self::Limit { .. } => ErrorKind::Limit,
             Self::NotFound { .. } => ErrorKind::NotFound,
+            Self::Exists { .. } => ErrorKind::Exists,
             Self::Convert(ConvertError::Heap(error)) => {
                 error.0.downcast_ref::<Self>().map_or(ErrorKind::Corrupt, Self::kind)
             }

@@ -6,26 +6,33 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 mod blocks;
+mod builder;
 mod chunks;
+pub(crate) mod data;
 mod dynamic;
 mod elements;
 mod field;
 mod memory;
 mod view;
+mod write;
 
 use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};
+use parking_lot::RwLock;
 
 use crate::datatype::convert::Conversions;
 use crate::layout::{Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping};
+use crate::object::Known;
 use crate::slice::{self, Slice};
 use crate::{
     Dataspace, Datatype, H5Type, Hyperslab, Object, ObjectKind, ObjectToken, Region, Selection, Stored,
     conversion,
 };
 pub use blocks::Blocks;
+pub use builder::DatasetBuilder;
 pub use chunks::StoredChunk;
+pub use data::ArrayData;
 use elements::{Elements, Planned};
 
 /// A dataset: an array of elements of one type.
@@ -43,32 +50,50 @@ use elements::{Elements, Planned};
 #[derive(Clone)]
 pub struct Dataset {
     object: Object,
-    open: Arc<OpenDataset>,
+    /// As it was opened: what does not change.
+    first: Arc<OpenDataset>,
+    now: Arc<RwLock<Known<OpenDataset>>>,
     conversions: Arc<Conversions>,
 }
 
 impl Dataset {
     pub(crate) fn new(object: Object) -> Result<Self> {
         object.expect(ObjectKind::Dataset)?;
-        let open = OpenDataset::open(object.file(), object.header())
+        let file = Arc::clone(object.file());
+        let _reading = file.container.store.reading();
+        let open = OpenDataset::open(&file, &*object.header()?)
             .map_err(|error| error.context(format!("dataset `{}`", object.name())))?;
         let conversions = Arc::new(conversion::with_heap(conversion::defaults(), object.file()));
-        Ok(Self { open: Arc::new(open), conversions, object })
+        let now = Known::new(object.file(), open);
+        let first = Arc::clone(&now.read().value);
+        Ok(Self { first, now, conversions, object })
+    }
+
+    /// The dataset as it is now, with nothing left in memory that is not in the file.
+    pub(crate) fn open(&self) -> Result<Arc<OpenDataset>> {
+        let file = self.object.file();
+        file.settle(self.object.address()).map_err(|error| self.context(error))?;
+        Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?))
+            .map_err(|error| self.context(error))
     }
 
     /// The type of the elements.
     pub fn datatype(&self) -> &Datatype {
-        &self.open.description.datatype
+        &self.first.description.datatype
     }
 
     /// The committed datatype that is used, if one is.
     pub fn committed_datatype(&self) -> Option<ObjectToken> {
-        self.open.description.committed.map(|address| ObjectToken(address.raw()))
+        self.first.description.committed.map(|address| ObjectToken(address.raw()))
     }
 
     /// The shape and how far it may grow.
-    pub fn dataspace(&self) -> &Dataspace {
-        &self.open.description.dataspace
+    pub fn dataspace(&self) -> Dataspace {
+        // If the header cannot be read again, whatever is done next says so.
+        self.open().map_or_else(
+            |_| self.first.description.dataspace.clone(),
+            |open| open.description.dataspace.clone(),
+        )
     }
 
     /// The shape: the size of each dimension, slowest first. Empty for a scalar.
@@ -76,7 +101,7 @@ impl Dataset {
     /// # Errors
     /// If a dimension is larger than this machine can address.
     pub fn shape(&self) -> Result<Vec<usize>> {
-        shape(self.dataspace())
+        shape(&self.dataspace())
     }
 
     /// The number of dimensions.
@@ -96,7 +121,7 @@ impl Dataset {
 
     /// How and where the elements are stored.
     pub fn layout(&self) -> Layout {
-        Layout::of(&self.open.description)
+        Layout::of(&self.open().unwrap_or_else(|_| Arc::clone(&self.first)).description)
     }
 
     /// How the dataset is cut into chunks, if it is.
@@ -109,12 +134,12 @@ impl Dataset {
 
     /// The filters that chunks pass, in the order of writing.
     pub fn filters(&self) -> Vec<FilterInfo> {
-        FilterInfo::of(&self.open.description)
+        FilterInfo::of(&self.first.description)
     }
 
     /// What elements are that were never written.
     pub fn fill_value(&self) -> FillValue {
-        FillValue::of(&self.open.description)
+        FillValue::of(&self.first.description)
     }
 
     /// The fill value that the user set, as a stored element; no element at all if none was set.
@@ -136,7 +161,7 @@ impl Dataset {
 
     /// The pieces of the dataset that lie in other files, in order; none for most datasets.
     pub fn external_files(&self) -> Vec<ExternalFile> {
-        ExternalFile::of(&self.open.description)
+        ExternalFile::of(&self.first.description)
     }
 
     /// Where the elements of a virtual dataset come from; none for other datasets.
@@ -144,7 +169,7 @@ impl Dataset {
     /// # Errors
     /// If the mappings are damaged.
     pub fn virtual_mappings(&self) -> Result<Vec<VirtualMapping>> {
-        VirtualMapping::of(&self.object.file().container, &self.open.description)
+        VirtualMapping::of(&self.object.file().container, &self.first.description)
             .map_err(|error| self.context(error))
     }
 
@@ -154,7 +179,7 @@ impl Dataset {
     /// If the chunk index is damaged.
     pub fn storage_size(&self) -> Result<u64> {
         match self.layout() {
-            Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open.byte_count(),
+            Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open()?.byte_count(),
             Layout::Chunked(_) => {
                 let mut sum = 0_u64;
                 self.for_each_chunk(|chunk| sum = sum.saturating_add(chunk.size))?;
@@ -203,7 +228,8 @@ impl Dataset {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stored_view(&self) -> Option<&[u8]> {
-        self.open.view(self.object.file())
+        let file = self.object.file();
+        if file.container.store.is_writable() { None } else { self.first.view(file) }
     }
 
     /// All elements as an array of the dataset's shape.
@@ -250,7 +276,8 @@ impl Dataset {
     }
 
     fn read_region_raw<T: H5Type>(&self, region: &Region) -> Result<Vec<T>> {
-        let dims = self.dataspace().dims();
+        let dataspace = self.dataspace();
+        let dims = dataspace.dims();
         region.check_within("the box", dims).map_err(|error| self.context(error.into()))?;
         self.read_selection(&if dims.is_empty() { Selection::All } else { Selection::region(region) })
     }
@@ -358,7 +385,7 @@ impl Dataset {
         let selection = self.without_overlaps(selection)?;
         let count = match self.dataspace() {
             Dataspace::Null => 0,
-            _ => self.open.selected(&selection)?,
+            _ => self.open()?.selected(&selection)?,
         };
         let limit = self.object.file().container.store.limits().result_bytes;
         let bytes = count.saturating_mul(size as u64);

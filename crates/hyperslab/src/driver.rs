@@ -111,16 +111,21 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
+    /// Files are opened for writing where that is asked for.
+    fn access(&self) -> Access {
+        if self.options.write.is_some() { Access::ReadWrite } else { Access::ReadOnly }
+    }
+
     pub(crate) fn open(&self, path: &Path) -> Result<OpenFile> {
         match &self.driver {
             FileDriver::Auto => self.open_auto(path),
-            FileDriver::Sec2 => self.open_with(Sec2::open(path, Access::ReadOnly)),
-            FileDriver::Core => self.open_with(Core::open(path, Access::ReadOnly, CoreOptions::default())),
-            FileDriver::Stdio => self.open_with(Stdio::open(path, Access::ReadOnly)),
+            FileDriver::Sec2 => self.open_with(Sec2::open(path, self.access())),
+            FileDriver::Core => self.open_with(Core::open(path, self.access(), CoreOptions::default())),
+            FileDriver::Stdio => self.open_with(Stdio::open(path, self.access())),
             FileDriver::Mmap => self.open_mmap(path),
             FileDriver::Stream(options) => {
                 let server = path.to_str().ok_or_else(|| Error::Misuse("an address is not UTF-8".into()))?;
-                self.open_with(Stream::open(server, Access::ReadOnly, *options))
+                self.open_with(Stream::open(server, self.access(), *options))
             }
             FileDriver::Family { member_size } => self.open_family(path, *member_size),
             FileDriver::Split { metadata, raw } => {
@@ -132,16 +137,17 @@ impl Opener {
                     members[0].expected = first.length;
                     (members[1].start, members[1].expected) = (second.start, second.length);
                 }
-                self.open_with(Multi::open(members, Access::ReadOnly))
+                self.open_with(Multi::open(members, self.access()))
             }
             FileDriver::Multi => {
                 let base = without(path, "-s.h5").unwrap_or_else(|| path.to_owned());
                 let [superblock, ..] = MultiMember::multi(&base);
                 let first = if path.is_file() { path } else { &superblock.path };
                 match said_by(first)? {
-                    Members::Multi(ranges) => self
-                        .open_with(Multi::open(multi_members(first, &ranges, Names::Any)?, Access::ReadOnly)),
-                    _ => self.open_with(Multi::open(MultiMember::multi(&base), Access::ReadOnly)),
+                    Members::Multi(ranges) => {
+                        self.open_with(Multi::open(multi_members(first, &ranges, Names::Any)?, self.access()))
+                    }
+                    _ => self.open_with(Multi::open(MultiMember::multi(&base), self.access())),
                 }
             }
         }
@@ -171,7 +177,7 @@ impl Opener {
 
     /// As one file first. If that is not all, as what the file says, or seems to be.
     fn open_auto(&self, path: &Path) -> Result<OpenFile> {
-        let file = match Sec2::open(path, Access::ReadOnly) {
+        let file = match Sec2::open(path, self.access()) {
             Ok(file) => Arc::new(file),
             Err(error) => {
                 let pattern = path.to_str().and_then(|text| FamilyPattern::parse(text).ok());
@@ -183,8 +189,9 @@ impl Opener {
         let Err(error) = alone else { return alone };
         match Members::of(file) {
             Ok(Members::Family { member_size }) => self.open_family(path, Some(member_size)),
-            Ok(Members::Multi(ranges)) => self
-                .open_with(Multi::open(multi_members(path, &ranges, Names::OfTheWhole)?, Access::ReadOnly)),
+            Ok(Members::Multi(ranges)) => {
+                self.open_with(Multi::open(multi_members(path, &ranges, Names::OfTheWhole)?, self.access()))
+            }
             // Nothing says so: the error stands unless the files beside it make up for what is missing.
             Ok(Members::Incomplete) => self.open_guessed(path).unwrap_or(Err(error)),
             _ => Err(error),
@@ -198,7 +205,7 @@ impl Opener {
         let base = without(path, "-s.h5")?;
         let members = MultiMember::multi(&base);
         let beside = members.iter().skip(1).any(|member| member.path.is_file());
-        let opened = beside.then(|| self.open_with(Multi::open(members, Access::ReadOnly)))?;
+        let opened = beside.then(|| self.open_with(Multi::open(members, self.access())))?;
         opened.is_ok().then_some(opened)
     }
 
@@ -208,7 +215,7 @@ impl Opener {
             Ok(Members::Family { member_size }) => Some(member_size),
             _ => None,
         });
-        self.open_with(Family::open(pattern, Access::ReadOnly, size))
+        self.open_with(Family::open(pattern, self.access(), size))
     }
 }
 

@@ -47,6 +47,8 @@ impl Beside {
     pub(crate) fn new(path: &Path, policy: ExternalFiles, options: StoreOptions, depth: usize) -> Self {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        // Other files are read, whatever is done with this one.
+        let options = StoreOptions { write: None, ..options };
         Self { folder, raw_folder: None, virtual_options: VirtualOptions::default(), policy, options, depth }
     }
 
@@ -122,15 +124,45 @@ impl FileResolver for Beside {
 
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
         let name = self.name(name)?;
-        let folder = self.raw_folder.as_deref().unwrap_or(&self.folder);
-        let path = folder.join(name);
+        let path = self.raw_path(name);
         if !path.exists() {
             return Err(Error::NotFound { what: "file", name: path.display().to_string() });
         }
-        if !self.is_allowed(&path, folder) {
+        self.open_raw_at(name, &path, Access::ReadOnly)
+    }
+
+    fn open_raw_to_write(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
+        let name = self.name(name)?;
+        let path = self.raw_path(name);
+        if !path.exists() {
+            // Only where the file may be is it made.
+            let folder = path.parent().unwrap_or(Path::new("."));
+            if !self.is_allowed(folder, self.raw_folder()) {
+                return Err(outside(name));
+            }
+            let made = Sec2::open(&path, Access::CreateNew);
+            let made =
+                made.map_err(|source| Error::Io { action: format!("cannot make `{name}`"), source })?;
+            return Ok(Arc::new(made));
+        }
+        self.open_raw_at(name, &path, Access::ReadWrite)
+    }
+}
+
+impl Beside {
+    fn raw_folder(&self) -> &Path {
+        self.raw_folder.as_deref().unwrap_or(&self.folder)
+    }
+
+    fn raw_path(&self, name: &str) -> PathBuf {
+        self.raw_folder().join(name)
+    }
+
+    fn open_raw_at(&self, name: &str, path: &Path, access: Access) -> Result<Arc<dyn Driver>> {
+        if !self.is_allowed(path, self.raw_folder()) {
             return Err(outside(name));
         }
-        let driver = Sec2::open(&path, Access::ReadOnly)
+        let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot open `{name}`"), source })?;
         Ok(Arc::new(driver))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hyperslab_engine::data::virtual_::{VirtualOptions, VirtualView};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::StoreOptions;
-use hyperslab_engine::{Address, Limits, Result};
+use hyperslab_engine::{Address, LibverBounds, Limits, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{AccessLog, Core, Driver};
 
@@ -74,6 +74,24 @@ impl OpenOptions {
     #[must_use]
     pub fn access_log(mut self, log: Arc<AccessLog>) -> Self {
         self.log = Some(log);
+        self
+    }
+
+    /// For writing as well, structures in these versions of the format.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("some.h5");
+    /// # hyperslab::File::create(&path)?.close()?;
+    /// use hyperslab::{LibverBounds, OpenOptions};
+    /// let file = OpenOptions::new().write(LibverBounds::DEFAULT).open(&path)?;
+    /// file.create_group("new")?;
+    /// file.close()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn write(mut self, bounds: LibverBounds) -> Self {
+        self.store.write = Some(bounds);
         self
     }
 
@@ -188,7 +206,7 @@ pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<OpenFile> 
 }
 
 impl File {
-    fn of(file: OpenFile) -> Result<Self> {
+    pub(crate) fn of(file: OpenFile) -> Result<Self> {
         let address = file.root();
         let root = Object::open(Arc::new(file), address, "/").map_err(|error| error.context("root group"))?;
         Ok(Self { root: Group::new(root)? })

@@ -96,8 +96,9 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn links(&self) -> Result<Vec<Link>> {
+        let _reading = self.file().container.store.reading();
         let mut links = Vec::new();
-        group::for_each(&self.file().container, self.object.header(), &mut |link| {
+        group::for_each(&self.file().container, &*self.object.header()?, &mut |link| {
             links.push(Link::new(link));
             Ok(ControlFlow::Continue(()))
         })
@@ -111,7 +112,9 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn link(&self, name: &str) -> Result<Option<Link>> {
-        Ok(group::find(&self.file().container, self.object.header(), name.as_bytes())?.map(Link::new))
+        let _reading = self.file().container.store.reading();
+        let header = self.object.header()?;
+        Ok(group::find(&self.file().container, &header, name.as_bytes())?.map(Link::new))
     }
 
     /// Whether there is a link of that name in this group.
@@ -136,7 +139,7 @@ impl Group {
     /// If the group is damaged.
     pub fn len(&self) -> Result<usize> {
         let mut count = 0_usize;
-        group::for_each(&self.file().container, self.object.header(), &mut |_| {
+        group::for_each(&self.file().container, &*self.object.header()?, &mut |_| {
             count = count.saturating_add(1);
             Ok(ControlFlow::Continue(()))
         })?;
@@ -156,7 +159,7 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn storage(&self) -> Result<GroupStorage> {
-        Ok(match group::GroupStorage::of(&self.file().container, self.object.header())? {
+        Ok(match group::GroupStorage::of(&self.file().container, &*self.object.header()?)? {
             group::GroupStorage::SymbolTable(_) => GroupStorage::SymbolTable,
             group::GroupStorage::Compact(_) => GroupStorage::Compact,
             group::GroupStorage::Dense(_) => GroupStorage::Dense,
@@ -168,7 +171,7 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn link_order(&self) -> Result<(bool, bool)> {
-        let storage = group::GroupStorage::of(&self.file().container, self.object.header())?;
+        let storage = group::GroupStorage::of(&self.file().container, &*self.object.header()?)?;
         let info = storage.link_info();
         Ok((
             info.is_some_and(|info| info.max_creation_index.is_some()),

@@ -122,6 +122,31 @@ pub enum AllocationTime {
     Unknown(u8),
 }
 
+impl FillTime {
+    /// The number in the file.
+    pub(crate) fn stored(self) -> FillWriteTime {
+        match self {
+            Self::Allocation => FillWriteTime::ON_ALLOCATION,
+            Self::Never => FillWriteTime::NEVER,
+            Self::IfSet => FillWriteTime::IF_SET,
+            Self::Unknown(number) => FillWriteTime(number),
+        }
+    }
+}
+
+impl AllocationTime {
+    /// The number in the file.
+    pub(crate) fn stored(self) -> StoredAllocationTime {
+        match self {
+            Self::Default => StoredAllocationTime::DEFAULT,
+            Self::Early => StoredAllocationTime::EARLY,
+            Self::Late => StoredAllocationTime::LATE,
+            Self::Incremental => StoredAllocationTime::INCREMENTAL,
+            Self::Unknown(number) => StoredAllocationTime(number),
+        }
+    }
+}
+
 /// A piece of a dataset in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalFile {

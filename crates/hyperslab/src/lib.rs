@@ -41,13 +41,16 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
+mod attribute_edit;
 mod conversion;
+mod create;
 mod dataset;
 mod driver;
 mod dynamic;
 mod external;
 mod file;
 mod group;
+mod group_edit;
 mod info;
 mod layout;
 mod object;
@@ -57,12 +60,15 @@ mod stored;
 mod walk;
 
 pub use attribute::Attribute;
-pub use dataset::{Blocks, Dataset, StoredChunk};
+pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
+pub use create::FileOptions;
+pub use dataset::{ArrayData, Blocks, Dataset, DatasetBuilder, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};
+pub use group_edit::GroupOptions;
 pub use hyperslab_dataspace::{
     Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation, SimpleExtent,
     UNLIMITED,
@@ -72,7 +78,7 @@ pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, FixedText, H
 pub use hyperslab_derive::H5Type;
 pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
 pub use hyperslab_engine::data::virtual_::VirtualView;
-pub use hyperslab_engine::{Error, ErrorKind, Limits, Result};
+pub use hyperslab_engine::{Error, ErrorKind, LibraryVersion, LibverBounds, Limits, Result};
 pub use hyperslab_filter as filter;
 pub use hyperslab_vfd as vfd;
 pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo};

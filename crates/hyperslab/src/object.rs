@@ -8,6 +8,7 @@ use hyperslab_engine::object::header::ObjectHeader;
 use hyperslab_engine::object::{attribute, dataset, path, remark};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::{Address, Error, Result};
+use parking_lot::RwLock;
 
 use crate::info::HeaderInfo;
 use crate::{Attribute, Dataset, Datatype, Group};
@@ -35,28 +36,64 @@ impl fmt::Display for ObjectToken {
 #[derive(Clone)]
 pub struct Object {
     file: Arc<OpenFile>,
-    header: Arc<ObjectHeader>,
+    address: Address,
+    header: Arc<RwLock<Known<ObjectHeader>>>,
     name: Arc<str>,
+}
+
+/// What was read of a file that may be changed, and after which change.
+pub(crate) struct Known<T> {
+    pub(crate) generation: u64,
+    pub(crate) value: Arc<T>,
+}
+
+impl<T> Known<T> {
+    /// What was read of the file as it is now.
+    pub(crate) fn new(file: &OpenFile, value: T) -> Arc<RwLock<Self>> {
+        let generation = file.container.store.generation();
+        Arc::new(RwLock::new(Self { generation, value: Arc::new(value) }))
+    }
+
+    /// What is known, or, where the file was changed since, what `read` gives.
+    pub(crate) fn get(
+        this: &RwLock<Self>,
+        file: &OpenFile,
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let generation = file.container.store.generation();
+        {
+            let known = this.read();
+            if known.generation == generation {
+                return Ok(Arc::clone(&known.value));
+            }
+        }
+        let value = Arc::new(read()?);
+        *this.write() = Self { generation, value: Arc::clone(&value) };
+        Ok(value)
+    }
 }
 
 impl Object {
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
-        let header = Arc::new(ObjectHeader::load(&file.container.store, address)?);
-        Ok(Self { file, header, name: name.into() })
+        let header = Known::new(&file, ObjectHeader::load(&file.container.store, address)?);
+        Ok(Self { file, address, header, name: name.into() })
     }
 
     /// Follows a path from this object, which is a group.
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
-        let start = self.header.address();
-        let found = path::resolve(&self.file.container, start, path.as_bytes());
+        let _reading = self.file.container.store.reading();
+        let found = path::resolve(&self.file.container, self.address, path.as_bytes());
         match found.map_err(|error| error.context(whole()))? {
             path::Resolved::Object(header) => {
                 let name = match path.strip_prefix('/') {
                     Some(absolute) => format!("/{}", absolute.trim_end_matches('/')),
                     None => format!("{}/{}", self.name.trim_end_matches('/'), path.trim_end_matches('/')),
                 };
-                Ok(Self { file: Arc::clone(&self.file), header, name: name.into() })
+                let generation = self.file.container.store.generation();
+                let address = header.address();
+                let header = Arc::new(RwLock::new(Known { generation, value: header }));
+                Ok(Self { file: Arc::clone(&self.file), address, header, name: name.into() })
             }
             path::Resolved::External { file, path } => {
                 self.follow_out(&file, &path).map_err(|error| error.context(whole()))
@@ -80,8 +117,20 @@ impl Object {
         &self.file
     }
 
-    pub(crate) fn header(&self) -> &ObjectHeader {
-        &self.header
+    /// The object's header as it is now.
+    pub(crate) fn header(&self) -> Result<Arc<ObjectHeader>> {
+        let load = || ObjectHeader::load(&self.file.container.store, self.address);
+        Known::get(&self.header, &self.file, load).map_err(|error| error.context(format!("`{}`", self.name)))
+    }
+
+    /// The header as it was seen last: what the object is does not change.
+    fn seen(&self) -> Arc<ObjectHeader> {
+        Arc::clone(&self.header.read().value)
+    }
+
+    /// Where the header lies.
+    pub(crate) fn address(&self) -> Address {
+        self.address
     }
 
     /// The path by which the object was opened; `/` for the root group.
@@ -91,12 +140,12 @@ impl Object {
 
     /// What tells the object from all others of its file.
     pub fn token(&self) -> ObjectToken {
-        ObjectToken(self.header.address().raw())
+        ObjectToken(self.address.raw())
     }
 
     /// What the object is; `None` if its header makes no object that is known.
     pub fn kind(&self) -> Option<ObjectKind> {
-        ObjectKind::of(&self.header)
+        ObjectKind::of(&self.seen())
     }
 
     /// The object as a group.
@@ -138,7 +187,7 @@ impl Object {
     /// # Errors
     /// If the header is damaged.
     pub fn link_count(&self) -> Result<u32> {
-        self.header.reference_count(&self.file.container.store)
+        self.header()?.reference_count(&self.file.container.store)
     }
 
     /// The comment on the object, as the bytes in the file.
@@ -146,7 +195,7 @@ impl Object {
     /// # Errors
     /// If the header is damaged.
     pub fn comment(&self) -> Result<Option<Vec<u8>>> {
-        remark::comment(&self.file.container, &self.header)
+        remark::comment(&self.file.container, &*self.header()?)
     }
 
     /// When the object was last changed, in seconds since 1970-01-01 UTC, where the file says so.
@@ -154,12 +203,12 @@ impl Object {
     /// # Errors
     /// If the header is damaged.
     pub fn modified(&self) -> Result<Option<i64>> {
-        remark::modification_time(&self.file.container, &self.header)
+        remark::modification_time(&self.file.container, &*self.header()?)
     }
 
     /// How the object's header is stored.
     pub fn header_info(&self) -> HeaderInfo {
-        HeaderInfo::of(&self.header)
+        HeaderInfo::of(&self.header().unwrap_or_else(|_| self.seen()))
     }
 
     /// Whether the creation order of the attributes is tracked, and whether it is indexed.
@@ -167,7 +216,7 @@ impl Object {
     /// # Errors
     /// If the header is damaged.
     pub fn attribute_order(&self) -> (bool, bool) {
-        HeaderInfo::attribute_order(&self.header)
+        HeaderInfo::attribute_order(&self.seen())
     }
 
     /// All attributes, in ascending order of their names' bytes.
@@ -175,8 +224,10 @@ impl Object {
     /// # Errors
     /// If the header or the heap of the attributes is damaged.
     pub fn attributes(&self) -> Result<Vec<Attribute>> {
+        let _reading = self.file.container.store.reading();
         let mut found = Vec::new();
-        attribute::for_each(&self.file.container, &self.header, &mut |attribute| {
+        let header = self.header()?;
+        attribute::for_each(&self.file.container, &header, &mut |attribute| {
             found.push(Attribute::new(Arc::clone(&self.file), attribute));
             Ok(ControlFlow::Continue(()))
         })
@@ -202,7 +253,9 @@ impl Object {
     }
 
     pub(crate) fn attribute_of_bytes(&self, name: &[u8]) -> Result<Attribute> {
-        let found = attribute::find(&self.file.container, &self.header, name)
+        let _reading = self.file.container.store.reading();
+        let header = self.header()?;
+        let found = attribute::find(&self.file.container, &header, name)
             .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
         match found {
             Some(attribute) => Ok(Attribute::new(Arc::clone(&self.file), attribute)),
@@ -228,7 +281,7 @@ pub struct NamedDatatype {
 impl NamedDatatype {
     fn new(object: Object) -> Result<Self> {
         object.expect(ObjectKind::Datatype)?;
-        let datatype = dataset::committed_datatype(&object.file.container, &object.header)?;
+        let datatype = dataset::committed_datatype(&object.file.container, &*object.header()?)?;
         Ok(Self { object, datatype })
     }
 

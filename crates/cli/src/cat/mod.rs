@@ -102,7 +102,8 @@ impl Format {
 /// Writes the selected elements.
 pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
-    let dims = dataset.dataspace().dims();
+    let dataspace = dataset.dataspace();
+    let dims = dataspace.dims();
     let taken = match &arguments.select {
         Some(text) => selection::parse(text, dims)?,
         None => selection::everything(dims),

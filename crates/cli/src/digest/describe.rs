@@ -230,7 +230,7 @@ fn dataset(objects: &Objects, dataset: &Dataset, entry: &mut Entry) -> Result<()
     }
     layout(dataset, entry);
     let mappings = dataset.virtual_mappings()?;
-    space(entry, dataset.dataspace());
+    space(entry, &dataset.dataspace());
     let filters: Vec<Value> = dataset
         .filters()
         .iter()
@@ -248,7 +248,7 @@ fn dataset(objects: &Objects, dataset: &Dataset, entry: &mut Entry) -> Result<()
     if !external.is_empty() {
         put(entry, "external", external);
     }
-    elements(objects, entry, dataset.dataspace(), dataset.datatype().size, || dataset.read_stored());
+    elements(objects, entry, &dataset.dataspace(), dataset.datatype().size, || dataset.read_stored());
     if dataset.layout() == Layout::Virtual {
         put(entry, "virtual", describe_mappings(&mappings)?);
     }

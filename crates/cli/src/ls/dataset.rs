@@ -112,7 +112,8 @@ fn value(
         return Ok(None);
     }
     let shown = dataset.read_stored().and_then(|stored| {
-        let dims = dataset.dataspace().dims();
+        let dataspace = dataset.dataspace();
+        let dims = dataspace.dims();
         describer.decoder(Some(&stored)).array(dims, stored.datatype(), stored.bytes())
     });
     match shown {

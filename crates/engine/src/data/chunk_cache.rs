@@ -65,6 +65,13 @@ impl ChunkCache {
         }
     }
 
+    /// Forgets all chunks.
+    pub fn clear(&self) {
+        if let Some(chunks) = &self.chunks {
+            chunks.clear();
+        }
+    }
+
     /// Keeps a decoded chunk.
     pub(super) fn insert(&self, key: ChunkKey, chunk: Arc<[u8]>) {
         if let Some(chunks) = &self.chunks {

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use hyperslab_dataspace::{Dims, Selection};
 
 use super::linear::{self, LinearBytes, Request};
-use super::{Destination, ReadContext, Source};
+use super::linear_write::{self, LinearTarget};
+use super::{Destination, Origin, ReadContext, Source};
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
@@ -99,6 +100,35 @@ impl LinearBytes for ExternalSource {
         for (number, mut requests) in per_piece {
             let Some(piece) = self.pieces.get(number) else { continue };
             piece.file(&*self.files)?.read_many(&mut requests)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the selected elements to the files that hold them.
+///
+/// # Errors
+/// [`Error::Misuse`] if `from` has another number of elements or the pieces end before; those of the files.
+pub fn write_external(target: &ExternalSource, selection: &Selection, from: &Origin<'_>) -> Result<()> {
+    from.check(selection.element_count(&target.dims)?)?;
+    linear_write::write(target, &target.dims, selection, from)
+}
+
+impl LinearTarget for ExternalSource {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.fetch(vec![(offset, buffer)])
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let (mut at, mut bytes) = (offset, bytes);
+        while !bytes.is_empty() {
+            let (_, piece) = self.piece(at)?;
+            let here = usize::try_from(piece.end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
+            let Some((part, rest)) = bytes.split_at_checked(here) else { break };
+            let place = at.saturating_sub(piece.start).saturating_add(piece.offset);
+            piece.file(&*self.files)?.write(place, part)?;
+            at = at.saturating_add(part.len() as u64);
+            bytes = rest;
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ pub use compact::CompactSource;
 pub use context::{ReadContext, Resources};
 pub use contiguous::ContiguousSource;
 pub use destination::{Destination, Transform};
-pub use external::{ExternalSource, OpenRaw, Piece};
+pub use external::{ExternalSource, OpenRaw, Piece, write_external};
 pub use fill::Fill;
 pub use foreign::ForeignHeap;
 pub use linear_targets::{fill_contiguous, write_compact, write_contiguous};

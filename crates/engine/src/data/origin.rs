@@ -35,7 +35,7 @@ impl<'a> Origin<'a> {
     }
 
     /// Whether parts of elements stay as they are.
-    pub(super) fn is_partial(&self) -> bool {
+    pub(crate) fn is_partial(&self) -> bool {
         self.partial
     }
 

@@ -129,7 +129,8 @@ fn heap_link(container: &Container, heap: &FractalHeap, record: &LinkNameRecord)
     at(decode(container, &body), heap.address())
 }
 
-fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatError> {
+/// The link in the body of a message.
+pub(super) fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatError> {
     let message = LinkMessage::decode(body, container.params())?;
     let target = match message.target {
         MessageTarget::Hard(address) => LinkTarget::Hard(address),

@@ -1,10 +1,15 @@
 //! What object headers mean: messages, links, groups, attributes, datasets' descriptions. Never raw data.
 
 pub mod attribute;
+pub mod attribute_edit;
+pub mod committed;
 pub mod container;
 pub mod dataset;
 pub mod dataset_edit;
+pub mod delete;
+mod dense;
 pub mod group;
+pub mod group_edit;
 pub mod header;
 pub mod header_edit;
 pub mod kind;

@@ -1,13 +1,17 @@
 //! What headers say beside the object itself: comments, times, links to it.
 
-use hyperslab_format::message::{Comment, Message as _, MessageType, ModificationTime, ModificationTimeOld};
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{
+    Comment, Message as _, MessageFlags, MessageType, ModificationTime, ModificationTimeOld,
+};
 use hyperslab_format::object_header::ObjectTimes;
 
 use super::container::Container;
 use super::header::{ObjectHeader, Prefix};
+use super::header_edit::{self, HeaderEditor};
 use super::message;
 use crate::error::Result;
-use crate::store::at;
+use crate::store::{Edit, at};
 
 /// The comment on the object, as the bytes in the file.
 pub fn comment(container: &Container, header: &ObjectHeader) -> Result<Option<Vec<u8>>> {
@@ -15,6 +19,21 @@ pub fn comment(container: &Container, header: &ObjectHeader) -> Result<Option<Ve
     let body = message::resolve(container, header, closed)?;
     let comment = at(Comment::decode(&body, container.params()), header.address())?;
     Ok(Some(comment.text.to_vec()))
+}
+
+/// Sets the comment on the object; an empty one is removed, as in libhdf5.
+///
+/// # Errors
+/// [`Error::Misuse`](crate::Error::Misuse) if there is a zero byte in it or it does not fit a header.
+pub fn set_comment(edit: &mut Edit<'_>, object: Address, text: &[u8]) -> Result<()> {
+    let mut header = HeaderEditor::load(edit.store(), object)?;
+    if text.is_empty() {
+        header.remove_messages(MessageType::COMMENT, |_| true);
+    } else {
+        header.set(&Comment { text }, MessageFlags::empty())?;
+    }
+    header.touch(header_edit::now())?;
+    header.save(edit)
 }
 
 /// When the object was last changed, in seconds since 1970-01-01 UTC.

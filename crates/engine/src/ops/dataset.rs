@@ -6,18 +6,19 @@ use hyperslab_dataspace::{ChunkGrid, Dataspace, Dims, Selection, SimpleExtent};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{ChunkFlags, ChunkedLayout, Layout};
 
+use super::OpenFile;
+use super::raw_files::RawFiles;
 use super::virtual_::{Nesting, Sources, Virtual};
-use super::{FileResolver, OpenFile};
 use crate::data::chunk_index::{self, ChunkShape};
 use crate::data::virtual_::{Mapping, VirtualSource, extent};
 use crate::data::{
-    ChunkedSource, CompactSource, ContiguousSource, Destination, ExternalSource, Fill, ForeignHeap, OpenRaw,
-    Piece, Source,
+    ChunkedSource, CompactSource, ContiguousSource, Destination, ExternalSource, Fill, ForeignHeap, Piece,
+    Source,
 };
 use crate::error::{Error, Result};
+use crate::object::container::Container;
 use crate::object::dataset::{DatasetDescription, Filters};
 use crate::object::header::ObjectHeader;
-use crate::store::RawFile;
 
 /// An open dataset: its description, and the way to its elements once they are asked for.
 #[derive(Debug)]
@@ -29,19 +30,6 @@ pub struct OpenDataset {
     chunked: OnceLock<Arc<ChunkedSource>>,
     external: OnceLock<Arc<ExternalSource>>,
     virtual_: Option<Virtual>,
-}
-
-/// The way to files of raw data.
-#[derive(Debug)]
-struct RawFiles(Option<Arc<dyn FileResolver>>);
-
-impl OpenRaw for RawFiles {
-    fn open_raw(&self, name: &[u8]) -> Result<RawFile> {
-        match &self.0 {
-            Some(resolver) => RawFile::new(resolver.open_raw(name)?),
-            None => Err(Error::Misuse("data in other files is not read".into())),
-        }
-    }
 }
 
 impl OpenDataset {
@@ -231,7 +219,7 @@ impl OpenDataset {
             Arc::new(ExternalSource {
                 dims: Dims::from_slice(self.description.dataspace.dims()),
                 pieces: Piece::row(pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size))),
-                files: Box::new(RawFiles(file.resolver.clone())),
+                files: Box::new(RawFiles::to_read(file.resolver.clone())),
             })
         };
         Arc::clone(self.external.get_or_init(open))
@@ -250,35 +238,48 @@ impl OpenDataset {
     }
 
     fn open_chunks(&self, file: &OpenFile, layout: &ChunkedLayout) -> Result<ChunkedSource> {
-        let description = &self.description;
-        let Filters::Chunk(pipeline) = &description.filters else {
-            return Err(Error::unsupported("filters of structured chunks on ordinary ones"));
-        };
-        let dims = description.dataspace.dims();
-        let grid = ChunkGrid::new(&layout.dims, dims).map_err(|error| {
-            Error::corrupt("data layout message", "chunk dimensions", "a shape like the dataspace's", error)
-        })?;
-        let element_size = description.datatype.size as usize;
-        let limit = file.container.store.limits().chunk_bytes;
-        let chunk_bytes = grid.elements_per_chunk()?.saturating_mul(element_size as u64);
-        let memory = usize::try_from(chunk_bytes).ok().filter(|_| chunk_bytes <= limit);
-        let Some(memory) = memory else {
-            return Err(Error::Limit { what: "chunk: bytes".into(), got: chunk_bytes, limit });
-        };
-        let shape = ChunkShape {
-            max_dims: description.dataspace.max_dims().to_vec(),
-            chunk_bytes,
-            btree_k: file.container.settings.indexed_storage_k,
-        };
-        Ok(ChunkedSource {
-            owner: self.address,
-            grid,
-            element_size,
-            chunk_bytes: memory,
-            index: chunk_index::open(&file.container.store, layout, &shape)?,
-            pipeline: pipeline.clone(),
-            edges_unfiltered: layout.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
-            fill: self.fill(),
-        })
+        let (source, shape) = chunked_source(&file.container, self.address, &self.description, layout)?;
+        let index = chunk_index::open(&file.container.store, layout, &shape)?;
+        Ok(ChunkedSource { index, ..source })
     }
+}
+
+/// The dataset whose header lies at `owner`, without the index of its chunks, and what the index depends on.
+pub(super) fn chunked_source(
+    container: &Container,
+    owner: Address,
+    description: &DatasetDescription,
+    layout: &ChunkedLayout,
+) -> Result<(ChunkedSource, ChunkShape)> {
+    let Filters::Chunk(pipeline) = &description.filters else {
+        return Err(Error::unsupported("filters of structured chunks on ordinary ones"));
+    };
+    let dims = description.dataspace.dims();
+    let grid = ChunkGrid::new(&layout.dims, dims).map_err(|error| {
+        Error::corrupt("data layout message", "chunk dimensions", "a shape like the dataspace's", error)
+    })?;
+    let element_size = description.datatype.size as usize;
+    let limit = container.store.limits().chunk_bytes;
+    let bytes = grid.elements_per_chunk()?.saturating_mul(element_size as u64);
+    let Some(chunk_bytes) = usize::try_from(bytes).ok().filter(|_| bytes <= limit) else {
+        return Err(Error::Limit { what: "chunk: bytes".into(), got: bytes, limit });
+    };
+    let shape = ChunkShape {
+        max_dims: description.dataspace.max_dims().to_vec(),
+        chunk_bytes: bytes,
+        btree_k: container.settings.indexed_storage_k,
+        size_width: (!pipeline.is_empty())
+            .then(|| chunk_index::size_width(description.layout.version, container.store.params(), bytes)),
+    };
+    let source = ChunkedSource {
+        owner,
+        grid,
+        element_size,
+        chunk_bytes,
+        index: None,
+        pipeline: pipeline.clone(),
+        edges_unfiltered: layout.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
+        fill: description.fill_element().map_or(Fill::ZERO, Fill::element),
+    };
+    Ok((source, shape))
 }

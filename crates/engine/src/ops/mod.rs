@@ -1,13 +1,22 @@
 //! The straight lines: each operation of the library from its first byte to its last. The only room that
 //! joins objects and raw data.
 
+mod create;
 mod dataset;
+mod dataset_create;
+mod dataset_write;
+mod delete;
 mod heap;
 mod members;
 mod open;
+mod raw_files;
 mod virtual_;
+mod writers;
 
 pub use dataset::OpenDataset;
+pub use dataset_create::{MAX_COMPACT, NewDataset, NewLayout};
+pub use dataset_write::DatasetWriter;
 pub use heap::SharedHeap;
 pub use members::{MemberRange, Members};
 pub use open::{FileResolver, OpenFile};
+pub use writers::Writers;

@@ -10,7 +10,7 @@ use hyperslab_format::message::{
 use hyperslab_format::superblock::{Superblock, SuperblockVersion};
 use hyperslab_vfd::Driver;
 
-use super::members;
+use super::{Writers, members};
 use crate::data::virtual_::VirtualOptions;
 use crate::data::{ReadContext, Resources};
 use crate::error::{Error, Result};
@@ -34,6 +34,15 @@ pub trait FileResolver: Send + Sync + fmt::Debug {
     /// # Errors
     /// If there is no such file, or it may not be opened.
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>>;
+
+    /// Opens a file of raw data to write to it; makes it if there is none.
+    ///
+    /// # Errors
+    /// If it may not be opened or made.
+    fn open_raw_to_write(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
+        let name = String::from_utf8_lossy(name);
+        Err(Error::unsupported(format!("writing to the external file `{name}`")))
+    }
 }
 
 /// An open file.
@@ -47,6 +56,8 @@ pub struct OpenFile {
     pub virtual_options: VirtualOptions,
     /// What reads of raw data share.
     pub resources: Resources,
+    /// Datasets that are being written.
+    pub writers: Writers,
 }
 
 impl OpenFile {
@@ -61,7 +72,13 @@ impl OpenFile {
             read_extension(&mut container, extension)
                 .map_err(|error| error.context("superblock extension"))?;
         }
-        Ok(Self { container, resolver: None, virtual_options: VirtualOptions::default(), resources })
+        Ok(Self {
+            container,
+            resolver: None,
+            virtual_options: VirtualOptions::default(),
+            resources,
+            writers: Writers::default(),
+        })
     }
 
     /// The same file, with the way to others.

@@ -63,7 +63,13 @@ impl Store {
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
         }
+        self.generation.fetch_add(1, Ordering::AcqRel);
         Ok(Edit { store: self, writing })
+    }
+
+    /// A number that changes when the file is changed.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
     }
 }
 
@@ -199,6 +205,12 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
+    /// Forgets what was to be written at `address`: a block inside of one that is [`free`](Self::free)d.
+    pub fn forget(&mut self, address: Address) {
+        self.store.unsaved.remove(address);
+        self.store.decoded.forget(address);
+    }
+
     /// A new block, or one in place of that at `address`. It becomes bytes when it is needed.
     pub fn put<T>(&mut self, address: Address, context: &T::Context, value: T)
     where
@@ -294,17 +306,12 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// To be called when an operation has ended and the file is consistent: commits if there is much to commit, or
-    /// much space to win by it.
-    ///
-    /// # Errors
-    /// As [`commit`](Self::commit).
-    pub fn finish(mut self) -> Result<()> {
+    /// Whether there is so much to commit, or so much space to win by it, that it should be done when the operation
+    /// has ended.
+    pub fn is_crowded(&self) -> bool {
         let changed = self.store.pages.changed_bytes().saturating_add(self.store.unsaved.bytes());
-        if changed > self.store.uncommitted || self.writing()?.space.wants_commit() {
-            self.commit()?;
-        }
-        Ok(())
+        let wants = self.writing.as_ref().is_some_and(|writing| writing.space.wants_commit());
+        changed > self.store.uncommitted || wants
     }
 }
 

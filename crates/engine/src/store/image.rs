@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::superblock::{ConsistencyFlags, Superblock, SuperblockVersion};
-use hyperslab_vfd::Core;
+use hyperslab_vfd::{Core, Driver as _};
 
 use super::{CreateOptions, Store, StoreOptions};
 use crate::versions::LibverBounds;
@@ -43,4 +43,17 @@ pub(crate) fn new_file_to_reopen(bounds: LibverBounds) -> (Store, impl Fn() -> S
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
     let store = Store::create(Arc::clone(&driver) as _, &CreateOptions::default(), options).unwrap();
     (store, move || Store::open(Arc::clone(&driver) as _, StoreOptions::default()).unwrap())
+}
+
+/// A file of those bytes that may be written, and what gives its bytes as they were committed last.
+pub(crate) fn editable(bytes: Vec<u8>, bounds: LibverBounds) -> (Store, impl Fn() -> Vec<u8>) {
+    let driver = Arc::new(Core::from_vec("bytes", bytes));
+    let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
+    let store = Store::open(Arc::clone(&driver) as _, options).unwrap();
+    let committed = move || {
+        let mut bytes = vec![0; usize::try_from(driver.len().unwrap()).unwrap()];
+        driver.read_at(0, &mut bytes).unwrap();
+        bytes
+    };
+    (store, committed)
 }

@@ -69,6 +69,8 @@ pub struct Store {
     uncommitted: u64,
     placement: Placement,
     writable: bool,
+    /// How often the file was opened for a change.
+    generation: AtomicU64,
     writing: RwLock<Option<Writing>>,
 }
 
@@ -323,6 +325,18 @@ impl Store {
     fn change(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         self.touched.fetch_max(start.saturating_add(bytes.len() as u64), Ordering::AcqRel);
         self.pages.write(self.medium(), start, bytes)
+    }
+
+    /// All bytes of the file as it was committed, user block included.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Limit`] if memory cannot hold them.
+    pub fn image(&self) -> Result<Vec<u8>> {
+        let failed = |source| Error::Io { action: "cannot read the file".into(), source };
+        let length = self.driver.len().map_err(failed)?;
+        let mut bytes = vec![0; to_usize(length)];
+        self.driver.read_at(0, &mut bytes).map_err(failed)?;
+        Ok(bytes)
     }
 
     /// Makes bytes of the block at `address`, if it was changed and is none yet.

@@ -126,6 +126,7 @@ impl Store {
             decoded: Decoded::new(),
             unsaved: Unsaved::default(),
             writable: writing.is_some(),
+            generation: AtomicU64::new(0),
             writing: RwLock::new(writing),
         }
     }

@@ -2,14 +2,15 @@
 
 use hyperslab_vfd::{Driver, ReadRequest};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
 /// A file of raw data. It reads as zero bytes behind its end.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct RawFile {
     driver: Arc<dyn Driver>,
-    length: u64,
+    length: AtomicU64,
 }
 
 impl RawFile {
@@ -22,7 +23,7 @@ impl RawFile {
             action: format!("cannot learn the length of `{}`", driver.name()),
             source,
         })?;
-        Ok(Self { driver, length })
+        Ok(Self { driver, length: AtomicU64::new(length) })
     }
 
     /// Fills buffers with the bytes from each offset on, and with zeros where the file has ended.
@@ -30,9 +31,10 @@ impl RawFile {
     /// # Errors
     /// [`Error::Io`] if the driver fails.
     pub fn read_many(&self, requests: &mut [(u64, &mut [u8])]) -> Result<()> {
+        let length_now = self.length.load(Ordering::Acquire);
         let mut inside = Vec::with_capacity(requests.len());
         for (offset, buffer) in requests {
-            let there = usize::try_from(self.length.saturating_sub(*offset)).unwrap_or(usize::MAX);
+            let there = usize::try_from(length_now.saturating_sub(*offset)).unwrap_or(usize::MAX);
             let length = there.min(buffer.len());
             buffer.get_mut(length..).unwrap_or_default().fill(0);
             if let Some(buf) = buffer.get_mut(..length).filter(|buf| !buf.is_empty()) {
@@ -43,5 +45,18 @@ impl RawFile {
             action: format!("cannot read raw data from `{}`", self.driver.name()),
             source,
         })
+    }
+
+    /// Writes bytes from an offset on.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the driver fails.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.driver.write_at(offset, bytes).map_err(|source| Error::Io {
+            action: format!("cannot write raw data to `{}`", self.driver.name()),
+            source,
+        })?;
+        self.length.fetch_max(offset.saturating_add(bytes.len() as u64), Ordering::AcqRel);
+        Ok(())
     }
 }

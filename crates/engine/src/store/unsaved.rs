@@ -70,6 +70,21 @@ impl Block {
     }
 }
 
+impl Block {
+    /// The value, if it is of that type.
+    fn of_type<T: Send + Sync + 'static>(self) -> Option<Arc<T>> {
+        self.value.downcast().ok()
+    }
+}
+
+impl super::Store {
+    /// The block at `address` if it was changed, as the value of that type that was put there: for structures whose
+    /// context is not known before their first bytes are.
+    pub(crate) fn changed<T: Send + Sync + 'static>(&self, address: Address) -> Option<Arc<T>> {
+        self.unsaved.get(address)?.of_type()
+    }
+}
+
 impl Unsaved {
     pub(crate) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0

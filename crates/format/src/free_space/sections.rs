@@ -104,6 +104,31 @@ fn narrow_width_for(limit: u64) -> usize {
     usize::try_from(limit.checked_ilog2().unwrap_or(0).div_ceil(8)).unwrap_or(1).max(1)
 }
 
+/// Bytes of what names the blocks of an indirect block.
+fn indirect_size(heap_offset_width: usize) -> usize {
+    heap_offset_width.saturating_add(6)
+}
+
+impl FreeSpaceHeader {
+    /// Bytes used by a list of the header's number of serialized sections, which have that many different sizes, and
+    /// of which `indirect` name an indirect block. `heap_offset_width` as in [`FreeSpaceSectionsContext::new`].
+    pub fn list_size(
+        &self,
+        sizes: usize,
+        indirect: usize,
+        heap_offset_width: usize,
+        params: FileParams,
+    ) -> u64 {
+        let set = width_for(self.serialized_sections).saturating_add(width_for(self.max_section_size));
+        let section = u64::from(self.address_bits.div_ceil(8)).saturating_add(1);
+        let fixed = (5 + params.offset_width() + CHECKSUM_SIZE) as u64;
+        fixed
+            .saturating_add(sizes.saturating_mul(set) as u64)
+            .saturating_add(self.serialized_sections.saturating_mul(section))
+            .saturating_add(indirect.saturating_mul(indirect_size(heap_offset_width)) as u64)
+    }
+}
+
 impl FreeSpaceSectionsContext {
     /// The layout of the section list of the manager whose header lies at `address`. `heap_offset_width` are the
     /// bytes of an offset in the fractal heap
@@ -146,12 +171,8 @@ impl FreeSpaceSectionsContext {
         })
     }
 
-    fn prefix_size(&self) -> usize {
-        5 + self.params.offset_width()
-    }
-
     fn indirect_size(&self) -> usize {
-        self.heap_offset_width.saturating_add(6)
+        indirect_size(self.heap_offset_width)
     }
 
     fn data_size(&self, kind: &FreeSpaceSectionKind) -> usize {
@@ -300,13 +321,9 @@ impl FreeSpaceSections {
         context.sections = header.serialized_sections;
         context.count_width = width_for(header.serialized_sections);
         let sets = self.sections.chunk_by(|a, b| a.size == b.size).count();
-        let data: usize = self.sections.iter().map(|section| context.data_size(&section.kind)).sum();
-        context.used = context
-            .prefix_size()
-            .saturating_add(sets.saturating_mul(context.count_width + context.size_width))
-            .saturating_add(self.sections.len().saturating_mul(context.offset_width + 1))
-            .saturating_add(data + CHECKSUM_SIZE);
-        header.list_used = context.used as u64;
+        let with_data = self.sections.iter().filter(|section| context.data_size(&section.kind) > 0).count();
+        header.list_used = header.list_size(sets, with_data, heap_offset_width, params);
+        context.used = usize::try_from(header.list_used).unwrap_or(usize::MAX);
         header.list_allocated = header.list_allocated.max(header.list_used);
         Ok(context)
     }

@@ -77,7 +77,7 @@ impl Dataset {
     }
 
     fn chunked(&self) -> Result<Arc<ChunkedSource>> {
-        let source = self.open.chunks(self.object.file()).map_err(|error| self.context(error))?;
+        let source = self.open()?.chunks(self.object.file()).map_err(|error| self.context(error))?;
         source.ok_or_else(|| Error::Misuse(format!("`{}` is not chunked", self.name())))
     }
 }

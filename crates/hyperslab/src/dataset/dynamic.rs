@@ -96,7 +96,8 @@ impl Dataset {
     /// As [`read_dyn`](Self::read_dyn), and if there is no element of these coordinates.
     pub fn read_value(&self, coordinates: &[u64]) -> Result<Value> {
         let region = crate::Region::new(coordinates, &vec![1; coordinates.len()])?;
-        let dims = self.dataspace().dims();
+        let dataspace = self.dataspace();
+        let dims = dataspace.dims();
         region.check_within("the element", dims).map_err(|error| self.context(error.into()))?;
         let selection = if dims.is_empty() { Selection::All } else { Selection::region(&region) };
         let column = self.read_stored_selection(&selection)?.column().map_err(|error| self.context(error))?;

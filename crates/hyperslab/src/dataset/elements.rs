@@ -47,8 +47,12 @@ impl<'a> Elements<'a> {
         if zeroed {
             to = to.zeroed();
         }
-        let Dataset { object, open, .. } = self.dataset;
-        if self.count > 0 { open.read_to(object.file(), self.selection, &mut to) } else { Ok(()) }
+        if self.count == 0 {
+            return Ok(());
+        }
+        let (file, open) = (self.dataset.object.file(), self.dataset.open()?);
+        let _reading = file.container.store.reading();
+        open.read_to(file, self.selection, &mut to)
     }
 }
 
@@ -63,10 +67,14 @@ impl Dataset {
         let file = self.object.file();
         let stored = |bytes| Stored::new(Arc::clone(file), self.datatype().clone(), bytes);
         if !self.may_hold_foreign() {
-            return self.open.read(file, selection).map(stored).map_err(|error| self.context(error));
+            let open = self.open()?;
+            let _reading = file.container.store.reading();
+            return open.read(file, selection).map(stored).map_err(|error| self.context(error));
         }
         let foreign = Arc::new(ForeignHeap::new(file.container.store.limits().result_bytes));
-        let bytes = self.open.read_collecting(file, selection, &foreign);
+        let open = self.open()?;
+        let _reading = file.container.store.reading();
+        let bytes = open.read_collecting(file, selection, &foreign);
         Ok(stored(bytes.map_err(|error| self.context(error))?).with_foreign(foreign))
     }
 }

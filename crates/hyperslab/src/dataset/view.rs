@@ -32,7 +32,7 @@ impl Dataset {
         if let Some(values) = view.as_slice_mut() {
             return self.read_into(selection, values);
         }
-        let count = self.open.selected(selection)?;
+        let count = self.open()?.selected(selection)?;
         if to_usize(count)? != view.len() {
             let message = format!("{count} elements are selected for a view of {}", view.len());
             return Err(self.context(Error::Misuse(message)));

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use hyperslab_dataspace::{Dims, Region};
+use hyperslab_format::codec::Address;
 
-use super::{ChunkBox, ChunkIndex, ChunkLocation};
+use super::{ChunkBox, ChunkIndex, ChunkIndexEditor, ChunkLocation};
+use crate::data::ChunkTable as _;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::store::{Edit, Store};
 
 /// Checks that walks and look-ups of an index over a grid of `counts` chunks agree: each chunk found by a walk of
 /// the whole grid is found alone at the same place, walks of boxes find just the chunks in them, and chunks that
@@ -79,6 +81,93 @@ fn boxes(counts: &[u64]) -> Vec<ChunkBox> {
         boxes.push(slab);
     }
     boxes
+}
+
+/// What a suite of changes draws from: numbers that look like chance, the same in each run.
+#[derive(Debug, Clone)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// Numbers that follow from `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(2).wrapping_add(1))
+    }
+
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33).checked_rem(limit).unwrap_or(0)
+    }
+}
+
+/// Changes an index over a grid of `counts` chunks at random, `steps` times, and holds what it answers against a map; gives
+/// that map. `stored` is what is in the index before; `sizes` says whether it keeps sizes and filter masks of chunks.
+///
+/// # Errors
+/// The index's own, and [`Error::Misuse`] that says where it contradicts the map.
+pub fn change(
+    edit: &mut Edit<'_>,
+    index: &mut ChunkIndexEditor,
+    counts: &[u64],
+    stored: BTreeMap<Dims, ChunkLocation>,
+    (sizes, steps, chance): (Option<u64>, usize, &mut Chance),
+) -> Result<BTreeMap<Dims, ChunkLocation>> {
+    let mut model = stored;
+    let new_place = |chance: &mut Chance| ChunkLocation {
+        address: Address::new(chance.below(1 << 30)),
+        size: sizes.unwrap_or_else(|| chance.below(100)),
+        filter_mask: if sizes.is_none() { u32::try_from(chance.below(4)).unwrap_or(0) } else { 0 },
+    };
+    for _ in 0..steps {
+        let scaled: Dims = counts.iter().map(|count| chance.below(*count)).collect();
+        match chance.below(10) {
+            0..4 => {
+                let place = new_place(chance);
+                let before = index.set(edit, &scaled, &place)?;
+                agree("what was replaced", &scaled, before, model.insert(scaled.clone(), place))?;
+            }
+            4..7 => {
+                let removed = index.remove(edit, &scaled)?;
+                agree("what was removed", &scaled, removed, model.remove(&scaled))?;
+            }
+            7 => {
+                let behind = chance.below(3) == 0;
+                let from = model.last_key_value().filter(|_| behind).map(|(last, _)| last.clone());
+                let chunks = Region::whole(counts).coordinates();
+                let later = chunks.filter(|at| from.as_ref().is_none_or(|from| at > from));
+                let step = chance.below(5).saturating_add(1);
+                let chunks: Vec<_> = later
+                    .filter(|_| chance.below(step) == 0)
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .map(|scaled| (scaled, new_place(chance)))
+                    .collect();
+                index.insert(edit, &chunks)?;
+                model.extend(chunks);
+            }
+            8 => {
+                // Along the first dimension all go, or one after the other comes.
+                let rows: Vec<Dims> = Region::whole(counts).coordinates().collect();
+                let half = rows.len() / 2;
+                for scaled in rows.into_iter().skip(if chance.below(2) == 0 { 0 } else { half }).take(half) {
+                    agree("what was removed", &scaled, index.remove(edit, &scaled)?, model.remove(&scaled))?;
+                }
+            }
+            _ if chance.below(4) == 0 => edit.commit()?,
+            _ => {}
+        }
+        agree("a look-up", &scaled, index.get(edit.store(), &scaled)?, model.get(&scaled).copied())?;
+    }
+    let mut found = BTreeMap::new();
+    index.for_each(edit.store(), &mut |scaled, location| {
+        found.insert(Dims::from_slice(scaled), location);
+        Ok(())
+    })?;
+    if found == model {
+        Ok(model)
+    } else {
+        Err(Error::Misuse(format!("{} chunks are found, not {}", found.len(), model.len())))
+    }
 }
 
 fn agree(

@@ -3,13 +3,15 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hyperslab_format::chunk_index::{ArrayPage, ChunkElementForm, ChunkElementLayout, ChunkIndexClient};
-use hyperslab_format::codec::Address;
+use hyperslab_format::chunk_index::{
+    ArrayPage, ChunkElement, ChunkElementForm, ChunkElementLayout, ChunkIndexClient,
+};
+use hyperslab_format::codec::{Address, FileParams};
 
 use super::ChunkLocation;
 use super::order::Found;
 use crate::error::{Error, Result};
-use crate::store::{Store, at};
+use crate::store::at;
 
 /// How the elements of one array are read.
 #[derive(Debug)]
@@ -22,13 +24,13 @@ pub(super) struct Elements {
 impl Elements {
     /// Elements as the header at `owner` describes them; `chunk_bytes` is the size of chunks that pass no filter.
     pub(super) fn new(
-        store: &Store,
+        params: FileParams,
         client: ChunkIndexClient,
         element_size: u8,
         chunk_bytes: u64,
         owner: Address,
     ) -> Result<Self> {
-        let layout = at(ChunkElementLayout::of_array(store.params(), client, element_size.into(), 0), owner)?;
+        let layout = at(ChunkElementLayout::of_array(params, client, element_size.into(), 0), owner)?;
         if matches!(layout.form(), ChunkElementForm::Structured { .. }) {
             return Err(Error::unsupported("structured chunks in an array"));
         }
@@ -45,6 +47,39 @@ impl Elements {
         let filtered = matches!(self.layout.form(), ChunkElementForm::Filtered { .. });
         let size = if filtered { element.size } else { self.chunk_bytes };
         Ok(Some(ChunkLocation { address: element.address, size, filter_mask: element.filter_mask }))
+    }
+
+    /// Puts the place of a chunk, or that there is none, into element `number` of `elements`.
+    pub(super) fn put(
+        &self,
+        elements: &mut [u8],
+        number: u64,
+        location: Option<&ChunkLocation>,
+    ) -> Result<()> {
+        let filtered = matches!(self.layout.form(), ChunkElementForm::Filtered { .. });
+        let element = match location {
+            None => ChunkElement::UNSET,
+            Some(location) if !location.address.is_defined() => {
+                return Err(Error::Misuse("a chunk without an address".into()));
+            }
+            Some(&ChunkLocation { address, size, filter_mask }) if filtered => {
+                ChunkElement { address, size, filter_mask, metadata: &[] }
+            }
+            Some(&ChunkLocation { address, size, filter_mask: 0 }) if size == self.chunk_bytes => {
+                ChunkElement { address, size: 0, filter_mask: 0, metadata: &[] }
+            }
+            Some(location) => {
+                let (size, expected) = (location.size, self.chunk_bytes);
+                let text = format!("a chunk of {size} bytes in an array of unfiltered ones of {expected}");
+                return Err(Error::Misuse(text));
+            }
+        };
+        Ok(self.layout.set(elements, usize::try_from(number).unwrap_or(usize::MAX), &element)?)
+    }
+
+    /// `count` elements without chunks.
+    pub(super) fn unset(&self, count: usize) -> Vec<u8> {
+        self.layout.unset(count)
     }
 }
 

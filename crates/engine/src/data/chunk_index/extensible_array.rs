@@ -18,7 +18,7 @@ use crate::store::{Store, at};
 #[derive(Debug)]
 pub(super) struct ExtensibleArrayIndex {
     address: Address,
-    header: ExtensibleArrayHeader,
+    header: Arc<ExtensibleArrayHeader>,
     geometry: ExtensibleArrayGeometry,
     elements: Elements,
     order: ArrayOrder,
@@ -28,9 +28,10 @@ pub(super) struct ExtensibleArrayIndex {
 
 impl ExtensibleArrayIndex {
     pub(super) fn open(store: &Store, address: Address, chunk_bytes: u64, order: ArrayOrder) -> Result<Self> {
-        let header: ExtensibleArrayHeader = store.get(address, &store.params())?;
+        let header: Arc<ExtensibleArrayHeader> = store.shared(address, &store.params())?;
         let geometry = at(ExtensibleArrayGeometry::new(&header), address)?;
-        let elements = Elements::new(store, header.client, header.element_size, chunk_bytes, address)?;
+        let elements =
+            Elements::new(store.params(), header.client, header.element_size, chunk_bytes, address)?;
         Ok(Self {
             address,
             header,
@@ -89,7 +90,7 @@ impl ExtensibleArrayIndex {
         let (params, header, geometry) = (store.params(), &self.header, &self.geometry);
         let index = self.index_block.get(root, || {
             let context = ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params);
-            store.get(root, &context).map(Arc::new)
+            store.shared(root, &context)
         })?;
         match place {
             ElementPlace::IndexBlock { element } => {
@@ -170,10 +171,10 @@ impl ChunkIndex for ExtensibleArrayIndex {
     }
 }
 
-fn address_at(addresses: &[Address], number: u64) -> Address {
+pub(super) fn address_at(addresses: &[Address], number: u64) -> Address {
     addresses.get(to_usize(number)).copied().unwrap_or(Address::UNDEFINED)
 }
 
-fn to_usize(value: u64) -> usize {
+pub(super) fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

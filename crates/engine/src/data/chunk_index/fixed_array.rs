@@ -14,7 +14,7 @@ use crate::store::{Store, at};
 /// The array by its header; its data block is read when first asked for.
 #[derive(Debug)]
 pub(super) struct FixedArrayIndex {
-    header: FixedArrayHeader,
+    header: Arc<FixedArrayHeader>,
     layout: FixedArrayLayout,
     elements: Elements,
     order: ArrayOrder,
@@ -23,9 +23,10 @@ pub(super) struct FixedArrayIndex {
 
 impl FixedArrayIndex {
     pub(super) fn open(store: &Store, address: Address, chunk_bytes: u64, order: ArrayOrder) -> Result<Self> {
-        let header: FixedArrayHeader = store.get(address, &store.params())?;
+        let header: Arc<FixedArrayHeader> = store.shared(address, &store.params())?;
         let layout = at(FixedArrayLayout::new(&header, address, store.params()), address)?;
-        let elements = Elements::new(store, header.client, header.element_size, chunk_bytes, address)?;
+        let elements =
+            Elements::new(store.params(), header.client, header.element_size, chunk_bytes, address)?;
         Ok(Self { header, layout, elements, order, block: Latest::new() })
     }
 }
@@ -51,7 +52,7 @@ impl FixedArrayIndex {
             )
             .at(address));
         };
-        let block = self.block.get(address, || store.get(address, &self.layout).map(Arc::new))?;
+        let block = self.block.get(address, || store.shared(address, &self.layout))?;
         let (page, element) = self.layout.locate(element);
         let Some(context) = self.layout.page(page) else {
             let location = self.elements.location(&block.elements, element as u64)?;

@@ -3,6 +3,7 @@
 mod btree_v1;
 mod btree_v2;
 pub mod conformance;
+mod edit;
 mod element;
 mod extensible_array;
 mod fixed_array;
@@ -21,6 +22,7 @@ use hyperslab_format::codec::Address;
 use crate::error::Result;
 use crate::store::Store;
 
+pub use edit::{AtDeletedChunk, ChunkIndexEditor, NewChunks, choose, open_table, size_width};
 pub use open::{ChunkShape, kind, open};
 
 /// Where the stored bytes of one chunk lie.

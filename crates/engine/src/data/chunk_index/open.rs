@@ -24,6 +24,9 @@ pub struct ChunkShape {
     pub chunk_bytes: u64,
     /// Half of the children of a node of a version 1 B-tree of chunks.
     pub btree_k: u16,
+    /// The [`size_width`](super::size_width) of chunks that pass filters; `None` if they pass none. It matters when an
+    /// index is made.
+    pub size_width: Option<usize>,
 }
 
 /// Opens the index that the layout names; `None` while no chunk is stored.

@@ -12,6 +12,8 @@ use crate::store::Store;
 pub(super) struct ArrayOrder {
     /// Chunks that come one after the other along each dimension before the next step.
     steps: Dims,
+    /// Chunks that there may be; as many as one step of the dimension that grows has, if there is one.
+    count: u64,
     /// The dimensions, the one of the longest steps first.
     slowest_first: SmallVec<[usize; 4]>,
 }
@@ -80,7 +82,12 @@ impl ArrayOrder {
         }
         let fixed = (0..counts.len()).filter(|dimension| Some(*dimension) != unlimited);
         let slowest_first = unlimited.into_iter().chain(fixed).collect();
-        Ok(Self { steps, slowest_first })
+        Ok(Self { steps, count: step, slowest_first })
+    }
+
+    /// Chunks that there may be in an extent of fixed size.
+    pub(super) fn count(&self) -> u64 {
+        self.count
     }
 
     /// The number of the chunk; one that passes 64 bits lies in no array.

@@ -10,6 +10,7 @@ mod tests;
 use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::codec::Address;
+use hyperslab_format::message::ChunkedLayout;
 use rayon::prelude::*;
 
 use super::chunk_index::{AtChunk, ChunkLocation};
@@ -39,6 +40,12 @@ pub trait ChunkTable: Send + std::fmt::Debug {
 
     /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
+
+    /// The layout message, if it is to say other than `before`.
+    fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout>;
+
+    /// Gives the room of all chunks and of the index back.
+    fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
     /// Visits all chunks.
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()>;

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::super::chunk_index::{ChunkBox, ChunkIndex, ChunkIndexKind};
 use super::super::{Destination, Fill, ReadContext, Resources, Source as _};
 use super::*;
+use crate::store::SpaceKind;
 
 /// A table of chunks in memory, which the reading side shares.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +32,15 @@ impl ChunkTable for Table {
 
     fn remove(&mut self, _: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         Ok(self.0.lock().unwrap().remove(scaled))
+    }
+
+    fn changed_layout(&self, _: &ChunkedLayout) -> Option<ChunkedLayout> {
+        None
+    }
+
+    fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let chunks = std::mem::take(&mut *self.0.lock().unwrap());
+        chunks.into_values().try_for_each(|place| edit.free(SpaceKind::RawData, place.address, place.size))
     }
 
     fn for_each(&self, _: &Store, visit: &mut AtChunk<'_>) -> Result<()> {

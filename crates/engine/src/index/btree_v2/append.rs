@@ -3,11 +3,11 @@
 use hyperslab_format::btree_v2::BTreeV2Child;
 use hyperslab_format::codec::Address;
 
-use super::BTreeV2;
 use super::balance::Changes;
 use super::node::{Node, Step};
+use super::{BTreeV2, Compare};
 use crate::error::Result;
-use crate::store::{Edit, SpaceKind};
+use crate::store::{Edit, SpaceKind, Store};
 
 /// Takes records in ascending order, all behind those that the tree has.
 #[derive(Debug)]
@@ -21,17 +21,28 @@ pub struct Appender<'t, 'e, 'a> {
 }
 
 impl BTreeV2 {
-    /// Lets `feed` push records that come behind all that are there, in ascending order. What was pushed is in the
-    /// tree even if `feed` fails.
+    /// Whether `compare` finds all records `Less`.
+    ///
+    /// # Errors
+    /// Those of `compare` and of reading nodes.
+    pub fn is_behind(&self, store: &Store, compare: &mut Compare<'_>) -> Result<bool> {
+        let (path, found) = self.search(store, compare)?;
+        Ok(!found && path.iter().all(|step| step.position as u64 == step.child.records))
+    }
+
+    /// Lets `feed` push records, about as many as are `expected`, that come behind all that are there, in ascending
+    /// order. What was pushed is in the tree even if `feed` fails.
     ///
     /// # Errors
     /// Those of `feed`, of reading nodes and of [`Edit::allocate`].
     pub fn append<'a>(
         &mut self,
         edit: &mut Edit<'a>,
+        expected: usize,
         feed: impl FnOnce(&mut Appender<'_, '_, 'a>) -> Result<()>,
     ) -> Result<()> {
-        let edge = self.open_edge(edit)?;
+        let mut edge = self.open_edge(edit)?;
+        self.pack_edge(edit, &mut edge, expected)?;
         let size = self.layout.record_size();
         let mut appender = Appender { tree: self, edit, edge, size };
         let fed = feed(&mut appender);
@@ -56,6 +67,30 @@ impl BTreeV2 {
         }
         edge.reverse();
         Ok(edge)
+    }
+}
+
+impl BTreeV2 {
+    /// Fills the leaf before the last one from that, if so many records come that it will still have enough.
+    fn pack_edge(&self, edit: &mut Edit<'_>, edge: &mut [(Address, Node)], expected: usize) -> Result<()> {
+        let [(_, leaf), (_, parent), ..] = edge else { return Ok(()) };
+        let (size, capacity) = (self.layout.record_size(), self.capacity(0));
+        let Some(before) = parent.children.last().copied().filter(|before| before.records < capacity) else {
+            return Ok(());
+        };
+        let total = before.records.saturating_add(leaf.count(size) as u64);
+        if total.saturating_add(expected as u64) < capacity.saturating_add(self.minimum(0)) {
+            return Ok(());
+        }
+        let mut left = self.copy(edit.store(), 0, before)?;
+        let last = parent.children.len().saturating_sub(1);
+        let between = parent.remove(last, size);
+        left = left.join(&between, leaf);
+        let (between, right) = left.cut(usize::try_from(total.min(capacity)).unwrap_or(usize::MAX), size);
+        parent.insert(last, &between);
+        parent.set_child(last, left.entry(before.address, size));
+        *leaf = right;
+        self.put(edit, 0, before.address, left)
     }
 }
 

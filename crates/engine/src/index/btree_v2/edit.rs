@@ -7,7 +7,7 @@ use super::balance::Changes;
 use super::node::{Node, Path, Step};
 use super::{BTreeV2, BTreeV2Layout, Compare};
 use crate::error::{Error, Result};
-use crate::store::{Edit, SpaceKind, at};
+use crate::store::{Edit, SpaceKind, Store, at};
 
 /// What a tree is made with, and keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +65,16 @@ impl BTreeV2 {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn edit(edit: &Edit<'_>, address: Address) -> Result<Self> {
-        let params = edit.params();
-        let header = edit.store().shared::<BTreeV2Header>(address, &params)?;
+        Self::of_store(edit.store(), address)
+    }
+
+    /// As [`edit`](Self::edit), before there is an edit.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn of_store(store: &Store, address: Address) -> Result<Self> {
+        let params = store.params();
+        let header = store.shared::<BTreeV2Header>(address, &params)?;
         Self::of((*header).clone(), params, address)
     }
 

@@ -119,7 +119,7 @@ impl Run<'_> {
             }
             Step::Append(count) => {
                 let start = model.last_key_value().map_or(0, |(key, _)| key + 1);
-                tree.append(edit, |tree| {
+                tree.append(edit, count.into(), |tree| {
                     (start..start + count).try_for_each(|key| tree.push(&record(key, 2)))
                 })
                 .unwrap();
@@ -214,7 +214,7 @@ fn an_error_changes_nothing() {
     assert!(tree.remove(&mut edit, &mut fail(98)).is_err());
     let wrong = tree.insert(&mut edit, &[1, 2, 3], &mut by_key(5)).unwrap_err();
     assert_eq!(wrong.kind(), ErrorKind::Misuse);
-    let stop = tree.append(&mut edit, |tree| {
+    let stop = tree.append(&mut edit, 2, |tree| {
         tree.push(&record(1000, 3))?;
         tree.push(&record(1001, 3))?;
         Err(Error::Misuse("enough".into()))

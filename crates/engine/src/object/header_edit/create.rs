@@ -87,6 +87,12 @@ impl NewHeader {
         Ok(())
     }
 
+    /// Leaves room for `count` messages of `body` bytes each.
+    pub fn spare_for(&mut self, edit: &Edit<'_>, count: usize, body: usize) {
+        let each = total(self.layout(self.is_version_2(edit)), body);
+        self.spare = self.spare.saturating_add(each.saturating_mul(count));
+    }
+
     /// All times the same: those of an object made at `now`, in seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn with_times(mut self, now: u32) -> Self {
@@ -97,6 +103,14 @@ impl NewHeader {
     /// Version 2 where it is preferred, or needed.
     fn is_version_2(&self, edit: &Edit<'_>) -> bool {
         edit.bounds().prefers(LibraryVersion::V18) || self.attribute_order != AttributeOrder::Untracked
+    }
+
+    fn layout(&self, version_2: bool) -> EnvelopeLayout {
+        if version_2 {
+            EnvelopeLayout::V2 { creation_order: self.attribute_order != AttributeOrder::Untracked }
+        } else {
+            EnvelopeLayout::V1
+        }
     }
 
     fn prefix(&self, version_2: bool) -> Prefix {
@@ -126,11 +140,7 @@ impl NewHeader {
 pub fn create(edit: &mut Edit<'_>, new: &NewHeader) -> Result<Address> {
     let version_2 = new.is_version_2(edit);
     let mut prefix = new.prefix(version_2);
-    let layout = if version_2 {
-        EnvelopeLayout::V2 { creation_order: new.attribute_order != AttributeOrder::Untracked }
-    } else {
-        EnvelopeLayout::V1
-    };
+    let layout = new.layout(version_2);
     let params = edit.params();
     let mut editor = HeaderEditor {
         address: Address::UNDEFINED,

@@ -1,16 +1,27 @@
 //! Objects of a fractal heap by their IDs: links, attributes, shared messages.
 
+mod change;
+mod create;
+mod filtered;
+mod free_sections;
+mod huge;
+mod managed;
+mod shape;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use hyperslab_filter::{ChunkTarget, FilterId, Pipeline, Stage};
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, HugeObjectFiltered, HugeObjectRecord};
-use hyperslab_format::codec::{Address, Structure as _};
+use hyperslab_format::codec::{Address, FileParams, FormatError, Structure};
 use hyperslab_format::fractal_heap::{
     DoublingTable, FractalHeapDirectBlock, FractalHeapDirectContext, FractalHeapHeader,
-    FractalHeapIndirectBlock, HeapId, HeapIdLayout,
+    FractalHeapHeaderContext, FractalHeapIndirectBlock, HeapId, HeapIdLayout,
 };
 use hyperslab_format::message::{Filter, FilterPipeline, Message as _};
 
+use self::shape::Shape;
 use super::btree_v2::BTreeV2;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
@@ -18,23 +29,21 @@ use crate::store::{Bytes, Store, at};
 /// About what a header takes, without filters.
 const HEADER_BYTES: u64 = 146;
 
+pub use create::FractalHeapCreation;
+
 /// A fractal heap, by its header.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FractalHeap {
     address: Address,
     header: FractalHeapHeader,
     table: DoublingTable,
+    shape: Shape,
     ids: HeapIdLayout,
     pipeline: Pipeline,
 }
 
-#[derive(Debug)]
-struct DirectBlock {
-    block: FractalHeapDirectBlock,
-    context: FractalHeapDirectContext,
-}
-
 /// Where a direct block lies in the file.
+#[derive(Debug, Clone, Copy)]
 struct Place {
     address: Address,
     offset: u64,
@@ -43,9 +52,44 @@ struct Place {
     filtered: Option<(u64, u32)>,
 }
 
+impl Place {
+    /// Bytes in the file.
+    fn stored_size(&self) -> u64 {
+        self.filtered.map_or(self.size, |(size, _)| size)
+    }
+}
+
+/// What a heap that was changed is kept under until it becomes bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangedHeader {
+    address: Address,
+    header: FractalHeapHeaderContext,
+}
+
+impl Structure for FractalHeap {
+    const NAME: &'static str = FractalHeapHeader::NAME;
+    type Context = ChangedHeader;
+
+    fn size(context: &ChangedHeader) -> usize {
+        FractalHeapHeader::size(&context.header)
+    }
+
+    fn decode(bytes: &[u8], context: &ChangedHeader) -> Result<Self, FormatError> {
+        let header = FractalHeapHeader::decode(bytes, &context.header)?;
+        Self::with_header(header, context.address, context.header.params)
+    }
+
+    fn encode(&self, context: &ChangedHeader) -> Result<Vec<u8>, FormatError> {
+        self.header.encode(&context.header)
+    }
+}
+
 impl FractalHeap {
     /// Reads the header at `address`.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
+        if let Some(changed) = store.changed::<Self>(address) {
+            return Ok(changed);
+        }
         store.keep(address, &(), HEADER_BYTES, || Self::read_header(store, address))
     }
 
@@ -53,14 +97,29 @@ impl FractalHeap {
         let params = store.params();
         let prefix = store.read(address, FractalHeapHeader::PREFIX_SIZE as u64, FractalHeapHeader::NAME)?;
         let context = at(FractalHeapHeader::stored_context(&prefix, params), address)?;
-        let header: FractalHeapHeader = store.get(address, &context)?;
-        let table = at(DoublingTable::new(&header), address)?;
-        let ids = at(HeapIdLayout::new(&header, params), address)?;
+        store.get(address, &ChangedHeader { address, header: context })
+    }
+
+    fn with_header(
+        header: FractalHeapHeader,
+        address: Address,
+        params: FileParams,
+    ) -> Result<Self, FormatError> {
+        let table = DoublingTable::new(&header)?;
+        let ids = HeapIdLayout::new(&header, params)?;
         let pipeline = match &header.filters {
-            Some(filters) => pipeline(&at(FilterPipeline::decode(&filters.pipeline, params), address)?)?,
+            Some(filters) => pipeline(&FilterPipeline::decode(&filters.pipeline, params)?)
+                .map_err(|error| FormatError::unsupported(FractalHeapHeader::NAME, error.to_string()))?,
             None => Pipeline::default(),
         };
-        Ok(Self { address, header, table, ids, pipeline })
+        let smallest = table.direct_block(params, address, header.starting_block_size)?;
+        let shape = Shape { table, prefix: smallest.prefix_size() as u64 };
+        Ok(Self { address, header, table, shape, ids, pipeline })
+    }
+
+    fn changed_context(&self, params: FileParams) -> Result<ChangedHeader> {
+        let header = at(self.header.context(params), self.address)?;
+        Ok(ChangedHeader { address: self.address, header })
     }
 
     /// Where the header lies.
@@ -77,8 +136,10 @@ impl FractalHeap {
     pub fn get(&self, store: &Store, id: &[u8]) -> Result<Bytes> {
         match at(self.ids.decode(id), self.address)? {
             HeapId::Managed { offset, length } => {
-                let block = self.block(store, offset)?;
-                let object = at(block.block.object(offset, length, &block.context), self.address)?;
+                let place = self.find_block(store, offset)?;
+                let block = self.block(store, &place)?;
+                let context = self.direct_context(store, place.size)?;
+                let object = at(block.object(offset, length, &context), self.address)?;
                 Ok(object.into())
             }
             HeapId::Tiny { data } => Ok(data.into()),
@@ -120,11 +181,47 @@ impl FractalHeap {
         }
     }
 
-    /// The direct block that holds `offset` of the heap's address space.
-    fn block(&self, store: &Store, offset: u64) -> Result<Arc<DirectBlock>> {
-        let place = self.find_block(store, offset)?;
-        let context = (self.address, place.offset, place.size, place.filtered);
-        store.keep(place.address, &context, place.size, || self.read_block(store, &place))
+    fn direct_context(&self, store: &Store, size: u64) -> Result<FractalHeapDirectContext> {
+        at(self.table.direct_block(store.params(), self.address, size), self.address)
+    }
+
+    /// The direct block at that place.
+    fn block(&self, store: &Store, place: &Place) -> Result<Arc<FractalHeapDirectBlock>> {
+        let block = if place.filtered.is_some() {
+            let context = (self.address, place.offset, place.size, place.filtered);
+            store.keep(place.address, &context, place.size, || self.read_filtered(store, place))?
+        } else {
+            store.shared(place.address, &self.direct_context(store, place.size)?)?
+        };
+        if block.block_offset != place.offset {
+            let expected = place.offset.to_string();
+            return Err(Error::corrupt(
+                FractalHeapDirectBlock::NAME,
+                "block offset",
+                expected,
+                block.block_offset,
+            )
+            .at(place.address));
+        }
+        Ok(block)
+    }
+
+    /// The root block, if it is a direct one.
+    fn root_block(&self) -> Option<Place> {
+        let filtered = self.header.filters.as_ref().map(|filters| (filters.root_size, filters.root_mask));
+        let (address, size) = (self.header.root, self.header.starting_block_size);
+        let exists = self.header.root_rows == 0 && address.is_defined();
+        exists.then_some(Place { address, offset: 0, size, filtered })
+    }
+
+    /// Rows of the indirect block `child` that covers `size` bytes, below one of `rows` rows.
+    fn rows_below(&self, size: u64, rows: u32, child: Address) -> Result<u32> {
+        let below = self.table.rows_for(size);
+        if below >= rows {
+            let expected = format!("less than {rows}");
+            return Err(Error::corrupt("fractal heap indirect block", "rows", expected, below).at(child));
+        }
+        Ok(below)
     }
 
     /// Goes down the doubling tables to the direct block that holds `offset`.
@@ -157,43 +254,17 @@ impl FractalHeap {
                 let filtered = node.filtered.get(number).map(|block| (block.size, block.filter_mask));
                 return Ok(Place { address: child, offset: start, size: entry.block_size, filtered });
             }
-            let below = self.table.rows_for(entry.block_size);
-            if below >= rows {
-                return Err(Error::corrupt(
-                    "fractal heap indirect block",
-                    "rows",
-                    format!("less than {rows}"),
-                    below,
-                )
-                .at(child));
-            }
-            rows = below;
+            rows = self.rows_below(entry.block_size, rows, child)?;
             address = child;
         }
     }
 
-    fn read_block(&self, store: &Store, place: &Place) -> Result<DirectBlock> {
-        let context = at(self.table.direct_block(store.params(), self.address, place.size), self.address)?;
-        let stored = place.filtered.map_or(place.size, |(size, _)| size);
-        let bytes = store.read(place.address, stored, FractalHeapDirectBlock::NAME)?;
-        let block = match place.filtered {
-            Some((_, mask)) => {
-                let bytes = self.unfilter(store, &bytes, place.address, mask, place.size)?;
-                at(FractalHeapDirectBlock::decode(&bytes, &context), place.address)?
-            }
-            None => at(FractalHeapDirectBlock::decode(&bytes, &context), place.address)?,
-        };
-        if block.block_offset != place.offset {
-            let expected = place.offset.to_string();
-            return Err(Error::corrupt(
-                FractalHeapDirectBlock::NAME,
-                "block offset",
-                expected,
-                block.block_offset,
-            )
-            .at(place.address));
-        }
-        Ok(DirectBlock { block, context })
+    fn read_filtered(&self, store: &Store, place: &Place) -> Result<FractalHeapDirectBlock> {
+        let context = self.direct_context(store, place.size)?;
+        let bytes = store.read(place.address, place.stored_size(), FractalHeapDirectBlock::NAME)?;
+        let mask = place.filtered.map_or(0, |(_, mask)| mask);
+        let bytes = self.unfilter(store, &bytes, place.address, mask, place.size)?;
+        at(FractalHeapDirectBlock::decode(&bytes, &context), place.address)
     }
 
     fn unfilter(

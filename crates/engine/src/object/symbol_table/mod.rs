@@ -1,5 +1,9 @@
 //! Links of an old-style group: a B-tree of symbol table nodes and a heap of names.
 
+mod insert;
+mod remove;
+mod way;
+
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -10,6 +14,9 @@ use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::message::SymbolTable;
 use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_format::symbol_table_node::{SymbolTableNode, SymbolTableNodeContext};
+
+pub(super) use insert::{create, insert};
+pub(super) use remove::{delete, remove};
 
 use super::container::Container;
 use super::link::{Link, LinkTarget};

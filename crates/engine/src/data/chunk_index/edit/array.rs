@@ -1,0 +1,242 @@
+//! What both kinds of array have in common: chunks are numbered, and elements of one block are changed together.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::chunk_index::{
+    ArrayPage, ArrayPageContext, ChunkIndexClient, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock,
+    ExtensibleArrayIndexBlock, FixedArrayDataBlock, FixedArrayLayout,
+};
+use hyperslab_format::codec::{Address, FileParams};
+use hyperslab_format::message::ChunkedLayout;
+
+use super::super::element::Elements;
+use super::super::order::ArrayOrder;
+use super::super::{AtChunk, ChunkBox, ChunkLocation};
+use super::IndexEdit;
+use crate::error::Result;
+use crate::store::{Edit, Store};
+
+/// An array of one of the two kinds.
+pub(super) trait ChunkArray: Send + fmt::Debug {
+    /// How its elements are written; `None` while there is no array.
+    fn elements(&self) -> Option<&Elements>;
+
+    /// The header; undefined while there is no array.
+    fn address(&self) -> Address;
+
+    /// The block with the element of that number, if there is one.
+    fn find(&self, store: &Store, number: u64) -> Result<Option<Block>>;
+
+    /// As [`find`](Self::find); what is not there is made.
+    fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block>;
+
+    /// Puts what changed in the header in its place; `set` is the greatest number that was set.
+    fn save(&mut self, edit: &mut Edit<'_>, set: Option<u64>);
+
+    /// Visits the chunks of the box.
+    fn for_each(
+        &self,
+        store: &Store,
+        order: &ArrayOrder,
+        chunks: &ChunkBox,
+        visit: &mut AtChunk<'_>,
+    ) -> Result<()>;
+
+    /// Frees all blocks.
+    fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
+}
+
+/// A block with elements.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub(super) address: Address,
+    pub(super) form: BlockForm,
+    /// The numbers of its elements.
+    pub(super) numbers: Range<u64>,
+}
+
+/// What holds the elements.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum BlockForm {
+    Page(ArrayPageContext),
+    Fixed(FixedArrayLayout),
+    Index(ExtensibleArrayBlockContext),
+    Data(ExtensibleArrayBlockContext),
+}
+
+impl Block {
+    /// Lets `look` see the elements.
+    fn read<R>(&self, store: &Store, look: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        Ok(match &self.form {
+            BlockForm::Page(context) => {
+                let page: Arc<ArrayPage> = store.shared(self.address, context)?;
+                look(&page.elements)
+            }
+            BlockForm::Fixed(context) => {
+                let block: Arc<FixedArrayDataBlock> = store.shared(self.address, context)?;
+                look(&block.elements)
+            }
+            BlockForm::Index(context) => {
+                let block: Arc<ExtensibleArrayIndexBlock> = store.shared(self.address, context)?;
+                look(&block.elements)
+            }
+            BlockForm::Data(context) => {
+                let block: Arc<ExtensibleArrayDataBlock> = store.shared(self.address, context)?;
+                look(&block.elements)
+            }
+        })
+    }
+
+    /// Lets `change` change the elements.
+    fn modify<R>(&self, edit: &mut Edit<'_>, change: impl FnOnce(&mut [u8]) -> R) -> Result<R> {
+        match &self.form {
+            BlockForm::Page(context) => {
+                edit.modify(self.address, context, |page: &mut ArrayPage| change(&mut page.elements))
+            }
+            BlockForm::Fixed(context) => {
+                edit.modify(self.address, context, |block: &mut FixedArrayDataBlock| {
+                    change(&mut block.elements)
+                })
+            }
+            BlockForm::Index(context) => {
+                edit.modify(self.address, context, |block: &mut ExtensibleArrayIndexBlock| {
+                    change(&mut block.elements)
+                })
+            }
+            BlockForm::Data(context) => {
+                edit.modify(self.address, context, |block: &mut ExtensibleArrayDataBlock| {
+                    change(&mut block.elements)
+                })
+            }
+        }
+    }
+
+    fn element(&self, number: u64) -> u64 {
+        number.saturating_sub(self.numbers.start)
+    }
+}
+
+/// The client and the size of an element of a new array.
+pub(super) fn new_elements(params: FileParams, filtered: Option<usize>) -> (ChunkIndexClient, u8) {
+    let more = filtered.map_or(0, |width| width.saturating_add(4));
+    let size = u8::try_from(params.offset_width().saturating_add(more)).unwrap_or(u8::MAX);
+    let client = if filtered.is_some() { ChunkIndexClient::FILTERED } else { ChunkIndexClient::CHUNKS };
+    (client, size)
+}
+
+/// An array, and how coordinates become numbers.
+#[derive(Debug)]
+pub(super) struct ArrayEdit<A> {
+    pub(super) order: ArrayOrder,
+    pub(super) array: A,
+}
+
+impl<A: ChunkArray> ArrayEdit<A> {
+    /// Puts chunks, by their numbers, ascending, to their places.
+    fn fill(
+        &mut self,
+        edit: &mut Edit<'_>,
+        count: usize,
+        chunk: impl Fn(usize) -> Option<(u64, ChunkLocation)>,
+    ) -> Result<()> {
+        let mut last = None;
+        let mut at = 0;
+        let mut filled = Ok(());
+        while filled.is_ok() && at < count {
+            let Some((number, _)) = chunk(at) else { break };
+            filled = self.array.make(edit, number).and_then(|block| {
+                let Some(elements) = self.array.elements() else { return Ok(()) };
+                block.modify(edit, |bytes| {
+                    while let Some((number, location)) =
+                        chunk(at).filter(|(number, _)| block.numbers.contains(number))
+                    {
+                        elements.put(bytes, block.element(number), Some(&location))?;
+                        last = last.max(Some(number));
+                        at = at.saturating_add(1);
+                    }
+                    Ok(())
+                })?
+            });
+        }
+        self.array.save(edit, last);
+        filled
+    }
+}
+
+impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        let number = self.order.number(scaled);
+        let (Some(block), Some(elements)) = (self.array.find(store, number)?, self.array.elements()) else {
+            return Ok(None);
+        };
+        block.read(store, |bytes| elements.location(bytes, block.element(number)))?
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.array.address().is_defined()
+    }
+
+    fn set(
+        &mut self,
+        edit: &mut Edit<'_>,
+        scaled: &[u64],
+        location: &ChunkLocation,
+    ) -> Result<Option<ChunkLocation>> {
+        let number = self.order.number(scaled);
+        let made = self.array.make(edit, number);
+        let set = made.and_then(|block| {
+            let Some(elements) = self.array.elements() else { return Ok(None) };
+            let element = block.element(number);
+            block.modify(edit, |bytes| {
+                let before = elements.location(bytes, element)?;
+                elements.put(bytes, element, Some(location))?;
+                Ok(before)
+            })?
+        });
+        self.array.save(edit, set.is_ok().then_some(number));
+        set
+    }
+
+    fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+        let number = |(scaled, _): &(Dims, ChunkLocation)| self.order.number(scaled);
+        if chunks.is_sorted_by_key(number) {
+            let order = self.order.clone();
+            let chunk = |at: usize| chunks.get(at).map(|(scaled, place)| (order.number(scaled), *place));
+            return self.fill(edit, chunks.len(), chunk);
+        }
+        // The dimension that grows is not the first: other neighbours in the array than in C order.
+        let mut numbered: Vec<(u64, ChunkLocation)> =
+            chunks.iter().map(|chunk| (number(chunk), chunk.1)).collect();
+        numbered.sort_by_key(|(number, _)| *number);
+        self.fill(edit, numbered.len(), |at| numbered.get(at).copied())
+    }
+
+    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        let number = self.order.number(scaled);
+        let (Some(block), Some(elements)) = (self.array.find(edit.store(), number)?, self.array.elements())
+        else {
+            return Ok(None);
+        };
+        let element = block.element(number);
+        let before = block.read(edit.store(), |bytes| elements.location(bytes, element))??;
+        if before.is_some() {
+            block.modify(edit, |bytes| elements.put(bytes, element, None))??;
+        }
+        Ok(before)
+    }
+
+    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+        self.array.for_each(store, &self.order, chunks, visit)
+    }
+
+    fn free(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.array.free(edit)
+    }
+
+    fn note(&self, layout: &mut ChunkedLayout) {
+        layout.address = self.array.address();
+    }
+}

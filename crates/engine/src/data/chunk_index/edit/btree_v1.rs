@@ -1,0 +1,271 @@
+//! Chunks into and out of a version 1 B-tree, whose root stays where it is.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node, ChunkKeys};
+use hyperslab_format::codec::{Address, FileParams, Structure as _};
+use hyperslab_format::message::ChunkedLayout;
+use smallvec::SmallVec;
+
+use super::super::btree_v1::BTreeV1Index;
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation};
+use super::btree_v1_keys::{Key, key, keys, keys_mut, push, replace};
+use super::{IndexEdit, check_address};
+use crate::error::{Error, Result};
+use crate::index::{Walk, btree_v1};
+use crate::store::{Edit, SpaceKind, Store};
+
+/// A tree of chunks, once there is one.
+#[derive(Debug)]
+pub(super) struct BTreeV1Edit {
+    pub(super) root: Address,
+    pub(super) context: BTreeV1Context,
+    pub(super) chunk: Dims,
+    element_size: u64,
+}
+
+/// A node on the way down, and the child it leads to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) address: Address,
+    pub(super) position: usize,
+}
+
+pub(super) type Path = SmallVec<[Step; 6]>;
+
+impl BTreeV1Edit {
+    pub(super) fn new(params: FileParams, layout: &ChunkedLayout, k: u16) -> Self {
+        let kind = BTreeV1Kind::Chunks { rank: layout.dims.len() };
+        Self {
+            root: layout.address,
+            context: BTreeV1Context { params, kind, k },
+            chunk: layout.dims.clone(),
+            element_size: layout.element_size,
+        }
+    }
+
+    pub(super) fn node_bytes(&self) -> u64 {
+        BTreeV1Node::size(&self.context) as u64
+    }
+
+    /// The key of a chunk.
+    pub(super) fn key(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Key> {
+        check_address(location)?;
+        let size = u32::try_from(location.size).map_err(|_| {
+            let size = location.size;
+            Error::Misuse(format!(
+                "a chunk of {size} bytes under a version 1 B-tree, which holds chunks below 4 GiB"
+            ))
+        })?;
+        let offset = self
+            .offset(scaled)
+            .ok_or_else(|| Error::Misuse(format!("chunk {scaled:?}: its first element passes 64 bits")))?;
+        Ok(Key { size, filter_mask: location.filter_mask, offset })
+    }
+
+    fn offset(&self, scaled: &[u64]) -> Option<Dims> {
+        let first = scaled.iter().zip(&self.chunk).map(|(at, size)| at.checked_mul(*size));
+        first.chain([Some(0)]).collect()
+    }
+
+    /// The key behind the last chunk, as libhdf5 makes it: the chunk's corner, past all dimensions.
+    pub(super) fn end_key(&self, last: &Key) -> Key {
+        let sizes = self.chunk.iter().chain([&self.element_size]);
+        let offset = last.offset.iter().zip(sizes).map(|(at, size)| at.saturating_add(*size)).collect();
+        Key { size: 0, filter_mask: 0, offset }
+    }
+
+    pub(super) fn empty_leaf(&self) -> BTreeV1Node {
+        let keys = ChunkKeys::new(self.chunk.len());
+        let (left, right) = (Address::UNDEFINED, Address::UNDEFINED);
+        BTreeV1Node { level: 0, left, right, keys: BTreeV1Keys::Chunks(keys), children: Vec::new() }
+    }
+
+    /// A node, which must stand one level below its parent.
+    pub(super) fn node(
+        &self,
+        store: &Store,
+        address: Address,
+        above: Option<u8>,
+    ) -> Result<Arc<BTreeV1Node>> {
+        let node: Arc<BTreeV1Node> = store.shared(address, &self.context)?;
+        btree_v1::check_level(node.level, above, address)?;
+        keys(&node)?;
+        Ok(node)
+    }
+
+    /// The way to the leaf where a chunk is or belongs, and whether it is there. In the leaf the position is that of the chunk
+    /// itself, or of the one before it if there is one.
+    fn search(&self, store: &Store, offset: &[u64]) -> Result<(Path, bool)> {
+        let mut path = Path::new();
+        let (mut address, mut above) = (self.root, None);
+        loop {
+            let node = self.node(store, address, above)?;
+            let keys = keys(&node)?;
+            let (mut low, mut high) = (0, node.children.len());
+            while low < high {
+                let middle = low.midpoint(high);
+                if keys.offset(middle).is_some_and(|at| at <= offset) {
+                    low = middle.saturating_add(1);
+                } else {
+                    high = middle;
+                }
+            }
+            let position = low.saturating_sub(1);
+            path.push(Step { address, position });
+            let Some(child) = node.children.get(position).filter(|_| node.level > 0) else {
+                return Ok((path, low > 0 && keys.offset(position) == Some(offset)));
+            };
+            (address, above) = (*child, Some(node.level));
+        }
+    }
+
+    fn location(&self, store: &Store, step: Step) -> Result<Option<ChunkLocation>> {
+        let node = self.node(store, step.address, None)?;
+        let (Some(key), Some(address)) = (key(keys(&node)?, step.position), node.children.get(step.position))
+        else {
+            return Ok(None);
+        };
+        let (size, filter_mask) = (key.size.into(), key.filter_mask);
+        Ok(Some(ChunkLocation { address: *address, size, filter_mask }))
+    }
+
+    /// The root, made if there is none.
+    pub(super) fn make_root(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        if !self.root.is_defined() {
+            let mut leaf = self.empty_leaf();
+            let zeros = Dims::from_elem(0, self.chunk.len().saturating_add(1));
+            push(keys_mut(&mut leaf)?, &Key { size: 0, filter_mask: 0, offset: zeros });
+            self.root = edit.add(SpaceKind::BTree, &self.context, leaf)?;
+        }
+        Ok(())
+    }
+
+    /// Changes the chunk that a way leads to, and the keys above that repeat its key.
+    fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &Key, address: Address) -> Result<()> {
+        for (depth, step) in path.iter().enumerate().rev() {
+            let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {
+                if depth.saturating_add(1) == path.len()
+                    && let Some(child) = node.children.get_mut(step.position)
+                {
+                    *child = address;
+                }
+                let keys = keys_mut(node)?;
+                if keys.offset(step.position) == Some(&key.offset) {
+                    replace(keys, step.position, key);
+                }
+                Ok::<_, Error>(step.position == 0)
+            })??;
+            if !first {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl IndexEdit for BTreeV1Edit {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        let Some(offset) = self.offset(scaled).filter(|_| self.root.is_defined()) else { return Ok(None) };
+        let (path, found) = self.search(store, &offset)?;
+        match path.last() {
+            Some(step) if found => self.location(store, *step),
+            _ => Ok(None),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.root.is_defined()
+    }
+
+    fn set(
+        &mut self,
+        edit: &mut Edit<'_>,
+        scaled: &[u64],
+        location: &ChunkLocation,
+    ) -> Result<Option<ChunkLocation>> {
+        let key = self.key(scaled, location)?;
+        self.make_root(edit)?;
+        let (path, found) = self.search(edit.store(), &key.offset)?;
+        match path.last() {
+            Some(step) if found => {
+                let before = self.location(edit.store(), *step)?;
+                self.change(edit, &path, &key, location.address)?;
+                Ok(before)
+            }
+            _ => self.insert_at(edit, &path, &key, location.address).map(|()| None),
+        }
+    }
+
+    fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+        let Some((first, _)) = chunks.first() else { return Ok(()) };
+        let ascending = chunks.is_sorted_by(|(one, _), (other, _)| one < other);
+        if !ascending || !self.is_behind(edit.store(), first)? {
+            return chunks.iter().try_for_each(|(scaled, place)| self.set(edit, scaled, place).map(drop));
+        }
+        self.append(edit, chunks)
+    }
+
+    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        let Some(offset) = self.offset(scaled).filter(|_| self.root.is_defined()) else { return Ok(None) };
+        let (path, found) = self.search(edit.store(), &offset)?;
+        let Some(step) = path.last().filter(|_| found) else { return Ok(None) };
+        let before = self.location(edit.store(), *step)?;
+        self.remove_at(edit, &path)?;
+        Ok(before)
+    }
+
+    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+        if !self.root.is_defined() {
+            return Ok(());
+        }
+        BTreeV1Index::new(store, self.root, self.context.k, &self.chunk).for_each_in(store, chunks, visit)
+    }
+
+    fn free(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        if !self.root.is_defined() {
+            return Ok(());
+        }
+        let mut guard = Walk::new(edit.store(), BTreeV1Node::NAME);
+        let (mut pending, mut nodes) = (vec![(self.root, None)], Vec::new());
+        while let Some((address, above)) = pending.pop() {
+            guard.enter(address)?;
+            let node = self.node(edit.store(), address, above)?;
+            if node.level > 0 {
+                pending.extend(node.children.iter().map(|child| (*child, Some(node.level))));
+            }
+            nodes.push(address);
+        }
+        for address in nodes {
+            edit.free(SpaceKind::BTree, address, self.node_bytes())?;
+        }
+        self.root = Address::UNDEFINED;
+        Ok(())
+    }
+
+    fn note(&self, layout: &mut ChunkedLayout) {
+        layout.address = self.root;
+    }
+}
+
+impl BTreeV1Edit {
+    /// Whether all chunks of the tree come before this one.
+    fn is_behind(&self, store: &Store, scaled: &[u64]) -> Result<bool> {
+        let Some(offset) = self.offset(scaled) else { return Ok(false) };
+        if !self.root.is_defined() {
+            return Ok(true);
+        }
+        let (path, found) = self.search(store, &offset)?;
+        for (depth, step) in path.iter().enumerate() {
+            let node = self.node(store, step.address, None)?;
+            let is_leaf = depth.saturating_add(1) == path.len();
+            if step.position.saturating_add(1) < node.children.len()
+                || (is_leaf && keys(&node)?.offset(0).is_some_and(|first| *first > *offset))
+            {
+                return Ok(node.children.is_empty());
+            }
+        }
+        Ok(!found)
+    }
+}

@@ -1,0 +1,135 @@
+//! Many chunks behind the last one of a version 1 B-tree: nodes are filled one after the other.
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::btree_v1::BTreeV1Node;
+use hyperslab_format::codec::{Address, Structure as _};
+
+use super::super::ChunkLocation;
+use super::btree_v1::BTreeV1Edit;
+use super::btree_v1_keys::{Key, key, keys, keys_mut, push, truncate};
+use crate::error::{Error, Result};
+use crate::store::{Edit, SpaceKind};
+
+/// The last node of each level from the leaves up. They have as many keys as children; the last child of all but the leaf stands
+/// before them and has no pointer yet.
+#[derive(Debug)]
+struct Appender<'t, 'e, 'a> {
+    tree: &'t BTreeV1Edit,
+    edit: &'e mut Edit<'a>,
+    edge: Vec<(Address, BTreeV1Node)>,
+}
+
+impl BTreeV1Edit {
+    /// Puts chunks, ascending, behind all that are there.
+    pub(super) fn append(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+        self.make_root(edit)?;
+        let edge = self.open_edge(edit)?;
+        let mut appender = Appender { tree: self, edit, edge };
+        let pushed = chunks.iter().try_for_each(|(scaled, location)| {
+            let key = appender.tree.key(scaled, location)?;
+            appender.push(&key, location.address)
+        });
+        appender.close()?;
+        pushed
+    }
+
+    fn open_edge(&self, edit: &Edit<'_>) -> Result<Vec<(Address, BTreeV1Node)>> {
+        let mut edge = Vec::new();
+        let (mut address, mut above) = (self.root, None);
+        loop {
+            let mut node = (*self.node(edit.store(), address, above)?).clone();
+            let level = node.level;
+            let last = if level > 0 { node.children.pop() } else { None };
+            let count = node.children.len();
+            truncate(keys_mut(&mut node)?, count);
+            edge.push((address, node));
+            match last {
+                Some(child) => (address, above) = (child, Some(level)),
+                None if level > 0 => {
+                    return Err(
+                        Error::corrupt(BTreeV1Node::NAME, "entries used", "at least 1", 0).at(address)
+                    );
+                }
+                None => break,
+            }
+        }
+        edge.reverse();
+        Ok(edge)
+    }
+}
+
+impl Appender<'_, '_, '_> {
+    fn push(&mut self, key: &Key, address: Address) -> Result<()> {
+        let capacity = self.tree.context.capacity();
+        if self.edge.first().is_some_and(|(_, leaf)| leaf.children.len() >= capacity) {
+            self.turn(key)?;
+        }
+        if let Some((_, leaf)) = self.edge.first_mut() {
+            push(keys_mut(leaf)?, key);
+            leaf.children.push(address);
+        }
+        Ok(())
+    }
+
+    /// The leaf is full, and so may be nodes above: all of them get a right neighbour whose first key is `next`.
+    fn turn(&mut self, next: &Key) -> Result<()> {
+        let capacity = self.tree.context.capacity();
+        // A node above is full when the child before it is its last one.
+        let above = self.edge.iter().skip(1);
+        let full = above.take_while(|(_, node)| node.children.len().saturating_add(1) >= capacity).count();
+        let count = full.saturating_add(1);
+        let grows = count == self.edge.len();
+        let bytes = self.tree.node_bytes();
+        let mut fresh = self.edit.allocate_blocks(SpaceKind::BTree, bytes, count)?.into_iter();
+        if grows {
+            // The root stays where it is: what was in it moves.
+            let moved = self.edit.allocate(SpaceKind::BTree, bytes)?;
+            let Some((root, top)) = self.edge.last_mut() else { return Ok(()) };
+            let level = top
+                .level
+                .checked_add(1)
+                .ok_or_else(|| Error::Misuse("a version 1 B-tree of more than 255 levels".into()))?;
+            let root = std::mem::replace(root, moved);
+            self.edge.push((root, BTreeV1Node { level, ..self.tree.empty_leaf() }));
+        }
+        for level in 0..count {
+            let Some(right) = fresh.next() else { break };
+            let Some((address, node)) = self.edge.get_mut(level) else { break };
+            let new = BTreeV1Node { level: node.level, left: *address, ..self.tree.empty_leaf() };
+            let mut full = std::mem::replace(node, new);
+            let address = std::mem::replace(address, right);
+            full.right = right;
+            self.settle(level, address, full, next)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a node that ends before `end` in its place, and a pointer to it into the one above.
+    fn settle(&mut self, level: usize, address: Address, mut node: BTreeV1Node, end: &Key) -> Result<()> {
+        let first = key(keys(&node)?, 0);
+        push(keys_mut(&mut node)?, end);
+        self.edit.put(address, &self.tree.context, node);
+        if let (Some(first), Some((_, parent))) = (first, self.edge.get_mut(level.saturating_add(1))) {
+            push(keys_mut(parent)?, &first);
+            parent.children.push(address);
+        }
+        Ok(())
+    }
+
+    fn close(mut self) -> Result<()> {
+        let Some((_, leaf)) = self.edge.first() else { return Ok(()) };
+        let last = leaf.children.len().checked_sub(1).map(|last| keys(leaf).map(|keys| key(keys, last)));
+        let Some(last) = last.transpose()?.flatten() else {
+            // Nothing was there and nothing came.
+            return Ok(());
+        };
+        let end = self.tree.end_key(&last);
+        for level in 0..self.edge.len() {
+            let Some((address, node)) = self.edge.get_mut(level) else { break };
+            let node = std::mem::replace(node, self.tree.empty_leaf());
+            let address = *address;
+            self.settle(level, address, node, &end)?;
+        }
+        Ok(())
+    }
+}

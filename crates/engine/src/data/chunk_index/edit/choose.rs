@@ -1,0 +1,116 @@
+//! Which index a new dataset gets, and the version of its layout message: libhdf5's rules.
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{
+    BTreeV2Parameters, ChunkFlags, ChunkIndex, ChunkedLayout, ExtensibleArrayParameters, FilteredChunk,
+    FixedArrayParameters,
+};
+
+use crate::error::{Error, Result};
+use crate::versions::{LibraryVersion, LibverBounds};
+
+/// A new dataset in chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewChunks<'a> {
+    /// Sizes.
+    pub dims: &'a [u64],
+    /// Sizes that it may grow to; `None` without limit.
+    pub max_dims: &'a [Option<u64>],
+    /// Elements of a chunk along each dimension.
+    pub chunk: &'a [u64],
+    /// Bytes of an element.
+    pub element_size: u64,
+    /// Whether chunks pass filters.
+    pub filtered: bool,
+    /// Whether chunks at the edge pass none.
+    pub edges_unfiltered: bool,
+    /// Whether all chunks get their space when the dataset is made.
+    pub early: bool,
+}
+
+/// The layout of a new dataset, without any chunks yet, and the version of the layout message.
+///
+/// Before 1.10 all indexes are version 1 B-trees. From then on: one unlimited dimension makes an extensible array, several a
+/// version 2 B-tree; without any, a single chunk needs no index, unfiltered chunks that are allocated early lie
+/// side by side, and all else gets a fixed array.
+///
+/// # Errors
+/// [`Error::Misuse`] if the chunk's shape is no shape for the dataset, or needs a newer format than `bounds` allow.
+pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedLayout)> {
+    let bytes = check(new)?;
+    let version = version(bounds, new, bytes)?;
+    let mut flags = ChunkFlags::empty();
+    let index = if version < 4 { ChunkIndex::BTreeV1 } else { index(new) };
+    if matches!(index, ChunkIndex::Single(Some(_))) {
+        flags |= ChunkFlags::SINGLE_INDEX_WITH_FILTER;
+    }
+    if new.edges_unfiltered && version >= 4 {
+        flags |= ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS;
+    }
+    let width = if version < 4 { 4 } else { ChunkedLayout::width_for(new.chunk, new.element_size) };
+    let layout = ChunkedLayout {
+        dims: Dims::from_slice(new.chunk),
+        element_size: new.element_size,
+        flags,
+        dimension_width: width,
+        index,
+        address: Address::UNDEFINED,
+    };
+    Ok((version, layout))
+}
+
+/// Bytes of a chunk.
+fn check(new: &NewChunks<'_>) -> Result<u64> {
+    let rank = new.dims.len();
+    if rank == 0 || new.chunk.len() != rank || new.max_dims.len() != rank {
+        let got = new.chunk.len();
+        return Err(Error::Misuse(format!("chunks of {got} dimensions for a dataset of {rank}")));
+    }
+    for (chunk, max) in new.chunk.iter().zip(new.max_dims) {
+        if *chunk == 0 || max.is_some_and(|max| *chunk > max.max(1)) {
+            return Err(Error::Misuse(format!(
+                "chunks of {:?} elements: they are 1 at least, and no larger than the dataset can be",
+                new.chunk
+            )));
+        }
+    }
+    let elements = new.chunk.iter().try_fold(new.element_size, |bytes, size| bytes.checked_mul(*size));
+    elements.ok_or_else(|| Error::Misuse("chunks of more than 2^64 bytes".into()))
+}
+
+fn version(bounds: LibverBounds, new: &NewChunks<'_>, bytes: u64) -> Result<u8> {
+    let large = bytes > u64::from(u32::MAX) || new.chunk.iter().any(|size| *size > u64::from(u32::MAX));
+    if large {
+        bounds.require(LibraryVersion::V200, "a chunk of 4 GiB and more")?;
+        return Ok(5);
+    }
+    if bounds.prefers(LibraryVersion::V200) && new.filtered {
+        return Ok(5);
+    }
+    if bounds.prefers(LibraryVersion::V110) {
+        return Ok(4);
+    }
+    if new.edges_unfiltered {
+        bounds.require(LibraryVersion::V110, "unfiltered chunks at the edge")?;
+        return Ok(4);
+    }
+    Ok(3)
+}
+
+fn index(new: &NewChunks<'_>) -> ChunkIndex {
+    match new.max_dims.iter().filter(|max| max.is_none()).count() {
+        0 => {}
+        1 => return ChunkIndex::ExtensibleArray(ExtensibleArrayParameters::DEFAULT),
+        _ => return ChunkIndex::BTreeV2(BTreeV2Parameters::DEFAULT),
+    }
+    let sizes = new.dims.iter().zip(new.max_dims).zip(new.chunk);
+    if sizes.clone().all(|((size, max), chunk)| Some(*size) == *max && size == chunk) {
+        let none = FilteredChunk { size: 0, filter_mask: 0 };
+        return ChunkIndex::Single(new.filtered.then_some(none));
+    }
+    if new.early && !new.filtered {
+        return ChunkIndex::Implicit;
+    }
+    ChunkIndex::FixedArray(FixedArrayParameters::DEFAULT)
+}

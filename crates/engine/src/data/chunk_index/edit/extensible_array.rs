@@ -1,0 +1,407 @@
+//! An extensible array: every block comes with the first chunk that lies in it, and the header counts them.
+
+use std::sync::Arc;
+
+use hyperslab_format::chunk_index::{
+    ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
+    ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock, SecondaryBlockShape,
+};
+use hyperslab_format::codec::{Address, FileParams, Structure as _};
+use hyperslab_format::message::ExtensibleArrayParameters;
+
+use super::super::element::Elements;
+use super::super::extensible_array::{ExtensibleArrayIndex, address_at, to_usize};
+use super::super::order::ArrayOrder;
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _};
+use super::array::{Block, BlockForm, ChunkArray, new_elements};
+use crate::error::{Error, Result};
+use crate::index::Walk;
+use crate::store::{Edit, SpaceKind, Store, at};
+
+/// A block of the array: kind, address, bytes.
+type Extent = (SpaceKind, Address, u64);
+
+/// The array, or what it will be made with.
+#[derive(Debug)]
+pub(super) struct ExtensibleArray {
+    params: FileParams,
+    new: ExtensibleArrayHeader,
+    chunk_bytes: u64,
+    made: Option<Made>,
+}
+
+/// An array that is there.
+#[derive(Debug)]
+struct Made {
+    params: FileParams,
+    address: Address,
+    header: ExtensibleArrayHeader,
+    geometry: ExtensibleArrayGeometry,
+    elements: Elements,
+    /// The header is not in its place yet.
+    changed: bool,
+}
+
+impl ExtensibleArray {
+    /// What a new array is made with.
+    pub(super) fn new(
+        params: FileParams,
+        parameters: ExtensibleArrayParameters,
+        filtered: Option<usize>,
+    ) -> Self {
+        let (client, element_size) = new_elements(params, filtered);
+        let new = ExtensibleArrayHeader {
+            version: 0,
+            client,
+            element_size,
+            max_elements_bits: parameters.max_bits,
+            index_block_elements: parameters.index_elements,
+            min_data_block_elements: parameters.min_elements,
+            min_secondary_block_pointers: parameters.min_pointers,
+            page_bits: parameters.page_bits,
+            secondary_blocks: 0,
+            secondary_block_size: 0,
+            data_blocks: 0,
+            data_block_size: 0,
+            max_index_set: 0,
+            elements: 0,
+            index_block: Address::UNDEFINED,
+        };
+        Self { params, new, chunk_bytes: 0, made: None }
+    }
+
+    /// With the array whose header lies at `address`, if it is defined.
+    pub(super) fn open(mut self, store: &Store, address: Address, chunk_bytes: u64) -> Result<Self> {
+        self.chunk_bytes = chunk_bytes;
+        if address.is_defined() {
+            let header: Arc<ExtensibleArrayHeader> = store.shared(address, &self.params)?;
+            self.made = Some(Made::new((*header).clone(), address, self.params, chunk_bytes)?);
+        }
+        Ok(self)
+    }
+}
+
+impl Made {
+    fn new(
+        header: ExtensibleArrayHeader,
+        address: Address,
+        params: FileParams,
+        chunk_bytes: u64,
+    ) -> Result<Self> {
+        let geometry = at(ExtensibleArrayGeometry::new(&header), address)?;
+        let elements = Elements::new(params, header.client, header.element_size, chunk_bytes, address)?;
+        Ok(Self { params, address, header, geometry, elements, changed: false })
+    }
+
+    fn index_context(&self) -> ExtensibleArrayBlockContext {
+        ExtensibleArrayBlockContext::index_block(&self.header, &self.geometry, self.address, self.params)
+    }
+
+    fn secondary_context(&self, shape: &SecondaryBlockShape) -> ExtensibleArrayBlockContext {
+        let (header, geometry) = (&self.header, &self.geometry);
+        ExtensibleArrayBlockContext::secondary_block(header, geometry, shape, self.address, self.params)
+    }
+
+    fn data_context(&self, elements: u64) -> ExtensibleArrayBlockContext {
+        let (header, geometry) = (&self.header, &self.geometry);
+        ExtensibleArrayBlockContext::data_block(header, geometry, elements, self.address, self.params)
+    }
+
+    fn index(&self, store: &Store) -> Result<Arc<ExtensibleArrayIndexBlock>> {
+        store.shared(self.header.index_block, &self.index_context())
+    }
+
+    /// A block of the index block, which is no page.
+    fn data(&self, address: Address, elements: u64, [number, element]: [u64; 2]) -> Block {
+        let first = number.saturating_sub(element);
+        let form = BlockForm::Data(self.data_context(elements));
+        Block { address, form, numbers: first..first.saturating_add(elements) }
+    }
+
+    fn page(&self, data_block: Address, elements: u64, [number, element]: [u64; 2]) -> Result<Block> {
+        let (context, count) = (self.data_context(elements), self.geometry.page_elements());
+        let page = element.checked_div(count).unwrap_or(0);
+        let address = data_block.checked_add(context.page_offset(to_usize(page)) as u64);
+        let address = address.ok_or_else(|| {
+            let block = ExtensibleArrayDataBlock::NAME;
+            Error::corrupt(block, "address", "pages inside the file", data_block)
+        })?;
+        let first = number.saturating_sub(element.checked_rem(count).unwrap_or(0));
+        let numbers = first..first.saturating_add(count);
+        Ok(Block { address, form: BlockForm::Page(context.page()), numbers })
+    }
+
+    fn beyond(number: u64) -> Error {
+        Error::Misuse(format!("chunk {number} lies beyond what an extensible array can hold"))
+    }
+
+    /// The index block, made if there is none.
+    fn make_index(&mut self, edit: &mut Edit<'_>) -> Result<Arc<ExtensibleArrayIndexBlock>> {
+        if !self.header.index_block.is_defined() {
+            let context = self.index_context();
+            let block = ExtensibleArrayIndexBlock {
+                version: self.header.version,
+                elements: self.elements.unset(self.geometry.index_block_elements()),
+                data_blocks: vec![Address::UNDEFINED; self.geometry.index_block_data_blocks()],
+                secondary_blocks: vec![Address::UNDEFINED; self.geometry.index_block_secondary_blocks()],
+            };
+            self.header.index_block = edit.add(SpaceKind::ObjectHeader, &context, block)?;
+            let elements = self.geometry.index_block_elements() as u64;
+            self.header.elements = self.header.elements.saturating_add(elements);
+            self.changed = true;
+        }
+        self.index(edit.store())
+    }
+
+    /// A new data block.
+    fn make_data(&mut self, edit: &mut Edit<'_>, elements: u64, block_offset: u64) -> Result<Address> {
+        let context = self.data_context(elements);
+        let size = context.total_size() as u64;
+        let address = edit.allocate(SpaceKind::LocalHeap, size)?;
+        let paged = context.pages() > 0;
+        let block = ExtensibleArrayDataBlock {
+            version: self.header.version,
+            block_offset,
+            elements: if paged { Vec::new() } else { self.elements.unset(to_usize(elements)) },
+        };
+        edit.put(address, &context, block);
+        self.header.data_blocks = self.header.data_blocks.saturating_add(1);
+        self.header.data_block_size = self.header.data_block_size.saturating_add(size);
+        self.header.elements = self.header.elements.saturating_add(elements);
+        self.changed = true;
+        Ok(address)
+    }
+
+    fn make_secondary(&mut self, edit: &mut Edit<'_>, shape: &SecondaryBlockShape) -> Result<Address> {
+        let context = self.secondary_context(shape);
+        let block = ExtensibleArraySecondaryBlock::new(self.header.version, shape.first_element, &context);
+        let address = edit.add(SpaceKind::BTree, &context, block)?;
+        let size = ExtensibleArraySecondaryBlock::size(&context) as u64;
+        self.header.secondary_blocks = self.header.secondary_blocks.saturating_add(1);
+        self.header.secondary_block_size = self.header.secondary_block_size.saturating_add(size);
+        self.changed = true;
+        Ok(address)
+    }
+
+    fn make_in_secondary(&mut self, edit: &mut Edit<'_>, place: ElementPlace, number: u64) -> Result<Block> {
+        let ElementPlace::SecondaryBlock {
+            secondary_block,
+            pointer,
+            data_block,
+            element,
+            block_offset,
+            page,
+        } = place
+        else {
+            return Err(Self::beyond(number));
+        };
+        let index = self.make_index(edit)?;
+        let shape = self.geometry.secondary_block(secondary_block);
+        let context = self.secondary_context(&shape);
+        let mut address = address_at(&index.secondary_blocks, pointer.into());
+        if !address.is_defined() {
+            address = self.make_secondary(edit, &shape)?;
+            let index_context = self.index_context();
+            edit.modify(self.header.index_block, &index_context, |index: &mut ExtensibleArrayIndexBlock| {
+                set_address(&mut index.secondary_blocks, pointer.into(), address);
+            })?;
+        }
+        let elements = shape.data_block_elements;
+        let secondary: Arc<ExtensibleArraySecondaryBlock> = edit.store().shared(address, &context)?;
+        let mut block = address_at(&secondary.data_blocks, data_block);
+        let data_number = to_usize(data_block);
+        let page = page.map(to_usize);
+        let fresh = page.is_some_and(|page| !secondary.is_initialised(data_number, page, &context));
+        drop(secondary);
+        if !block.is_defined() {
+            block = self.make_data(edit, elements, block_offset)?;
+            edit.modify(address, &context, |secondary: &mut ExtensibleArraySecondaryBlock| {
+                set_address(&mut secondary.data_blocks, data_block, block);
+            })?;
+        }
+        let Some(page) = page else { return Ok(self.data(block, elements, [number, element])) };
+        let place = self.page(block, elements, [number, element])?;
+        if let (true, BlockForm::Page(form)) = (fresh, place.form) {
+            edit.put(place.address, &form, ArrayPage { elements: self.elements.unset(form.elements) });
+            edit.modify(address, &context, |secondary: &mut ExtensibleArraySecondaryBlock| {
+                secondary.set_initialised(data_number, page, &context);
+            })?;
+        }
+        Ok(place)
+    }
+
+    fn index_elements(&self) -> Block {
+        let numbers = 0..self.geometry.index_block_elements() as u64;
+        Block { address: self.header.index_block, form: BlockForm::Index(self.index_context()), numbers }
+    }
+
+    /// All data blocks of the index block with their numbers of elements.
+    fn data_blocks(&self, index: &ExtensibleArrayIndexBlock) -> Vec<(Address, u64)> {
+        let inline = (0..self.geometry.first_secondary_block()).flat_map(|number| {
+            let shape = self.geometry.secondary_block(number);
+            (0..shape.data_blocks).map(move |_| shape.data_block_elements)
+        });
+        index.data_blocks.iter().copied().zip(inline).collect()
+    }
+
+    /// All blocks but the header, and where pages may begin.
+    fn blocks(&self, store: &Store) -> Result<(Vec<Extent>, Vec<Address>)> {
+        let (mut blocks, mut pages) = (Vec::new(), Vec::new());
+        if !self.header.index_block.is_defined() {
+            return Ok((blocks, pages));
+        }
+        let mut guard = Walk::new(store, "extensible array");
+        let index = self.index(store)?;
+        let size = ExtensibleArrayIndexBlock::size(&self.index_context()) as u64;
+        blocks.push((SpaceKind::ObjectHeader, self.header.index_block, size));
+        let mut data = self.data_blocks(&index);
+        for (number, address) in (self.geometry.first_secondary_block()..).zip(&index.secondary_blocks) {
+            if !address.is_defined() {
+                continue;
+            }
+            let shape = self.geometry.secondary_block(number);
+            let context = self.secondary_context(&shape);
+            let secondary: Arc<ExtensibleArraySecondaryBlock> = store.shared(*address, &context)?;
+            let size = ExtensibleArraySecondaryBlock::size(&context) as u64;
+            blocks.push((SpaceKind::BTree, *address, size));
+            data.extend(secondary.data_blocks.iter().map(|block| (*block, shape.data_block_elements)));
+        }
+        for (address, elements) in data.into_iter().filter(|(address, _)| address.is_defined()) {
+            let context = self.data_context(elements);
+            let size = context.total_size() as u64;
+            store.check_inside(address, size, ExtensibleArrayDataBlock::NAME)?;
+            blocks.push((SpaceKind::LocalHeap, address, size));
+            pages.extend(
+                (0..context.pages()).filter_map(|page| address.checked_add(context.page_offset(page) as u64)),
+            );
+        }
+        blocks.iter().try_for_each(|(_, address, _)| guard.enter(*address))?;
+        Ok((blocks, pages))
+    }
+}
+
+impl ChunkArray for ExtensibleArray {
+    fn elements(&self) -> Option<&Elements> {
+        self.made.as_ref().map(|made| &made.elements)
+    }
+
+    fn address(&self) -> Address {
+        self.made.as_ref().map_or(Address::UNDEFINED, |made| made.address)
+    }
+
+    fn find(&self, store: &Store, number: u64) -> Result<Option<Block>> {
+        let Some(made) = self.made.as_ref().filter(|made| made.header.index_block.is_defined()) else {
+            return Ok(None);
+        };
+        let place = made.geometry.locate(number).filter(|_| number < made.header.max_index_set);
+        let Some(place) = place else { return Ok(None) };
+        let block = match place {
+            ElementPlace::IndexBlock { .. } => return Ok(Some(made.index_elements())),
+            ElementPlace::DataBlock { data_block, element, elements, .. } => {
+                let address = address_at(&made.index(store)?.data_blocks, data_block);
+                made.data(address, elements, [number, element])
+            }
+            ElementPlace::SecondaryBlock { secondary_block, pointer, data_block, element, page, .. } => {
+                let address = address_at(&made.index(store)?.secondary_blocks, pointer.into());
+                if !address.is_defined() {
+                    return Ok(None);
+                }
+                let shape = made.geometry.secondary_block(secondary_block);
+                let (context, elements) = (made.secondary_context(&shape), shape.data_block_elements);
+                let secondary: Arc<ExtensibleArraySecondaryBlock> = store.shared(address, &context)?;
+                let block = address_at(&secondary.data_blocks, data_block);
+                match page {
+                    None => made.data(block, elements, [number, element]),
+                    Some(page)
+                        if block.is_defined()
+                            && secondary.is_initialised(to_usize(data_block), to_usize(page), &context) =>
+                    {
+                        made.page(block, elements, [number, element])?
+                    }
+                    Some(_) => return Ok(None),
+                }
+            }
+        };
+        Ok(Some(block).filter(|block| block.address.is_defined()))
+    }
+
+    fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block> {
+        let made = match &mut self.made {
+            Some(made) => made,
+            none => {
+                let header = self.new.clone();
+                let geometry = at(ExtensibleArrayGeometry::new(&header), Address::UNDEFINED)?;
+                geometry.locate(number).ok_or_else(|| Made::beyond(number))?;
+                let address = edit.add(SpaceKind::ObjectHeader, &self.params, header.clone())?;
+                none.insert(Made::new(header, address, self.params, self.chunk_bytes)?)
+            }
+        };
+        let place = made.geometry.locate(number).ok_or_else(|| Made::beyond(number))?;
+        match place {
+            ElementPlace::IndexBlock { .. } => {
+                made.make_index(edit)?;
+                Ok(made.index_elements())
+            }
+            ElementPlace::DataBlock { data_block, element, elements, block_offset } => {
+                let mut address = address_at(&made.make_index(edit)?.data_blocks, data_block);
+                if !address.is_defined() {
+                    address = made.make_data(edit, elements, block_offset)?;
+                    let context = made.index_context();
+                    edit.modify(
+                        made.header.index_block,
+                        &context,
+                        |index: &mut ExtensibleArrayIndexBlock| {
+                            set_address(&mut index.data_blocks, data_block, address);
+                        },
+                    )?;
+                }
+                Ok(made.data(address, elements, [number, element]))
+            }
+            ElementPlace::SecondaryBlock { .. } => made.make_in_secondary(edit, place, number),
+        }
+    }
+
+    fn save(&mut self, edit: &mut Edit<'_>, set: Option<u64>) {
+        let Some(made) = &mut self.made else { return };
+        let after = set.map_or(0, |number| number.saturating_add(1));
+        if after > made.header.max_index_set {
+            made.header.max_index_set = after;
+            made.changed = true;
+        }
+        if std::mem::take(&mut made.changed) {
+            edit.put(made.address, &self.params, made.header.clone());
+        }
+    }
+
+    fn for_each(
+        &self,
+        store: &Store,
+        order: &ArrayOrder,
+        chunks: &ChunkBox,
+        visit: &mut AtChunk<'_>,
+    ) -> Result<()> {
+        let Some(made) = &self.made else { return Ok(()) };
+        let index = ExtensibleArrayIndex::open(store, made.address, self.chunk_bytes, order.clone())?;
+        index.for_each_in(store, chunks, visit)
+    }
+
+    fn free(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let Some(made) = &self.made else { return Ok(()) };
+        let (blocks, pages) = made.blocks(edit.store())?;
+        // Pages that are not written yet must not be written any more.
+        pages.into_iter().for_each(|page| edit.forget(page));
+        for (kind, address, size) in blocks {
+            edit.free(kind, address, size)?;
+        }
+        let size = ExtensibleArrayHeader::size(&self.params) as u64;
+        edit.free(SpaceKind::ObjectHeader, made.address, size)?;
+        self.made = None;
+        Ok(())
+    }
+}
+
+fn set_address(addresses: &mut [Address], number: u64, address: Address) {
+    if let Some(place) = addresses.get_mut(to_usize(number)) {
+        *place = address;
+    }
+}

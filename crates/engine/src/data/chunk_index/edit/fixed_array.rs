@@ -1,0 +1,186 @@
+//! A fixed array: its data block comes with the first chunk, its pages when a chunk comes to lie in them.
+
+use std::sync::Arc;
+
+use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
+use hyperslab_format::codec::{Address, FileParams, Structure as _};
+use hyperslab_format::message::FixedArrayParameters;
+
+use super::super::element::Elements;
+use super::super::fixed_array::FixedArrayIndex;
+use super::super::order::ArrayOrder;
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _};
+use super::array::{Block, BlockForm, ChunkArray, new_elements};
+use crate::error::{Error, Result};
+use crate::store::{Edit, SpaceKind, Store, at};
+
+/// The array, or what it will be made with.
+#[derive(Debug)]
+pub(super) struct FixedArray {
+    params: FileParams,
+    new: FixedArrayHeader,
+    chunk_bytes: u64,
+    made: Option<Made>,
+}
+
+/// An array that is there.
+#[derive(Debug)]
+struct Made {
+    address: Address,
+    header: FixedArrayHeader,
+    layout: FixedArrayLayout,
+    elements: Elements,
+}
+
+impl FixedArray {
+    /// What a new array is made with.
+    pub(super) fn new(
+        params: FileParams,
+        parameters: FixedArrayParameters,
+        order: &ArrayOrder,
+        filtered: Option<usize>,
+    ) -> Self {
+        let (client, element_size) = new_elements(params, filtered);
+        let new = FixedArrayHeader {
+            version: 0,
+            client,
+            element_size,
+            page_bits: parameters.page_bits,
+            elements: order.count(),
+            data_block: Address::UNDEFINED,
+        };
+        Self { params, new, chunk_bytes: 0, made: None }
+    }
+
+    /// With the array whose header lies at `address`, if it is defined.
+    pub(super) fn open(mut self, store: &Store, address: Address, chunk_bytes: u64) -> Result<Self> {
+        self.chunk_bytes = chunk_bytes;
+        if address.is_defined() {
+            let header: Arc<FixedArrayHeader> = store.shared(address, &self.params)?;
+            self.made = Some(Made::new((*header).clone(), address, self.params, chunk_bytes)?);
+        }
+        Ok(self)
+    }
+}
+
+impl Made {
+    fn new(header: FixedArrayHeader, address: Address, params: FileParams, chunk_bytes: u64) -> Result<Self> {
+        let layout = at(FixedArrayLayout::new(&header, address, params), address)?;
+        let elements = Elements::new(params, header.client, header.element_size, chunk_bytes, address)?;
+        Ok(Self { address, header, layout, elements })
+    }
+
+    /// The number of an element that the array has.
+    fn element(&self, number: u64) -> Option<usize> {
+        usize::try_from(number).ok().filter(|element| *element < self.layout.elements())
+    }
+
+    fn page(&self, page: usize) -> Result<Address> {
+        let start = self.header.data_block.checked_add(self.layout.page_offset(page) as u64);
+        start.ok_or_else(|| {
+            let expected = "pages inside the file";
+            Error::corrupt(FixedArrayHeader::NAME, "data block address", expected, self.header.data_block)
+        })
+    }
+
+    /// The block with an element, and the number of its page if that was never written.
+    fn locate(&self, store: &Store, element: usize) -> Result<(Block, Option<usize>)> {
+        let (page, index) = self.layout.locate(element);
+        let first = element.saturating_sub(index) as u64;
+        let numbers = |count: usize| first..first.saturating_add(count as u64);
+        let Some(context) = self.layout.page(page) else {
+            let form = BlockForm::Fixed(self.layout);
+            let numbers = numbers(self.layout.elements());
+            return Ok((Block { address: self.header.data_block, form, numbers }, None));
+        };
+        let block: Arc<FixedArrayDataBlock> = store.shared(self.header.data_block, &self.layout)?;
+        let missing = (!block.is_initialised(page)).then_some(page);
+        let (form, numbers) = (BlockForm::Page(context), numbers(context.elements));
+        Ok((Block { address: self.page(page)?, form, numbers }, missing))
+    }
+}
+
+impl ChunkArray for FixedArray {
+    fn elements(&self) -> Option<&Elements> {
+        self.made.as_ref().map(|made| &made.elements)
+    }
+
+    fn address(&self) -> Address {
+        self.made.as_ref().map_or(Address::UNDEFINED, |made| made.address)
+    }
+
+    fn find(&self, store: &Store, number: u64) -> Result<Option<Block>> {
+        let Some(made) = self.made.as_ref().filter(|made| made.header.data_block.is_defined()) else {
+            return Ok(None);
+        };
+        let Some(element) = made.element(number) else { return Ok(None) };
+        let (block, missing) = made.locate(store, element)?;
+        Ok(missing.is_none().then_some(block))
+    }
+
+    fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block> {
+        let beyond = || Error::Misuse(format!("chunk {number} lies beyond the dataset's greatest extent"));
+        let made = match &mut self.made {
+            Some(made) => made,
+            none => {
+                if number >= self.new.elements {
+                    return Err(beyond());
+                }
+                let header = self.new.clone();
+                // The layout is checked before anything is allocated.
+                at(FixedArrayLayout::new(&header, Address::UNDEFINED, self.params), Address::UNDEFINED)?;
+                let address = edit.add(SpaceKind::ObjectHeader, &self.params, header.clone())?;
+                none.insert(Made::new(header, address, self.params, self.chunk_bytes)?)
+            }
+        };
+        let element = made.element(number).ok_or_else(beyond)?;
+        let pages = made.layout.pages();
+        if !made.header.data_block.is_defined() {
+            let data_block = edit.allocate(SpaceKind::LocalHeap, made.layout.total_size() as u64)?;
+            let elements = if pages == 0 { made.elements.unset(made.layout.elements()) } else { Vec::new() };
+            let page_bitmap = vec![0; pages.div_ceil(8)];
+            let version = made.header.version;
+            edit.put(data_block, &made.layout, FixedArrayDataBlock { version, page_bitmap, elements });
+            made.header.data_block = data_block;
+            edit.put(made.address, &self.params, made.header.clone());
+        }
+        let (block, missing) = made.locate(edit.store(), element)?;
+        if let (Some(page), BlockForm::Page(context)) = (missing, block.form) {
+            let elements = made.elements.unset(context.elements);
+            edit.put(block.address, &context, ArrayPage { elements });
+            edit.modify(made.header.data_block, &made.layout, |block: &mut FixedArrayDataBlock| {
+                block.set_initialised(page);
+            })?;
+        }
+        Ok(block)
+    }
+
+    fn save(&mut self, _edit: &mut Edit<'_>, _set: Option<u64>) {}
+
+    fn for_each(
+        &self,
+        store: &Store,
+        order: &ArrayOrder,
+        chunks: &ChunkBox,
+        visit: &mut AtChunk<'_>,
+    ) -> Result<()> {
+        let Some(made) = &self.made else { return Ok(()) };
+        let index = FixedArrayIndex::open(store, made.address, self.chunk_bytes, order.clone())?;
+        index.for_each_in(store, chunks, visit)
+    }
+
+    fn free(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let Some(made) = &self.made else { return Ok(()) };
+        if made.header.data_block.is_defined() {
+            let block = made.header.data_block;
+            // Pages that are not written yet must not be written any more.
+            for page in 0..made.layout.pages() {
+                edit.forget(made.page(page)?);
+            }
+            edit.free(SpaceKind::LocalHeap, block, made.layout.total_size() as u64)?;
+        }
+        edit.free(SpaceKind::ObjectHeader, made.address, FixedArrayHeader::size(&self.params) as u64)?;
+        self.made = None;
+        Ok(())
+    }
+}

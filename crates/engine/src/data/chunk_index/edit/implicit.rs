@@ -1,0 +1,73 @@
+//! Chunks side by side: the first one's place says all.
+
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::ChunkedLayout;
+
+use super::super::implicit::ImplicitIndex;
+use super::super::order::ArrayOrder;
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation};
+use super::{IndexEdit, Plain, check_address};
+use crate::error::{Error, Result};
+use crate::store::{Edit, Store};
+
+/// Where the first chunk lies, if there are chunks.
+#[derive(Debug)]
+pub(super) struct ImplicitEdit {
+    pub(super) first: Address,
+    pub(super) plain: Plain,
+    pub(super) order: ArrayOrder,
+}
+
+impl ImplicitEdit {
+    fn index(&self) -> ImplicitIndex {
+        ImplicitIndex { first: self.first, chunk_bytes: self.plain.bytes, order: self.order.clone() }
+    }
+}
+
+impl IndexEdit for ImplicitEdit {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        if self.is_empty() { Ok(None) } else { self.index().get(store, scaled) }
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.first.is_defined()
+    }
+
+    /// All chunks are allocated at once: the first that comes says where they are, and none can be elsewhere.
+    fn set(
+        &mut self,
+        edit: &mut Edit<'_>,
+        scaled: &[u64],
+        location: &ChunkLocation,
+    ) -> Result<Option<ChunkLocation>> {
+        let address = check_address(location)?;
+        self.plain.check(location)?;
+        let offset = self.order.number(scaled).checked_mul(self.plain.bytes);
+        let first = offset.and_then(|offset| address.raw().checked_sub(offset)).map(Address::new);
+        let first = first.filter(|first| self.is_empty() || *first == self.first).ok_or_else(|| {
+            Error::Misuse(format!(
+                "chunk {scaled:?} at {address}: the chunks of this dataset lie side by side"
+            ))
+        })?;
+        let before = self.get(edit.store(), scaled)?;
+        self.first = first;
+        Ok(before)
+    }
+
+    fn remove(&mut self, _edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        Err(Error::Misuse(format!("chunk {scaled:?} cannot go: the chunks of this dataset lie side by side")))
+    }
+
+    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+        self.index().for_each_in(store, chunks, visit)
+    }
+
+    fn free(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
+        self.first = Address::UNDEFINED;
+        Ok(())
+    }
+
+    fn note(&self, layout: &mut ChunkedLayout) {
+        layout.address = self.first;
+    }
+}

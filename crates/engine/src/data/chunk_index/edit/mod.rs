@@ -1,0 +1,315 @@
+//! Changing where chunks lie: the six kinds of index, each made when the first chunk comes.
+
+mod array;
+mod btree_v1;
+mod btree_v1_append;
+mod btree_v1_keys;
+mod btree_v1_plan;
+mod btree_v2;
+mod choose;
+mod extensible_array;
+mod fixed_array;
+mod implicit;
+mod single;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::codec::{Address, FileParams};
+use hyperslab_format::message::{ChunkIndex as IndexParameters, ChunkedLayout};
+
+use super::order::ArrayOrder;
+use super::{AtChunk, ChunkBox, ChunkIndexKind, ChunkLocation, ChunkShape, kind};
+use crate::data::ChunkTable;
+use crate::error::{Error, Result};
+use crate::store::{Edit, SpaceKind, Store};
+
+use array::ArrayEdit;
+use btree_v1::BTreeV1Edit;
+use btree_v2::BTreeV2Edit;
+use extensible_array::ExtensibleArray;
+use fixed_array::FixedArray;
+use implicit::ImplicitEdit;
+use single::SingleEdit;
+
+pub use choose::{NewChunks, choose};
+
+/// What is done with each chunk of an index that is deleted.
+pub type AtDeletedChunk<'a, 'e> = dyn FnMut(&mut Edit<'e>, &[u64], ChunkLocation) -> Result<()> + 'a;
+
+/// The index of one dataset, to be changed. There is to be one at a time; it can be kept over many changes, and what
+/// readers opened before shows the index as it was.
+///
+/// A change may change the layout message: [`layout`](Self::layout) is what it must say now.
+#[derive(Debug)]
+pub struct ChunkIndexEditor {
+    layout: ChunkedLayout,
+    shape: ChunkShape,
+    index: Box<dyn IndexEdit>,
+}
+
+/// What each kind of index does.
+trait IndexEdit: Send + fmt::Debug {
+    /// The place of one chunk.
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
+
+    /// Whether there is surely no chunk.
+    fn is_empty(&self) -> bool;
+
+    /// Puts a chunk to a new place; gives where it was.
+    fn set(
+        &mut self,
+        edit: &mut Edit<'_>,
+        scaled: &[u64],
+        location: &ChunkLocation,
+    ) -> Result<Option<ChunkLocation>>;
+
+    /// Puts chunks, ascending in C order, to new places.
+    fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+        chunks.iter().try_for_each(|(scaled, location)| self.set(edit, scaled, location).map(drop))
+    }
+
+    /// Forgets a chunk; gives where it was.
+    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
+
+    /// Visits the chunks of the box.
+    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()>;
+
+    /// Frees all blocks of the index, which is as new then.
+    fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
+
+    /// Writes down what the layout message says about the index.
+    fn note(&self, layout: &mut ChunkedLayout);
+}
+
+/// Bytes of the size field of filtered chunks in indexes of layout version 4 and later.
+///
+/// Version 4 takes one byte more than the bytes of an unfiltered chunk need, for filters that make it longer; version 5
+/// takes as many as lengths have.
+pub fn size_width(layout_version: u8, params: FileParams, chunk_bytes: u64) -> usize {
+    if layout_version >= 5 {
+        return params.length_width();
+    }
+    let bits = chunk_bytes.checked_ilog2().unwrap_or(0).saturating_add(8);
+    usize::try_from(bits / 8).unwrap_or(8).saturating_add(1).min(8)
+}
+
+impl ChunkIndexEditor {
+    /// The index that `layout` names, if it is made yet.
+    ///
+    /// # Errors
+    /// Those of reading the index's header, and a layout that contradicts itself.
+    pub fn open(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Self> {
+        let index = make(store, layout, shape)?;
+        Ok(Self { layout: layout.clone(), shape: shape.clone(), index })
+    }
+
+    /// The kind of the index.
+    pub fn kind(&self) -> ChunkIndexKind {
+        kind(&self.layout)
+    }
+
+    /// What the layout message must say: the address is that of the index as it is now.
+    pub fn layout(&self) -> &ChunkedLayout {
+        &self.layout
+    }
+
+    /// Puts a chunk to a new place; gives where it was. Its bytes there are the caller's to free.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if the index cannot say that place: sizes of unfiltered chunks and of those that pass 32 bits
+    /// under a version 1 B-tree, chunks beyond the greatest extent. Nothing is changed then. Those of reading the index
+    /// and of [`Edit::allocate`].
+    pub fn set(
+        &mut self,
+        edit: &mut Edit<'_>,
+        scaled: &[u64],
+        location: &ChunkLocation,
+    ) -> Result<Option<ChunkLocation>> {
+        self.check_rank(scaled)?;
+        let before = self.index.set(edit, scaled, location);
+        self.index.note(&mut self.layout);
+        before
+    }
+
+    /// Calls `at_chunk` for each chunk, then frees all blocks of the index. The layout is that of a dataset without
+    /// chunks then, and the index can be used anew.
+    ///
+    /// # Errors
+    /// Those of reading the index and of `at_chunk`; nothing of the index is freed then.
+    pub fn delete_with<'e>(
+        &mut self,
+        edit: &mut Edit<'e>,
+        at_chunk: &mut AtDeletedChunk<'_, 'e>,
+    ) -> Result<()> {
+        for (scaled, location) in self.collect(edit.store())? {
+            at_chunk(edit, &scaled, location)?;
+        }
+        self.clear(edit)
+    }
+
+    /// Moves all chunks by `count` chunks along dimension `axis`: up, or down if `count` is negative. For datasets that
+    /// grow or shrink at their front.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if a chunk would come to lie where none can; [`Error::Unsupported`] for chunks that lie in the
+    /// order of their coordinates. Nothing is changed then. Those of reading and making an index.
+    pub fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()> {
+        if matches!(self.kind(), ChunkIndexKind::Implicit) {
+            return Err(Error::unsupported("growth at the front of a dataset whose chunks lie side by side"));
+        }
+        let mut chunks = self.collect(edit.store())?;
+        let most = self.last().get(axis).copied().unwrap_or(0);
+        for (scaled, _) in &mut chunks {
+            let moved = scaled.get(axis).and_then(|at| at.checked_add_signed(count));
+            let moved = moved.filter(|at| *at <= most).ok_or_else(|| {
+                Error::Misuse(format!("chunk {scaled:?} cannot move by {count} along dimension {axis}"))
+            })?;
+            if let Some(at) = scaled.get_mut(axis) {
+                *at = moved;
+            }
+        }
+        chunks.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        self.clear(edit)?;
+        let extended = self.index.extend(edit, &chunks);
+        self.index.note(&mut self.layout);
+        extended
+    }
+
+    fn clear(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let freed = self.index.free(edit);
+        self.index.note(&mut self.layout);
+        freed
+    }
+
+    fn collect(&self, store: &Store) -> Result<Vec<(Dims, ChunkLocation)>> {
+        let mut chunks = Vec::new();
+        self.for_each(store, &mut |scaled, location| {
+            chunks.push((Dims::from_slice(scaled), location));
+            Ok(())
+        })?;
+        Ok(chunks)
+    }
+
+    /// The last chunk there may be along each dimension.
+    fn last(&self) -> Dims {
+        let chunk = self.layout.dims.iter();
+        let counts = chunk
+            .zip(&self.shape.max_dims)
+            .map(|(chunk, max)| max.map_or(u64::MAX, |max| max.div_ceil((*chunk).max(1)).saturating_sub(1)));
+        counts.collect()
+    }
+
+    fn check_rank(&self, scaled: &[u64]) -> Result<()> {
+        if scaled.len() == self.layout.dims.len() {
+            return Ok(());
+        }
+        let (got, rank) = (scaled.len(), self.layout.dims.len());
+        Err(Error::Misuse(format!("chunk coordinates of {got} dimensions for a dataset of {rank}")))
+    }
+}
+
+impl ChunkTable for ChunkIndexEditor {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        self.check_rank(scaled)?;
+        self.index.get(store, scaled)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+        chunks.iter().try_for_each(|(scaled, _)| self.check_rank(scaled))?;
+        let extended = self.index.extend(edit, chunks);
+        self.index.note(&mut self.layout);
+        extended
+    }
+
+    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        self.check_rank(scaled)?;
+        let removed = self.index.remove(edit, scaled);
+        self.index.note(&mut self.layout);
+        removed
+    }
+
+    fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout> {
+        (self.layout != *before).then(|| self.layout.clone())
+    }
+
+    fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.delete_with(edit, &mut |edit, _, chunk| edit.free(SpaceKind::RawData, chunk.address, chunk.size))
+    }
+
+    fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()> {
+        if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
+            return Ok(());
+        }
+        let last = self.last();
+        let chunks = ChunkBox { first: Dims::from_elem(0, last.len()), last };
+        self.index.for_each(store, &chunks, visit)
+    }
+}
+
+/// The index that `layout` names, to be changed by what writes chunks.
+///
+/// # Errors
+/// As [`ChunkIndexEditor::open`].
+pub fn open_table(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Box<dyn ChunkTable>> {
+    Ok(Box::new(ChunkIndexEditor::open(store, layout, shape)?))
+}
+
+fn make(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Box<dyn IndexEdit>> {
+    let filtered = shape.size_width;
+    let order = || ArrayOrder::new(&layout.dims, &shape.max_dims);
+    let plain = Plain { bytes: shape.chunk_bytes };
+    Ok(match &layout.index {
+        IndexParameters::BTreeV1 => Box::new(BTreeV1Edit::new(store.params(), layout, shape.btree_k)),
+        IndexParameters::Single(stored) => {
+            Box::new(SingleEdit::new(layout.address, *stored, plain, layout.dims.len()))
+        }
+        IndexParameters::Implicit => Box::new(ImplicitEdit { first: layout.address, plain, order: order()? }),
+        IndexParameters::FixedArray(parameters) => {
+            let order = order()?;
+            let new = FixedArray::new(store.params(), *parameters, &order, filtered);
+            let array = new.open(store, layout.address, shape.chunk_bytes)?;
+            Box::new(ArrayEdit { order, array })
+        }
+        IndexParameters::ExtensibleArray(parameters) => {
+            let new = ExtensibleArray::new(store.params(), *parameters, filtered);
+            let array = new.open(store, layout.address, shape.chunk_bytes)?;
+            Box::new(ArrayEdit { order: order()?, array })
+        }
+        IndexParameters::BTreeV2(parameters) => {
+            Box::new(BTreeV2Edit::new(store, layout, *parameters, shape.chunk_bytes, filtered)?)
+        }
+    })
+}
+
+/// Chunks that pass no filter: indexes do not say their size.
+#[derive(Debug, Clone, Copy)]
+struct Plain {
+    bytes: u64,
+}
+
+impl Plain {
+    fn check(self, location: &ChunkLocation) -> Result<()> {
+        if location.size == self.bytes && location.filter_mask == 0 {
+            return Ok(());
+        }
+        let (got, size, mask) = (location.size, self.bytes, location.filter_mask);
+        Err(Error::Misuse(format!(
+            "a chunk of {got} bytes with filter mask {mask:#x} in an index of unfiltered chunks of {size} bytes"
+        )))
+    }
+}
+
+/// That a chunk has a place.
+fn check_address(location: &ChunkLocation) -> Result<Address> {
+    if location.address.is_defined() {
+        return Ok(location.address);
+    }
+    Err(Error::Misuse("a chunk without an address".into()))
+}

@@ -1,0 +1,274 @@
+//! Each index, changed at random and opened again.
+
+use std::collections::BTreeMap;
+
+use hyperslab_dataspace::Region;
+use hyperslab_format::message::{
+    BTreeV2Parameters, ChunkFlags, ExtensibleArrayParameters, FilteredChunk, FixedArrayParameters,
+};
+use proptest::prelude::*;
+
+use super::super::conformance::{self, Chance};
+use super::super::open;
+use super::*;
+use crate::error::ErrorKind;
+use crate::store::SpaceKind;
+use crate::store::image::{new_file, new_file_to_reopen};
+use crate::versions::LibverBounds;
+
+/// A dataset whose chunks have 2 x 3 elements of 4 bytes.
+#[derive(Debug, Clone)]
+struct Case {
+    layout: ChunkedLayout,
+    shape: ChunkShape,
+    counts: Vec<u64>,
+}
+
+const BYTES: u64 = 24;
+
+fn case(index: IndexParameters, max_dims: [Option<u64>; 2], filtered: bool, counts: [u64; 2]) -> Case {
+    let layout = ChunkedLayout {
+        dims: Dims::from_slice(&[2, 3]),
+        element_size: 4,
+        flags: ChunkFlags::empty(),
+        dimension_width: 4,
+        index,
+        address: Address::UNDEFINED,
+    };
+    let shape = ChunkShape { max_dims: max_dims.to_vec(), chunk_bytes: BYTES, btree_k: 2, size_width: None };
+    let sized = filtered || index == IndexParameters::BTreeV1;
+    let shape = ChunkShape { size_width: sized.then_some(3), ..shape };
+    Case { layout, shape, counts: counts.to_vec() }
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for filtered in [false, true] {
+        let mut add = |index, max_dims, counts| cases.push(case(index, max_dims, filtered, counts));
+        let (fixed, some, more) = ([Some(20), Some(30)], Some(21), None);
+        add(IndexParameters::BTreeV1, [None, None], [12, 9]);
+        let chunk = FilteredChunk { size: 0, filter_mask: 0 };
+        add(IndexParameters::Single(filtered.then_some(chunk)), [Some(2), Some(3)], [1, 1]);
+        for page_bits in [2, 4, 10] {
+            add(IndexParameters::FixedArray(FixedArrayParameters { page_bits }), fixed, [10, 10]);
+        }
+        let small = ExtensibleArrayParameters {
+            max_bits: 20,
+            index_elements: 2,
+            min_pointers: 2,
+            min_elements: 2,
+            page_bits: 3,
+        };
+        for parameters in [small, ExtensibleArrayParameters::DEFAULT] {
+            add(IndexParameters::ExtensibleArray(parameters), [more, some], [30, 7]);
+            add(IndexParameters::ExtensibleArray(parameters), [some, more], [11, 20]);
+        }
+        let small = BTreeV2Parameters { node_size: 130, split_percent: 100, merge_percent: 40 };
+        for parameters in [small, BTreeV2Parameters::DEFAULT] {
+            add(IndexParameters::BTreeV2(parameters), [None, None], [15, 11]);
+        }
+    }
+    cases
+}
+
+impl Case {
+    fn editor(&self, store: &Store) -> ChunkIndexEditor {
+        ChunkIndexEditor::open(store, &self.layout, &self.shape).unwrap()
+    }
+
+    /// The size of chunks where the index does not say it.
+    fn size(&self) -> Option<u64> {
+        self.shape.size_width.is_none().then_some(BYTES)
+    }
+
+    fn place(&self, at: u64) -> ChunkLocation {
+        let filter_mask = u32::from(self.shape.size_width.is_some());
+        ChunkLocation { address: Address::new(1 << 20 | at), size: BYTES, filter_mask }
+    }
+}
+
+fn found(editor: &ChunkIndexEditor, store: &Store) -> BTreeMap<Dims, ChunkLocation> {
+    editor.collect(store).unwrap().into_iter().collect()
+}
+
+fn end(edit: &mut Edit<'_>) -> Address {
+    let end = edit.allocate(SpaceKind::RawData, 1).unwrap();
+    edit.free(SpaceKind::RawData, end, 1).unwrap();
+    end
+}
+
+/// Changes, commits, reads again with what reads files, changes more, and deletes.
+fn run(mut case: Case, seed: u64, steps: usize) {
+    let (store, reopen) = new_file_to_reopen(LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    let start = end(&mut edit);
+    let mut chance = Chance::new(seed);
+    let mut model = BTreeMap::new();
+    for _ in 0..3 {
+        let mut editor = case.editor(&store);
+        let draw = (case.size(), steps, &mut chance);
+        model = conformance::change(&mut edit, &mut editor, &case.counts, model, draw).unwrap();
+        case.layout = editor.layout().clone();
+        edit.commit().unwrap();
+        let again = reopen();
+        match open(&again, &case.layout, &case.shape).unwrap() {
+            None => assert!(model.is_empty()),
+            Some(index) => {
+                let stored = conformance::run(&again, &*index, &case.counts).unwrap();
+                assert_eq!(stored, model.len());
+            }
+        }
+        assert_eq!(found(&case.editor(&again), &again), model);
+    }
+    let mut editor = case.editor(&store);
+    let mut left = model.len();
+    editor
+        .delete_with(&mut edit, &mut |_, scaled, location| {
+            assert_eq!(model.get(scaled), Some(&location));
+            left -= 1;
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!((left, editor.layout().address), (0, Address::UNDEFINED));
+    edit.commit().unwrap();
+    assert_eq!(end(&mut edit), start, "all space is given back");
+}
+
+#[test]
+fn every_index_is_a_map() {
+    for (seed, case) in (0..).zip(cases()) {
+        run(case, seed, 60);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_index_is_a_map_whatever_comes(
+        case in prop::sample::select(cases()),
+        seed in any::<u64>(),
+        steps in 1_usize..80,
+    ) {
+        run(case, seed, steps);
+    }
+}
+
+#[test]
+fn chunks_in_order_one_by_one_and_at_once_give_the_same() {
+    for mut case in cases() {
+        if case.counts == [1, 1] {
+            continue;
+        }
+        case.shape.btree_k = 4;
+        let store = new_file(LibverBounds::DEFAULT);
+        let mut edit = store.edit().unwrap();
+        let chunks: Vec<_> = (0..)
+            .zip(Region::whole(&case.counts).coordinates())
+            .map(|(number, scaled)| (scaled, case.place(number)))
+            .collect();
+        let start = end(&mut edit).raw();
+        let mut single = case.editor(&store);
+        for (scaled, place) in &chunks {
+            assert_eq!(single.set(&mut edit, scaled, place).unwrap(), None);
+        }
+        let middle = end(&mut edit).raw();
+        let mut bulk = case.editor(&store);
+        for part in chunks.chunks(37) {
+            bulk.insert(&mut edit, part).unwrap();
+        }
+        let after = end(&mut edit).raw();
+        assert!(after - middle <= (middle - start) * 11 / 10, "{case:?}");
+        assert_eq!(found(&single, &store), chunks.iter().cloned().collect());
+        assert_eq!(found(&bulk, &store), found(&single, &store));
+    }
+}
+
+#[test]
+fn shifted_chunks_are_found_at_their_new_places() {
+    for case in cases() {
+        if case.counts == [1, 1] {
+            continue;
+        }
+        let store = new_file(LibverBounds::DEFAULT);
+        let mut edit = store.edit().unwrap();
+        let mut editor = case.editor(&store);
+        let counts: Vec<u64> = case.counts.iter().map(|count| count / 2).collect();
+        let region = Region::whole(&counts);
+        let chunks: BTreeMap<_, _> = (0..)
+            .zip(region.coordinates())
+            .filter(|(number, _)| number % 3 != 1)
+            .map(|(number, scaled)| (scaled, case.place(number)))
+            .collect();
+        editor.insert(&mut edit, &chunks.clone().into_iter().collect::<Vec<_>>()).unwrap();
+        for axis in 0..2 {
+            editor.shift(&mut edit, axis, 2).unwrap();
+            let mut moved = chunks.clone();
+            moved = moved
+                .into_iter()
+                .map(|(mut scaled, place)| {
+                    scaled[axis] += 2;
+                    (scaled, place)
+                })
+                .collect();
+            assert_eq!(found(&editor, &store), moved, "{case:?}");
+            let before = editor.layout().clone();
+            assert_eq!(editor.shift(&mut edit, axis, -3).unwrap_err().kind(), ErrorKind::Misuse);
+            assert_eq!(*editor.layout(), before);
+            editor.shift(&mut edit, axis, -2).unwrap();
+            assert_eq!(found(&editor, &store), chunks);
+        }
+    }
+}
+
+#[test]
+fn places_that_an_index_cannot_say_are_refused() {
+    for case in cases() {
+        let store = new_file(LibverBounds::DEFAULT);
+        let mut edit = store.edit().unwrap();
+        let mut editor = case.editor(&store);
+        let good = case.place(0);
+        editor.set(&mut edit, &[0, 0], &good).unwrap();
+        let mut refused = |scaled: &[u64], place: ChunkLocation| {
+            let error = editor.set(&mut edit, scaled, &place).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Misuse | ErrorKind::Corrupt), "{case:?}: {error}");
+            assert_eq!(editor.get(&store, &[0, 0]).unwrap(), Some(good));
+        };
+        refused(&[0], good);
+        refused(&[0, 0], ChunkLocation { address: Address::UNDEFINED, ..good });
+        if case.shape.size_width.is_none() {
+            refused(&[0, 0], ChunkLocation { size: BYTES + 1, ..good });
+            refused(&[0, 0], ChunkLocation { filter_mask: 1, ..good });
+        } else if !matches!(editor.kind(), ChunkIndexKind::Single) {
+            let large = editor.set(&mut edit, &[0, 0], &ChunkLocation { size: 1 << 40, ..good });
+            assert_eq!(large.unwrap_err().kind(), ErrorKind::Misuse, "{case:?}");
+        }
+        if case.shape.max_dims.iter().all(Option::is_some) {
+            assert!(editor.set(&mut edit, &[10, 10], &good).is_err(), "{case:?}");
+        }
+    }
+}
+
+#[test]
+fn chunks_side_by_side() {
+    let case = case(IndexParameters::Implicit, [Some(20), Some(30)], false, [10, 10]);
+    let store = new_file(LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    let blocks = edit.allocate_blocks(SpaceKind::RawData, BYTES, 100).unwrap();
+    let places = Region::whole(&case.counts).coordinates().zip(blocks);
+    let chunks: Vec<_> = places
+        .map(|(scaled, address)| (scaled, ChunkLocation { address, size: BYTES, filter_mask: 0 }))
+        .collect();
+    let mut editor = case.editor(&store);
+    assert!(editor.is_empty() && found(&editor, &store).is_empty());
+    editor.insert(&mut edit, &chunks).unwrap();
+    assert_eq!(editor.layout().address, chunks[0].1.address);
+    assert_eq!(found(&editor, &store), chunks.iter().cloned().collect());
+    let elsewhere = ChunkLocation { address: chunks[3].1.address, ..chunks[2].1 };
+    assert_eq!(editor.set(&mut edit, &chunks[2].0, &elsewhere).unwrap_err().kind(), ErrorKind::Misuse);
+    assert_eq!(editor.remove(&mut edit, &chunks[2].0).unwrap_err().kind(), ErrorKind::Misuse);
+    assert_eq!(editor.shift(&mut edit, 0, 1).unwrap_err().kind(), ErrorKind::Unsupported);
+    editor.delete(&mut edit).unwrap();
+    assert!(editor.is_empty());
+    assert_eq!(end(&mut edit), chunks[0].1.address);
+}

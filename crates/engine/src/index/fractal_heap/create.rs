@@ -1,0 +1,169 @@
+//! New heaps, and heaps that are no longer needed.
+
+use hyperslab_format::codec::{Address, FileParams, Structure as _};
+use hyperslab_format::fractal_heap::{
+    FractalHeapFilters, FractalHeapFlags, FractalHeapHeader, FractalHeapIndirectBlock,
+};
+
+use super::FractalHeap;
+use super::change::free_manager;
+use super::managed::{DIRECT_SPACE, INDIRECT_SPACE};
+use crate::error::{Error, Result};
+use crate::index::Walk;
+use crate::store::{Edit, SpaceKind};
+
+/// What header blocks are to the file's space.
+pub(super) const HEADER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
+
+/// What cannot be changed in a heap once it is made. Sizes are in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FractalHeapCreation {
+    /// Bytes of an object's ID.
+    pub id_length: u16,
+    /// Columns of the doubling table: a power of two.
+    pub table_width: u16,
+    /// Size of the blocks in the first two rows: a power of two.
+    pub starting_block_size: u64,
+    /// Size of the largest direct block: a power of two.
+    pub max_direct_size: u64,
+    /// Bits of an offset in the heap's address space.
+    pub max_heap_bits: u16,
+    /// Larger objects lie outside the heap's blocks.
+    pub max_managed_size: u32,
+    /// Rows that a new root indirect block has; 0: as many as there can be.
+    pub starting_rows: u16,
+    /// Whether direct blocks have checksums.
+    pub checksums: bool,
+    /// A filter pipeline message, through which direct blocks and huge objects pass; empty for none.
+    pub filters: Vec<u8>,
+}
+
+impl FractalHeapCreation {
+    /// As libhdf5 makes heaps for the links of a group.
+    pub const LINKS: Self = Self {
+        id_length: 7,
+        table_width: 4,
+        starting_block_size: 512,
+        max_direct_size: 64 << 10,
+        max_heap_bits: 32,
+        max_managed_size: 4 << 10,
+        starting_rows: 1,
+        checksums: true,
+        filters: Vec::new(),
+    };
+
+    /// As libhdf5 makes heaps for the attributes of an object.
+    pub const ATTRIBUTES: Self = Self {
+        id_length: 8,
+        table_width: 4,
+        starting_block_size: 1024,
+        max_direct_size: 64 << 10,
+        max_heap_bits: 40,
+        max_managed_size: 4 << 10,
+        starting_rows: 1,
+        checksums: true,
+        filters: Vec::new(),
+    };
+
+    /// As libhdf5 makes heaps for shared messages.
+    pub const SHARED_MESSAGES: Self = Self::ATTRIBUTES;
+
+    /// The header of an empty heap. Where the file's lengths are short, the heap stays so small that they can say
+    /// all its sizes.
+    pub(super) fn header(&self, params: FileParams) -> FractalHeapHeader {
+        let bits = u16::from(params.size_of_lengths).saturating_mul(8).saturating_sub(1).min(63);
+        let largest = 1_u64.checked_shl(bits.into()).unwrap_or(u64::MAX);
+        let mut flags = FractalHeapFlags::empty();
+        flags.set(FractalHeapFlags::CHECKSUM_DIRECT_BLOCKS, self.checksums);
+        let pipeline = self.filters.clone();
+        FractalHeapHeader {
+            id_length: self.id_length,
+            flags,
+            max_managed_size: self.max_managed_size,
+            next_huge_id: 0,
+            huge_btree: Address::UNDEFINED,
+            free_space: 0,
+            free_space_manager: Address::UNDEFINED,
+            managed_size: 0,
+            allocated_size: 0,
+            iterator_offset: 0,
+            managed_objects: 0,
+            huge_size: 0,
+            huge_objects: 0,
+            tiny_size: 0,
+            tiny_objects: 0,
+            table_width: self.table_width,
+            starting_block_size: self.starting_block_size,
+            max_direct_size: self.max_direct_size.min(largest),
+            max_heap_bits: self.max_heap_bits.min(bits),
+            starting_rows: self.starting_rows,
+            root: Address::UNDEFINED,
+            root_rows: 0,
+            filters: (!pipeline.is_empty()).then_some(FractalHeapFilters {
+                root_size: 0,
+                root_mask: 0,
+                pipeline,
+            }),
+        }
+    }
+}
+
+impl FractalHeap {
+    /// Makes a heap without objects and gives the address of its header.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if there can be no such heap.
+    pub fn create(edit: &mut Edit<'_>, creation: &FractalHeapCreation) -> Result<Address> {
+        let params = edit.params();
+        let header = creation.header(params);
+        let cannot = |error| Error::Misuse(format!("there can be no such heap: {error}"));
+        let context = header.context(params).map_err(cannot)?;
+        let length = FractalHeapHeader::size(&context) as u64;
+        let heap = Self::with_header(header, Address::new(0), params).map_err(cannot)?;
+        let address = edit.allocate(HEADER_SPACE, length)?;
+        let heap = Self { address, ..heap };
+        edit.put(address, &heap.changed_context(params)?, heap);
+        Ok(address)
+    }
+
+    /// Frees the heap at `address` with all that is in it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] and [`Error::Io`] of what has to be read.
+    pub fn delete(edit: &mut Edit<'_>, address: Address) -> Result<()> {
+        let mut heap = Self::clone(&*Self::open(edit.store(), address)?);
+        heap.delete_huge(edit)?;
+        if let Some(root) = heap.root_block() {
+            edit.free(DIRECT_SPACE, root.address, root.stored_size())?;
+        } else if heap.header.root.is_defined() {
+            let mut walk = Walk::new(edit.store(), FractalHeapIndirectBlock::NAME);
+            heap.delete_indirect(edit, &mut walk, heap.header.root, heap.header.root_rows.into())?;
+        }
+        free_manager(edit, &mut heap)?;
+        let length = FractalHeapHeader::size(&heap.changed_context(edit.params())?.header);
+        edit.free(HEADER_SPACE, address, length as u64)
+    }
+
+    fn delete_indirect(
+        &self,
+        edit: &mut Edit<'_>,
+        walk: &mut Walk,
+        address: Address,
+        rows: u32,
+    ) -> Result<()> {
+        walk.enter(address)?;
+        let context = self.indirect_context(edit.store(), rows);
+        let node: FractalHeapIndirectBlock = edit.take(address, &context)?;
+        for (number, child) in node.children.iter().enumerate().filter(|(_, child)| child.is_defined()) {
+            let entry = self.table.entry(number);
+            if entry.direct {
+                let stored = node.filtered.get(number).map_or(entry.block_size, |block| block.size);
+                edit.free(DIRECT_SPACE, *child, stored)?;
+            } else {
+                let below = self.rows_below(entry.block_size, rows, *child)?;
+                self.delete_indirect(edit, walk, *child, below)?;
+            }
+        }
+        edit.free(INDIRECT_SPACE, address, FractalHeapIndirectBlock::size(&context) as u64)
+    }
+}

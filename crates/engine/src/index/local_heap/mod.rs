@@ -1,0 +1,77 @@
+//! Names of an old-style group, and of external files.
+
+mod edit;
+mod free_blocks;
+
+use std::sync::Arc;
+
+use hyperslab_format::codec::{Address, FileParams, FormatError, Structure};
+use hyperslab_format::local_heap::{LocalHeapHeader, name_at, write_free_blocks};
+
+use self::free_blocks::FreeBlocks;
+use crate::error::Result;
+use crate::store::{Store, at};
+
+/// A local heap with its data segment.
+#[derive(Debug, Clone)]
+pub struct LocalHeap {
+    address: Address,
+    segment: Arc<LocalHeapSegment>,
+}
+
+/// The data segment of a local heap: names one behind the other.
+#[derive(Debug, Clone)]
+pub struct LocalHeapSegment {
+    bytes: Vec<u8>,
+    /// Looked at only when the heap is changed.
+    free: Option<FreeBlocks>,
+}
+
+/// What the bytes of a data segment depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocalHeapSegmentContext {
+    params: FileParams,
+    size: usize,
+}
+
+impl Structure for LocalHeapSegment {
+    const NAME: &'static str = "local heap data segment";
+    type Context = LocalHeapSegmentContext;
+
+    fn size(context: &LocalHeapSegmentContext) -> usize {
+        context.size
+    }
+
+    fn decode(bytes: &[u8], _: &LocalHeapSegmentContext) -> Result<Self, FormatError> {
+        Ok(Self { bytes: bytes.to_vec(), free: None })
+    }
+
+    fn encode(&self, context: &LocalHeapSegmentContext) -> Result<Vec<u8>, FormatError> {
+        let mut bytes = self.bytes.clone();
+        if let Some(free) = &self.free {
+            write_free_blocks(&mut bytes, &free.listed(), context.params)?;
+        }
+        Ok(bytes)
+    }
+}
+
+impl LocalHeapSegmentContext {
+    fn new(header: &LocalHeapHeader, params: FileParams) -> Self {
+        Self { params, size: usize::try_from(header.segment_size).unwrap_or(usize::MAX) }
+    }
+}
+
+impl LocalHeap {
+    /// Reads the heap at `address`.
+    pub fn load(store: &Store, address: Address) -> Result<Self> {
+        let params = store.params();
+        let header = store.shared::<LocalHeapHeader>(address, &params)?;
+        let segment = store.shared(header.segment, &LocalHeapSegmentContext::new(&header, params))?;
+        Ok(Self { address, segment })
+    }
+
+    /// The text that starts at `offset` of the data segment and ends before a zero byte.
+    pub fn name(&self, offset: u64) -> Result<&[u8]> {
+        at(name_at(&self.segment.bytes, offset), self.address)
+    }
+}

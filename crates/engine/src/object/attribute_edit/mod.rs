@@ -1,0 +1,547 @@
+//! Attributes that are set, renamed and removed, in the object header or in a heap of their own.
+
+#[cfg(test)]
+mod tests;
+
+use hyperslab_dataspace::Dataspace;
+use hyperslab_datatype::{CharacterSet, Datatype};
+use hyperslab_format::codec::{Address, Writer};
+use hyperslab_format::message::{
+    Attribute as AttributeMessage, AttributeFlags, AttributeInfo, Message as _, MessageFlags, MessageType,
+    SharedReference,
+};
+use hyperslab_format::object_header::{AttributePhaseChange, HeaderFlags};
+
+use super::container::Container;
+use super::dataset_edit::{dataspace_message, datatype_message};
+use super::delete::{self, RawData};
+use super::dense::{Dense, DenseKind};
+use super::header::Prefix;
+use super::header_edit::{HeaderEditor, MessageId, now};
+use super::path::lossy;
+use crate::error::{Error, Result};
+use crate::store::{Bytes, Edit, at};
+use crate::versions::LibraryVersion;
+
+const NONE: MessageFlags = MessageFlags::empty();
+
+/// A message of so many bytes has no place in an object header.
+const TOO_LONG: usize = 65_536;
+
+/// Version 1 headers pad messages to a multiple of 8 bytes.
+const LONGEST_IN_OLD: usize = 65_528;
+
+/// An attribute to be set.
+#[derive(Debug, Clone, Copy)]
+pub struct NewAttribute<'a> {
+    /// The name, as it shall stand in the file.
+    pub name: &'a [u8],
+    /// How the name is encoded.
+    pub charset: CharacterSet,
+    /// The type of the elements.
+    pub datatype: &'a Datatype,
+    /// The object header of the committed datatype that this type is, if it is one.
+    pub committed: Option<Address>,
+    /// How many elements there are.
+    pub dataspace: &'a Dataspace,
+    /// The elements as they are stored: `datatype.size` bytes each.
+    pub data: &'a [u8],
+}
+
+/// An object whose attributes are being changed. What its header says is written by [`finish`](Self::finish), so
+/// that many attributes can be set at once.
+#[derive(Debug)]
+pub struct AttributeEditor<'c> {
+    container: &'c Container,
+    header: HeaderEditor,
+    info: Option<AttributeInfo>,
+    phase_change: AttributePhaseChange,
+    /// Attributes in the header.
+    compact: usize,
+    changed: bool,
+}
+
+/// Sets an attribute: makes it, or puts it in place of the one of that name.
+///
+/// # Errors
+/// [`Error::Misuse`] if the name or the number of bytes is wrong, or the attribute is too long for the header of an
+/// old object.
+pub fn set(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    object: Address,
+    attribute: &NewAttribute<'_>,
+) -> Result<()> {
+    let mut editor = AttributeEditor::open(container, object)?;
+    editor.set(edit, attribute)?;
+    editor.finish(edit)
+}
+
+/// Makes an attribute.
+///
+/// # Errors
+/// [`Error::Exists`] if there is one of that name; as [`set`].
+pub fn create(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    object: Address,
+    attribute: &NewAttribute<'_>,
+) -> Result<()> {
+    let mut editor = AttributeEditor::open(container, object)?;
+    if editor.contains(edit, attribute.name)? {
+        return Err(Error::Exists { what: "attribute", name: lossy(attribute.name) });
+    }
+    editor.set(edit, attribute)?;
+    editor.finish(edit)
+}
+
+/// Removes an attribute.
+///
+/// # Errors
+/// [`Error::NotFound`] if there is none of that name.
+pub fn remove(container: &Container, edit: &mut Edit<'_>, object: Address, name: &[u8]) -> Result<()> {
+    let mut editor = AttributeEditor::open(container, object)?;
+    editor.remove(edit, name)?;
+    editor.finish(edit)
+}
+
+/// Gives an attribute another name. It keeps its place in the order of creation.
+///
+/// # Errors
+/// [`Error::NotFound`] if there is none of the old name, [`Error::Exists`] if there is one of the new name.
+pub fn rename(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    object: Address,
+    from: &[u8],
+    to: (&[u8], CharacterSet),
+) -> Result<()> {
+    let mut editor = AttributeEditor::open(container, object)?;
+    editor.rename(edit, from, to)?;
+    editor.finish(edit)
+}
+
+/// An attribute's message and what its object keeps beside it.
+struct Stored {
+    body: Bytes,
+    flags: MessageFlags,
+    order: u64,
+}
+
+impl<'c> AttributeEditor<'c> {
+    /// Opens an object to change its attributes.
+    ///
+    /// # Errors
+    /// If its header cannot be read.
+    pub fn open(container: &'c Container, object: Address) -> Result<Self> {
+        let header = HeaderEditor::load(&container.store, object)?;
+        let info = header.decode::<AttributeInfo>()?;
+        let phase_change = match header.prefix() {
+            Prefix::V1(_) => None,
+            Prefix::V2(prefix) => prefix.phase_change,
+        };
+        let compact = header.messages_of(MessageType::ATTRIBUTE).count();
+        let phase_change = phase_change.unwrap_or_default();
+        Ok(Self { container, header, info, phase_change, compact, changed: false })
+    }
+
+    /// Whether there is an attribute of that name.
+    ///
+    /// # Errors
+    /// If the object's structures are damaged.
+    pub fn contains(&self, edit: &Edit<'_>, name: &[u8]) -> Result<bool> {
+        match self.dense() {
+            Some(dense) => Ok(dense.find(self.container, edit, name)?.is_some()),
+            None => Ok(self.find_compact(name)?.is_some()),
+        }
+    }
+
+    /// Sets an attribute: makes it, or puts it in place of the one of that name, whose place in the order of creation
+    /// it takes.
+    ///
+    /// # Errors
+    /// As [`set`].
+    pub fn set(&mut self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>) -> Result<()> {
+        attribute.check()?;
+        let body = attribute.encode(edit)?;
+        if self.version() == 1 && body.len() > LONGEST_IN_OLD {
+            return Err(too_long_for_old_header(attribute.name, body.len()));
+        }
+        // Counted before the one that is replaced is uncounted: it may be of the same type.
+        if let Some(committed) = attribute.committed {
+            self.refer(edit, committed)?;
+        }
+        if self.replace(edit, attribute.name, &body)? {
+            self.changed = true;
+            return Ok(());
+        }
+        let order = self.next_order()?;
+        self.insert(edit, attribute.name, NONE, order, &body)?;
+        self.note_order(order)?;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Removes an attribute.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is none of that name.
+    pub fn remove(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<()> {
+        let not_found = || Error::NotFound { what: "attribute", name: lossy(name) };
+        let stored = self.take(edit, name)?.ok_or_else(not_found)?;
+        self.changed = true;
+        self.release(edit, &stored)?;
+        match self.dense() {
+            Some(dense) => {
+                let left = dense.len(edit)?;
+                if left == 0 {
+                    dense.delete(edit)?;
+                    self.forget_info();
+                } else if left < u64::from(self.phase_change.min_dense) {
+                    self.become_compact(edit, &dense)?;
+                }
+            }
+            None if self.compact == 0 => self.forget_info(),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Gives an attribute another name.
+    ///
+    /// # Errors
+    /// As [`rename`].
+    pub fn rename(&mut self, edit: &mut Edit<'_>, from: &[u8], to: (&[u8], CharacterSet)) -> Result<()> {
+        check_name(to.0)?;
+        if self.contains(edit, to.0)? {
+            return Err(Error::Exists { what: "attribute", name: lossy(to.0) });
+        }
+        let not_found = || Error::NotFound { what: "attribute", name: lossy(from) };
+        let stored = self.take(edit, from)?.ok_or_else(not_found)?;
+        let message = at(AttributeMessage::decode(&stored.body, self.container.params()), self.address())?;
+        let version = if to.1 == CharacterSet::Ascii { message.version } else { 3 };
+        let renamed = AttributeMessage { version, name: to.0, charset: to.1, ..message };
+        let body = renamed.to_bytes(self.container.params())?;
+        self.changed = true;
+        self.insert(edit, to.0, stored.flags & !MessageFlags::SHARED, stored.order, &body)
+    }
+
+    /// Writes what the header says of the attributes.
+    ///
+    /// # Errors
+    /// As [`HeaderEditor::save`].
+    pub fn finish(mut self, edit: &mut Edit<'_>) -> Result<()> {
+        if self.changed {
+            self.header.touch(now())?;
+            self.header.save(edit)?;
+        }
+        Ok(())
+    }
+
+    fn address(&self) -> Address {
+        self.header.address()
+    }
+
+    fn version(&self) -> u8 {
+        self.header.version()
+    }
+
+    fn dense(&self) -> Option<Dense> {
+        self.info.filter(AttributeInfo::is_dense).map(|info| Dense::from(&info))
+    }
+
+    fn find_compact(&self, name: &[u8]) -> Result<Option<MessageId>> {
+        for message in self.header.messages_of(MessageType::ATTRIBUTE) {
+            let shared;
+            let body = if message.flags.contains(MessageFlags::SHARED) {
+                shared = self.shared_body(message.body)?;
+                &*shared
+            } else {
+                message.body
+            };
+            if at(AttributeMessage::decode(body, self.container.params()), self.address())?.name == name {
+                return Ok(Some(message.id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The message that lies among the shared messages of the file.
+    fn shared_body(&self, body: &[u8]) -> Result<Bytes> {
+        let reference = at(SharedReference::decode(body, self.container.params()), self.address())?;
+        let body = super::message::resolve_reference(self.container, MessageType::ATTRIBUTE, &reference)?;
+        Ok(body.bytes().clone())
+    }
+
+    /// Puts a body in place of that of the attribute of this name, if there is one.
+    fn replace(&mut self, edit: &mut Edit<'_>, name: &[u8], body: &[u8]) -> Result<bool> {
+        if let Some(dense) = self.dense() {
+            let Some((entry, old)) = dense.find(self.container, edit, name)? else { return Ok(false) };
+            let stored = Stored { body: Bytes::from(&*old), flags: entry.flags, order: entry.order };
+            drop(old);
+            dense.replace(self.container, edit, name, &entry, body)?;
+            self.release(edit, &stored)?;
+            return Ok(true);
+        }
+        if body.len() < TOO_LONG {
+            let Some(id) = self.find_compact(name)? else { return Ok(false) };
+            let stored = self.stored(id)?;
+            self.header.replace(id, stored.flags & !MessageFlags::SHARED, body);
+            self.release(edit, &stored)?;
+            return Ok(true);
+        }
+        let Some(stored) = self.take(edit, name)? else { return Ok(false) };
+        self.release(edit, &stored)?;
+        self.insert(edit, name, NONE, stored.order, body)?;
+        Ok(true)
+    }
+
+    fn stored(&self, id: MessageId) -> Result<Stored> {
+        let Some(message) = self.header.messages_of(MessageType::ATTRIBUTE).find(|message| message.id == id)
+        else {
+            return Ok(Stored { body: Bytes::from(&[][..]), flags: NONE, order: 0 });
+        };
+        let body = if message.flags.contains(MessageFlags::SHARED) {
+            self.shared_body(message.body)?
+        } else {
+            Bytes::from(message.body)
+        };
+        Ok(Stored { body, flags: message.flags, order: message.creation_order.into() })
+    }
+
+    /// Takes an attribute out.
+    fn take(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Stored>> {
+        if let Some(dense) = self.dense() {
+            let removed = dense.remove(self.container, edit, name)?;
+            return Ok(removed.map(|(entry, body)| Stored { body, flags: entry.flags, order: entry.order }));
+        }
+        let Some(id) = self.find_compact(name)? else { return Ok(None) };
+        let stored = self.stored(id)?;
+        self.header.remove(id);
+        self.compact = self.compact.saturating_sub(1);
+        Ok(Some(stored))
+    }
+
+    /// Puts an attribute in whose name is free.
+    fn insert(
+        &mut self,
+        edit: &mut Edit<'_>,
+        name: &[u8],
+        flags: MessageFlags,
+        order: u64,
+        body: &[u8],
+    ) -> Result<()> {
+        if self.dense().is_none() {
+            let full = self.compact >= usize::from(self.phase_change.max_compact);
+            if self.version() == 1 || (!full && body.len() < TOO_LONG) {
+                if self.version() == 1 && body.len() > LONGEST_IN_OLD {
+                    return Err(too_long_for_old_header(name, body.len()));
+                }
+                self.note_info()?;
+                let order = u16::try_from(order).unwrap_or(u16::MAX);
+                self.header.add_ordered(MessageType::ATTRIBUTE, flags, order, body);
+                self.compact = self.compact.saturating_add(1);
+                return Ok(());
+            }
+            self.become_dense(edit)?;
+        }
+        let Some(dense) = self.dense() else { return Ok(()) };
+        if dense.insert(self.container, edit, name, flags, order, body)? {
+            return Ok(());
+        }
+        Err(Error::Exists { what: "attribute", name: lossy(name) })
+    }
+
+    /// What the header says of its attributes, from the first of them on. Version 1 says nothing.
+    fn note_info(&mut self) -> Result<()> {
+        if self.info.is_none() && self.version() != 1 {
+            self.set_info(self.empty_info())?;
+        }
+        Ok(())
+    }
+
+    fn empty_info(&self) -> AttributeInfo {
+        let Prefix::V2(prefix) = self.header.prefix() else { return AttributeInfo::EMPTY };
+        let tracked = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
+        let indexed = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_INDEXED);
+        AttributeInfo {
+            max_creation_index: tracked.then_some(0),
+            creation_order_index: indexed.then_some(Address::UNDEFINED),
+            ..AttributeInfo::EMPTY
+        }
+    }
+
+    fn set_info(&mut self, info: AttributeInfo) -> Result<()> {
+        self.info = Some(info);
+        self.header.set(&info, MessageFlags::DO_NOT_SHARE)
+    }
+
+    /// Without attributes the header says nothing of them, and counts from 0 again.
+    fn forget_info(&mut self) {
+        self.info = None;
+        self.header.remove_messages(MessageType::ATTRIBUTE_INFO, |_| true);
+    }
+
+    /// The creation order of the next attribute.
+    fn next_order(&self) -> Result<u64> {
+        let info = self.info.unwrap_or_else(|| self.empty_info());
+        match info.max_creation_index {
+            Some(u16::MAX) => Err(Error::Limit {
+                what: format!(
+                    "attributes ever made on the object at {}, which tracks their order,",
+                    self.address()
+                ),
+                got: 65_536,
+                limit: 65_535,
+            }),
+            index => Ok(index.unwrap_or(0).into()),
+        }
+    }
+
+    fn note_order(&mut self, order: u64) -> Result<()> {
+        match self.info {
+            Some(info) if info.max_creation_index.is_some() => {
+                let next = u16::try_from(order.saturating_add(1)).unwrap_or(u16::MAX);
+                self.set_info(AttributeInfo { max_creation_index: Some(next), ..info })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves the attributes from the header into a heap.
+    fn become_dense(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let info = self.info.unwrap_or_else(|| self.empty_info());
+        let dense = Dense::create(edit, DenseKind::Attributes, info.creation_order_index.is_some())?;
+        let ids: Vec<MessageId> =
+            self.header.messages_of(MessageType::ATTRIBUTE).map(|message| message.id).collect();
+        for id in ids {
+            let stored = self.stored(id)?;
+            let params = self.container.params();
+            let name = at(AttributeMessage::decode(&stored.body, params), self.address())?.name;
+            let flags = stored.flags & !MessageFlags::SHARED;
+            if !dense.insert(self.container, edit, name, flags, stored.order, &stored.body)? {
+                let expected = "one attribute of each name";
+                return Err(Error::corrupt("attribute message", "name", expected, "two").at(self.address()));
+            }
+        }
+        self.header.remove_messages(MessageType::ATTRIBUTE, |_| true);
+        self.compact = 0;
+        self.set_info(AttributeInfo {
+            fractal_heap: dense.heap,
+            name_index: dense.names,
+            creation_order_index: dense.order,
+            ..info
+        })
+    }
+
+    /// Moves the attributes from the heap into the header, if all of them have room in one.
+    fn become_compact(&mut self, edit: &mut Edit<'_>, dense: &Dense) -> Result<()> {
+        let mut all = dense.all(self.container, edit)?;
+        if all.iter().any(|(_, body)| body.len() >= TOO_LONG) {
+            return Ok(());
+        }
+        all.sort_by_key(|(entry, _)| entry.order);
+        for (entry, body) in &all {
+            let order = u16::try_from(entry.order).unwrap_or(u16::MAX);
+            let flags = entry.flags & !MessageFlags::SHARED;
+            self.header.add_ordered(MessageType::ATTRIBUTE, flags, order, body);
+        }
+        self.compact = all.len();
+        drop(all);
+        dense.delete(edit)?;
+        let order = self.info.and_then(|info| info.max_creation_index);
+        self.set_info(AttributeInfo { max_creation_index: order, ..self.empty_info() })
+    }
+
+    /// Lets a committed datatype count one use more. It may be this object itself.
+    fn refer(&mut self, edit: &mut Edit<'_>, datatype: Address) -> Result<()> {
+        if datatype == self.address() {
+            let count = self.header.reference_count()?;
+            return self.header.set_reference_count(count.saturating_add(1));
+        }
+        delete::add_reference(edit, datatype)
+    }
+
+    /// Drops what an attribute that is gone referred to.
+    fn release(&mut self, edit: &mut Edit<'_>, stored: &Stored) -> Result<()> {
+        let (kind, flags) = (MessageType::ATTRIBUTE, stored.flags & !MessageFlags::SHARED);
+        for target in delete::shared_targets(self.container, self.address(), kind, flags, &stored.body)? {
+            if target == self.address() {
+                let count = self.header.reference_count()?;
+                self.header.set_reference_count(count.saturating_sub(1))?;
+                continue;
+            }
+            let no_raw_data: &mut RawData<'_> = &mut |_, _| Ok(());
+            delete::drop_reference(self.container, edit, target, no_raw_data)?;
+        }
+        Ok(())
+    }
+}
+
+impl NewAttribute<'_> {
+    fn check(&self) -> Result<()> {
+        check_name(self.name)?;
+        let count = self.dataspace.element_count();
+        let wanted = count.and_then(|count| count.checked_mul(u64::from(self.datatype.size)));
+        if wanted != Some(self.data.len() as u64) {
+            return Err(Error::Misuse(format!(
+                "attribute `{}`: {} bytes for {} elements of {} bytes each",
+                lossy(self.name),
+                self.data.len(),
+                count.unwrap_or(u64::MAX),
+                self.datatype.size
+            )));
+        }
+        Ok(())
+    }
+
+    /// The message: the oldest version that serves in old files, version 3 in others.
+    fn encode(&self, edit: &Edit<'_>) -> Result<Vec<u8>> {
+        let (params, bounds) = (edit.params(), edit.bounds());
+        let mut flags = AttributeFlags::empty();
+        let datatype = if let Some(address) = self.committed {
+            flags |= AttributeFlags::SHARED_DATATYPE;
+            SharedReference::committed(address).to_bytes(params)?
+        } else {
+            let mut writer = Writer::new(MessageType::DATATYPE.name());
+            datatype_message(self.datatype, bounds).encode(params, &mut writer);
+            writer.finish()?
+        };
+        let dataspace = dataspace_message(self.dataspace, bounds).to_bytes(params)?;
+        let version = match self.charset {
+            _ if bounds.prefers(LibraryVersion::V18) => 3,
+            CharacterSet::Ascii if flags.is_empty() => 1,
+            CharacterSet::Ascii => 2,
+            CharacterSet::Utf8 => 3,
+        };
+        let (charset, name) = (self.charset, self.name);
+        let message = AttributeMessage {
+            version,
+            flags,
+            charset,
+            name,
+            datatype: &datatype,
+            dataspace: &dataspace,
+            data: self.data,
+        };
+        Ok(message.to_bytes(params)?)
+    }
+}
+
+fn check_name(name: &[u8]) -> Result<()> {
+    let why = match name {
+        [] => "it has no bytes",
+        _ if name.contains(&0) => "a zero byte ends names in the file",
+        _ if name.len() >= 65_535 => "it is longer than 65534 bytes",
+        _ => return Ok(()),
+    };
+    Err(Error::Misuse(format!("`{}` cannot be the name of an attribute: {why}", lossy(name))))
+}
+
+fn too_long_for_old_header(name: &[u8], length: usize) -> Error {
+    Error::Misuse(format!(
+        "attribute `{}` takes {length} bytes, but this object's header (version 1) holds at most {LONGEST_IN_OLD} for each: \
+         make the object anew in a file whose lower version bound is v18 or later",
+        lossy(name)
+    ))
+}

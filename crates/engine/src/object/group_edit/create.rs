@@ -1,0 +1,143 @@
+//! A new group.
+
+use hyperslab_datatype::CharacterSet;
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{
+    EstimatedEntries, Link as LinkMessage, LinkInfo, LinkPhaseChange, LinkTarget, Message as _, MessageFlags,
+    MessageType, SymbolTable,
+};
+use hyperslab_format::object_header::AttributePhaseChange;
+use hyperslab_format::superblock::SuperblockVersion;
+use hyperslab_format::symbol_table_entry::SymbolTableCache;
+
+use super::super::container::Container;
+use super::super::header::ObjectHeader;
+use super::super::header_edit::{self, AttributeOrder, NewHeader};
+use super::super::{message, symbol_table};
+use super::group_info;
+use crate::error::Result;
+use crate::store::Edit;
+use crate::versions::LibraryVersion;
+
+/// Whether a group remembers the order in which its links were created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum LinkOrder {
+    /// It does not.
+    #[default]
+    Untracked,
+    /// It does.
+    Tracked,
+    /// It does, and finds dense links by it.
+    Indexed,
+}
+
+/// How a group is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroupOptions {
+    /// Anything but [`LinkOrder::Untracked`] makes a group of the new style, whatever the bounds.
+    pub link_order: LinkOrder,
+    /// When links move out of the header and back.
+    pub phase_change: LinkPhaseChange,
+    /// The header has room for so many links with names of that length.
+    pub estimated: EstimatedEntries,
+    /// Whether the order of attributes is tracked.
+    pub attribute_order: AttributeOrder,
+    /// When attributes move out of the header and back.
+    pub attribute_phase_change: AttributePhaseChange,
+    /// Whether the header keeps times (version 2 only).
+    pub times: bool,
+}
+
+impl Default for GroupOptions {
+    fn default() -> Self {
+        Self {
+            link_order: LinkOrder::Untracked,
+            phase_change: LinkPhaseChange::DEFAULT,
+            estimated: EstimatedEntries::DEFAULT,
+            attribute_order: AttributeOrder::Untracked,
+            attribute_phase_change: AttributePhaseChange::default(),
+            times: false,
+        }
+    }
+}
+
+/// Makes an empty group, to which one hard link is to be made.
+///
+/// # Errors
+/// As [`Edit::allocate`](crate::store::Edit::allocate).
+pub fn create_group(container: &Container, edit: &mut Edit<'_>, options: &GroupOptions) -> Result<Address> {
+    let mut header = NewHeader {
+        attribute_order: options.attribute_order,
+        phase_change: options.attribute_phase_change,
+        ..NewHeader::default()
+    };
+    let version_2 = edit.bounds().prefers(LibraryVersion::V18);
+    if options.times && (version_2 || options.attribute_order != AttributeOrder::Untracked) {
+        header = header.with_times(header_edit::now());
+    }
+    if version_2 || options.link_order != LinkOrder::Untracked {
+        new_style(edit, options, &mut header)?;
+    } else {
+        let table = symbol_table::create(container, edit)?;
+        header.push(edit, &table, MessageFlags::empty())?;
+    }
+    header_edit::create(edit, &header)
+}
+
+fn new_style(edit: &Edit<'_>, options: &GroupOptions, header: &mut NewHeader) -> Result<()> {
+    let tracked = options.link_order != LinkOrder::Untracked;
+    let info = LinkInfo {
+        max_creation_index: tracked.then_some(0),
+        creation_order_index: (options.link_order == LinkOrder::Indexed).then_some(Address::UNDEFINED),
+        ..LinkInfo::EMPTY
+    };
+    header.push(edit, &info, MessageFlags::empty())?;
+    let mut constants = group_info(options.phase_change);
+    constants.estimated = (options.estimated != EstimatedEntries::DEFAULT).then_some(options.estimated);
+    header.push(edit, &constants, MessageFlags::CONSTANT)?;
+    let name = vec![b'n'; usize::from(options.estimated.name_length.max(1))];
+    let link = LinkMessage {
+        name: &name,
+        charset: CharacterSet::Ascii,
+        creation_order: tracked.then_some(0),
+        target: LinkTarget::Hard(Address::new(0)),
+    };
+    header.spare_for(edit, usize::from(options.estimated.count), link.to_bytes(edit.params())?.len());
+    Ok(())
+}
+
+/// Makes the group at `address` the root of the file.
+///
+/// # Errors
+/// If its header cannot be read.
+pub fn set_root(container: &Container, edit: &mut Edit<'_>, address: Address) -> Result<()> {
+    let cache = cache_of(container, address)?;
+    edit.change_superblock(|superblock| match &mut superblock.version {
+        SuperblockVersion::Old(old) => {
+            old.root.header = address;
+            old.root.cache = cache.map_or(SymbolTableCache::Nothing, |table| SymbolTableCache::Group {
+                btree: table.btree,
+                heap: table.heap,
+            });
+        }
+        SuperblockVersion::New { root, .. } => *root = address,
+    })
+}
+
+/// The root group is no longer of the old style.
+pub(super) fn forget_root_cache(edit: &mut Edit<'_>) -> Result<()> {
+    edit.change_superblock(|superblock| {
+        if let SuperblockVersion::Old(old) = &mut superblock.version {
+            old.root.cache = SymbolTableCache::Nothing;
+        }
+    })
+}
+
+/// What links to an object of the old style repeat of its header, if the object is a group of that style.
+pub(super) fn cache_of(container: &Container, address: Address) -> Result<Option<SymbolTable>> {
+    let header = ObjectHeader::load(&container.store, address)?;
+    if !header.contains(MessageType::SYMBOL_TABLE) {
+        return Ok(None);
+    }
+    message::find(container, &header)
+}

@@ -1,0 +1,223 @@
+//! Links in and out of a group's storage, and its changes from one way of storing them to another.
+
+use hyperslab_datatype::CharacterSet;
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{LinkInfo, MessageFlags, MessageType, SymbolTable};
+
+use super::super::dense::{Dense, DenseKind};
+use super::super::group::{self, GroupStorage};
+use super::super::link::{Link, LinkTarget};
+use super::super::symbol_table;
+use super::create::cache_of;
+use super::{GroupEditor, encode, group_info};
+use crate::error::{Error, Result};
+use crate::store::{Bytes, Edit, at};
+
+/// A message of so many bytes has no place in an object header.
+const TOO_LONG: usize = 65_536;
+
+const NONE: MessageFlags = MessageFlags::empty();
+
+impl GroupEditor<'_> {
+    pub(super) fn find_link(&self, edit: &Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
+        match &self.storage {
+            GroupStorage::SymbolTable(table) => symbol_table::find(self.container, table, name),
+            GroupStorage::Compact(_) => {
+                for message in self.header.messages_of(MessageType::LINK) {
+                    let link = at(group::decode(self.container, message.body), self.header.address())?;
+                    if link.name == name {
+                        return Ok(Some(link));
+                    }
+                }
+                Ok(None)
+            }
+            GroupStorage::Dense(info) => {
+                let found = Dense::from(info).find(self.container, edit, name)?;
+                found.map(|(_, body)| self.decode(&body)).transpose()
+            }
+        }
+    }
+
+    fn decode(&self, body: &[u8]) -> Result<Link> {
+        at(group::decode(self.container, body), self.header.address())
+    }
+
+    /// Puts a link in with the next creation order; `false`, and nothing is changed, if the name is taken.
+    pub(super) fn insert_newest(&mut self, edit: &mut Edit<'_>, link: &Link) -> Result<bool> {
+        if let GroupStorage::SymbolTable(table) = self.storage {
+            if fits_symbol_table(link) {
+                let cached = match link.target {
+                    LinkTarget::Hard(object) => cache_of(self.container, object)?,
+                    _ => None,
+                };
+                return symbol_table::insert(self.container, edit, &table, link, cached);
+            }
+            if self.find_link(edit, &link.name)?.is_some() {
+                return Ok(false);
+            }
+            self.leave_old_style(edit, &table)?;
+        }
+        let Some(mut info) = self.link_info() else { return Ok(false) };
+        let order = info.max_creation_index;
+        if order.is_some_and(|order| i64::try_from(order).is_ok_and(|order| order == i64::MAX)) {
+            return Err(Error::Misuse("a group that has given out all numbers of creation order".into()));
+        }
+        let link = Link { creation_order: order, ..link.clone() };
+        let body = encode(self.container, &link)?;
+        if !self.insert_encoded(edit, &link, &body)? {
+            return Ok(false);
+        }
+        if let (Some(order), Some(now)) = (order, self.link_info()) {
+            info = LinkInfo { max_creation_index: Some(order.saturating_add(1)), ..now };
+            self.set_info(info)?;
+        }
+        Ok(true)
+    }
+
+    fn insert_encoded(&mut self, edit: &mut Edit<'_>, link: &Link, body: &[u8]) -> Result<bool> {
+        if let GroupStorage::Compact(info) = self.storage {
+            if self.find_link(edit, &link.name)?.is_some() {
+                return Ok(false);
+            }
+            if self.compact < usize::from(self.phase_change.max_compact) && body.len() < TOO_LONG {
+                self.header.add_message(MessageType::LINK, NONE, body);
+                self.compact = self.compact.saturating_add(1);
+                return Ok(true);
+            }
+            self.become_dense(edit, &info)?;
+        }
+        let GroupStorage::Dense(info) = &self.storage else { return Ok(false) };
+        let order = link.creation_order.unwrap_or(0);
+        Dense::from(info).insert(self.container, edit, &link.name, NONE, order, body)
+    }
+
+    /// Takes a link out.
+    pub(super) fn remove_named(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
+        match self.storage {
+            GroupStorage::SymbolTable(table) => symbol_table::remove(self.container, edit, &table, name),
+            GroupStorage::Compact(info) => {
+                let mut found = None;
+                for message in self.header.messages_of(MessageType::LINK) {
+                    let link = self.decode(message.body)?;
+                    if link.name == name {
+                        found = Some((message.id, link));
+                        break;
+                    }
+                }
+                let Some((id, link)) = found else { return Ok(None) };
+                self.header.remove(id);
+                self.compact = self.compact.saturating_sub(1);
+                if self.compact == 0 {
+                    self.set_info(emptied(info))?;
+                }
+                Ok(Some(link))
+            }
+            GroupStorage::Dense(info) => {
+                let dense = Dense::from(&info);
+                let Some((_, body)) = dense.remove(self.container, edit, name)? else { return Ok(None) };
+                let left = dense.len(edit)?;
+                if left == 0 {
+                    dense.delete(edit)?;
+                    self.set_info(emptied(not_dense(info)))?;
+                } else if left < u64::from(self.phase_change.min_dense) {
+                    self.become_compact(edit, &info)?;
+                }
+                self.decode(&body).map(Some)
+            }
+        }
+    }
+
+    fn set_info(&mut self, info: LinkInfo) -> Result<()> {
+        self.storage = if info.is_dense() { GroupStorage::Dense(info) } else { GroupStorage::Compact(info) };
+        self.header.set(&info, NONE)
+    }
+
+    /// Moves the links from the header into a heap.
+    fn become_dense(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
+        let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some())?;
+        let bodies: Vec<Bytes> =
+            self.header.messages_of(MessageType::LINK).map(|message| Bytes::from(message.body)).collect();
+        for body in bodies {
+            let link = self.decode(&body)?;
+            // Encoded anew: messages of version 1 headers have padding behind them.
+            let body = encode(self.container, &link)?;
+            let order = link.creation_order.unwrap_or(0);
+            if !dense.insert(self.container, edit, &link.name, NONE, order, &body)? {
+                let expected = "one link of each name";
+                return Err(
+                    Error::corrupt("link message", "link name", expected, "two").at(self.header.address())
+                );
+            }
+        }
+        self.header.remove_messages(MessageType::LINK, |_| true);
+        self.compact = 0;
+        self.set_info(LinkInfo {
+            fractal_heap: dense.heap,
+            name_index: dense.names,
+            creation_order_index: dense.order,
+            ..*info
+        })
+    }
+
+    /// Moves the links from the heap into the header, if all of them have room in one.
+    fn become_compact(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
+        let dense = Dense::from(info);
+        let bodies = dense.all(self.container, edit)?;
+        if bodies.iter().any(|(_, body)| body.len() >= TOO_LONG) {
+            return Ok(());
+        }
+        let mut bodies: Vec<(Option<u64>, Bytes)> = bodies
+            .into_iter()
+            .map(|(_, body)| Ok((self.decode(&body)?.creation_order, Bytes::from(&*body))))
+            .collect::<Result<_>>()?;
+        bodies.sort_by_key(|(order, _)| *order);
+        for (_, body) in &bodies {
+            self.header.add_message(MessageType::LINK, NONE, body);
+        }
+        self.compact = bodies.len();
+        drop(bodies);
+        dense.delete(edit)?;
+        self.set_info(not_dense(*info))
+    }
+
+    /// Turns a group of the old style into one of the new style, which can hold what the old one cannot.
+    fn leave_old_style(&mut self, edit: &mut Edit<'_>, table: &SymbolTable) -> Result<()> {
+        let mut links = Vec::new();
+        symbol_table::for_each(self.container, table, &mut |link| {
+            links.push(link);
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        symbol_table::delete(self.container, edit, table)?;
+        self.header.remove_messages(MessageType::SYMBOL_TABLE, |_| true);
+        self.set_info(LinkInfo::EMPTY)?;
+        self.header.set(&group_info(self.phase_change), MessageFlags::CONSTANT)?;
+        for link in &links {
+            let link = Link { creation_order: None, ..link.clone() };
+            let body = encode(self.container, &link)?;
+            self.insert_encoded(edit, &link, &body)?;
+        }
+        if edit.store().superblock().root() == self.header.address() {
+            super::create::forget_root_cache(edit)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether an old-style group can hold the link.
+fn fits_symbol_table(link: &Link) -> bool {
+    matches!(link.target, LinkTarget::Hard(_) | LinkTarget::Soft(_)) && link.charset == CharacterSet::Ascii
+}
+
+fn not_dense(info: LinkInfo) -> LinkInfo {
+    LinkInfo {
+        fractal_heap: Address::UNDEFINED,
+        name_index: Address::UNDEFINED,
+        creation_order_index: info.creation_order_index.map(|_| Address::UNDEFINED),
+        ..info
+    }
+}
+
+/// Without links a group counts from 0 again.
+fn emptied(info: LinkInfo) -> LinkInfo {
+    LinkInfo { max_creation_index: info.max_creation_index.map(|_| 0), ..info }
+}

@@ -1,0 +1,234 @@
+//! Making datasets: what a dataset shall be becomes a header, and space where it is wanted early.
+
+use hyperslab_dataspace::{Dataspace, Dims};
+use hyperslab_datatype::Datatype;
+use hyperslab_filter::Pipeline;
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{
+    AllocationTime, ArrayDims, CompactLayout, ContiguousLayout, DataLayout, FillWriteTime, Layout,
+};
+
+use super::OpenFile;
+use super::dataset_write::DatasetWriter;
+use crate::data::chunk_index::{self, NewChunks};
+use crate::error::{Error, Result};
+use crate::object::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
+use crate::object::dataset_edit;
+use crate::object::header_edit::NewHeader;
+use crate::store::Edit;
+use crate::versions::{LibraryVersion, LibverBounds};
+
+/// The most bytes that a header holds as elements.
+pub const MAX_COMPACT: u64 = 65_000;
+
+/// What a new dataset shall be.
+#[derive(Debug, Clone)]
+pub struct NewDataset {
+    /// Type of the elements.
+    pub datatype: Datatype,
+    /// The committed datatype that it is, if it is one.
+    pub committed: Option<Address>,
+    /// The shape.
+    pub dataspace: Dataspace,
+    /// How elements are stored.
+    pub layout: NewLayout,
+    /// The filters of chunks, with their parameters.
+    pub pipeline: Pipeline,
+    /// Fill value and times; [`AllocationTime::DEFAULT`] is what libhdf5 takes for the layout.
+    pub fill: FillDescription,
+    /// Times, and how attributes are kept.
+    pub header: NewHeader,
+}
+
+/// How the elements of a new dataset are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewLayout {
+    /// In the object header.
+    Compact,
+    /// Side by side.
+    Contiguous,
+    /// In other files.
+    External(Vec<ExternalPiece>),
+    /// In chunks of that shape.
+    Chunked {
+        /// Elements of a chunk along each dimension.
+        chunk: Dims,
+        /// Chunks that reach beyond the extent pass no filters.
+        edges_unfiltered: bool,
+    },
+    /// In other datasets, by mappings that lie in the global heap.
+    Virtual {
+        /// The global heap collection; undefined if there are no mappings.
+        heap: Address,
+        /// The object in it.
+        index: u32,
+    },
+}
+
+impl OpenFile {
+    /// Makes a dataset that no link leads to yet; gives the address of its header.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if what it shall be contradicts itself; those of the medium.
+    pub fn create_dataset(&self, edit: &mut Edit<'_>, new: &NewDataset) -> Result<Address> {
+        new.check()?;
+        let description = new.describe(edit.bounds())?;
+        let early = description.fill.allocation_time == AllocationTime::EARLY;
+        let address = dataset_edit::create(edit, &description, new.header.clone())?;
+        if early
+            && !matches!(new.layout, NewLayout::Compact | NewLayout::External(_) | NewLayout::Virtual { .. })
+        {
+            let mut writer = DatasetWriter::new(self, address, description)?;
+            writer.allocate(self, edit)?;
+            writer.flush(self, edit)?;
+        }
+        Ok(address)
+    }
+}
+
+impl NewDataset {
+    fn check(&self) -> Result<()> {
+        let misuse = |what: String| Err(Error::Misuse(what));
+        self.dataspace.validate()?;
+        let dims = self.dataspace.dims();
+        if self.dataspace.is_extendible()
+            && !matches!(
+                self.layout,
+                NewLayout::Chunked { .. } | NewLayout::External(_) | NewLayout::Virtual { .. }
+            )
+        {
+            return misuse(
+                "a dataset that can grow must be stored in chunks, other files or other datasets".into(),
+            );
+        }
+        if !self.pipeline.is_empty() && !matches!(self.layout, NewLayout::Chunked { .. }) {
+            return misuse("only chunks pass filters: give the dataset a chunk shape".into());
+        }
+        if let Fill::User(element) = &self.fill.value
+            && element.len() != self.datatype.size as usize
+        {
+            let size = self.datatype.size;
+            return misuse(format!("a fill value of {} bytes for elements of {size}", element.len()));
+        }
+        if self.fill.value == Fill::Undefined && self.fill.write_time == FillWriteTime::ON_ALLOCATION {
+            return misuse("an undefined fill value cannot be written when space is allocated".into());
+        }
+        match &self.layout {
+            NewLayout::Chunked { chunk, .. } => self.check_chunk(chunk, dims),
+            NewLayout::Compact => match self.byte_count()? {
+                bytes if bytes > MAX_COMPACT => {
+                    misuse(format!("{bytes} bytes in compact layout: there are {MAX_COMPACT} at most"))
+                }
+                _ => Ok(()),
+            },
+            NewLayout::External(pieces) if pieces.is_empty() => misuse("no external file is given".into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_chunk(&self, chunk: &[u64], dims: &[u64]) -> Result<()> {
+        let misuse = |what: String| Err(Error::Misuse(what));
+        if !matches!(self.dataspace, Dataspace::Simple(_)) {
+            return misuse("a scalar or null dataspace cannot be stored in chunks".into());
+        }
+        if chunk.len() != dims.len() {
+            return misuse(format!("a chunk of {} dimensions for a dataset of {}", chunk.len(), dims.len()));
+        }
+        for (dimension, (size, most)) in chunk.iter().zip(self.dataspace.max_dims()).enumerate() {
+            if *size == 0 {
+                return misuse(format!("a chunk without extent in dimension {dimension}"));
+            }
+            if most.is_some_and(|most| *size > most.max(1)) {
+                return misuse(format!(
+                    "a chunk of {size} in dimension {dimension}, which cannot grow beyond {}",
+                    most.unwrap_or(0)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn byte_count(&self) -> Result<u64> {
+        let bytes =
+            self.dataspace.element_count().and_then(|count| count.checked_mul(u64::from(self.datatype.size)));
+        bytes.ok_or_else(|| Error::Misuse("a dataset of more than 2^64 bytes".into()))
+    }
+
+    fn describe(&self, bounds: LibverBounds) -> Result<DatasetDescription> {
+        let external = match &self.layout {
+            NewLayout::External(pieces) => pieces.clone(),
+            _ => Vec::new(),
+        };
+        let mut fill = self.fill.clone();
+        if fill.allocation_time == AllocationTime::DEFAULT {
+            fill.allocation_time = match &self.layout {
+                NewLayout::Compact => AllocationTime::EARLY,
+                NewLayout::Contiguous | NewLayout::External(_) => AllocationTime::LATE,
+                NewLayout::Chunked { .. } | NewLayout::Virtual { .. } => AllocationTime::INCREMENTAL,
+            };
+        }
+        let layout = self.layout_message(bounds, fill.allocation_time == AllocationTime::EARLY)?;
+        Ok(DatasetDescription {
+            datatype: self.datatype.clone(),
+            committed: self.committed,
+            dataspace: self.dataspace.clone(),
+            layout,
+            filters: Filters::Chunk(self.pipeline.clone()),
+            fill,
+            external,
+        })
+    }
+
+    fn layout_message(&self, bounds: LibverBounds, early: bool) -> Result<DataLayout> {
+        let new = bounds.prefers(LibraryVersion::V110);
+        let version = if new { 4 } else { 3 };
+        match &self.layout {
+            NewLayout::Compact => {
+                let mut data = vec![0; usize::try_from(self.byte_count()?).unwrap_or(0)];
+                if let Fill::User(element) = &self.fill.value
+                    && self.fill.write_time != FillWriteTime::NEVER
+                {
+                    data.chunks_exact_mut(element.len().max(1))
+                        .for_each(|place| place.copy_from_slice(element));
+                }
+                let layout = Layout::Compact(CompactLayout { data, array_dims: ArrayDims::new() });
+                Ok(DataLayout { version, layout })
+            }
+            NewLayout::Contiguous | NewLayout::External(_) => {
+                let size = Some(self.byte_count()?);
+                let address = Address::UNDEFINED;
+                let layout =
+                    Layout::Contiguous(ContiguousLayout { address, size, array_dims: ArrayDims::new() });
+                Ok(DataLayout { version, layout })
+            }
+            NewLayout::Virtual { heap, index } => {
+                bounds.require(LibraryVersion::V110, "a virtual dataset")?;
+                let layout = hyperslab_format::message::VirtualLayout { heap: *heap, index: *index };
+                Ok(DataLayout { version: 4, layout: Layout::Virtual(layout) })
+            }
+            NewLayout::Chunked { chunk, edges_unfiltered } => {
+                self.chunked_layout(bounds, chunk, *edges_unfiltered, early)
+            }
+        }
+    }
+
+    fn chunked_layout(
+        &self,
+        bounds: LibverBounds,
+        chunk: &Dims,
+        edges_unfiltered: bool,
+        early: bool,
+    ) -> Result<DataLayout> {
+        let new = NewChunks {
+            dims: self.dataspace.dims(),
+            max_dims: &self.dataspace.max_dims(),
+            chunk,
+            element_size: u64::from(self.datatype.size),
+            filtered: !self.pipeline.is_empty(),
+            edges_unfiltered,
+            early,
+        };
+        let (version, layout) = chunk_index::choose(bounds, &new)?;
+        Ok(DataLayout { version, layout: Layout::Chunked(layout) })
+    }
+}

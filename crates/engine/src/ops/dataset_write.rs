@@ -1,0 +1,347 @@
+//! Writing elements of a dataset, and changing its shape.
+
+use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{AllocationTime, FillWriteTime, Layout};
+
+use super::OpenFile;
+use super::dataset::chunked_source;
+use super::raw_files::RawFiles;
+use crate::data::{
+    ChunkTable, ChunkWriter, ExternalSource, Fill, Origin, Piece, chunk_index, fill_contiguous,
+    write_compact, write_contiguous, write_external,
+};
+use crate::error::{Error, Result};
+use crate::object::dataset::{DatasetDescription, Fill as FillValue};
+use crate::object::dataset_edit;
+use crate::object::header::ObjectHeader;
+use crate::store::{Edit, SpaceKind};
+
+/// A dataset that is being written: what its header says, and chunks that are not encoded yet.
+#[derive(Debug)]
+pub struct DatasetWriter {
+    address: Address,
+    description: DatasetDescription,
+    chunks: Option<Chunks>,
+    /// The layout was changed, and its message is to follow.
+    layout_changed: bool,
+    /// The same of the shape.
+    dataspace_changed: bool,
+}
+
+/// The chunks of a dataset that is being written.
+#[derive(Debug)]
+struct Chunks {
+    writer: ChunkWriter,
+    table: Box<dyn ChunkTable>,
+}
+
+impl DatasetWriter {
+    /// The writer of the dataset whose header lies at `address`.
+    ///
+    /// # Errors
+    /// If the header is damaged or the layout cannot be written.
+    pub fn open(file: &OpenFile, address: Address) -> Result<Self> {
+        let header = ObjectHeader::load(&file.container.store, address)?;
+        let description = DatasetDescription::read(&file.container, &header)?;
+        Self::new(file, address, description)
+    }
+
+    pub(super) fn new(file: &OpenFile, address: Address, description: DatasetDescription) -> Result<Self> {
+        let chunks = match &description.layout.layout {
+            Layout::Chunked(layout) => {
+                let (source, shape) = chunked_source(&file.container, address, &description, layout)?;
+                let table = chunk_index::open_table(&file.container.store, layout, &shape)?;
+                let pending = usize::try_from(file.resources.chunks.capacity()).unwrap_or(usize::MAX);
+                Some(Chunks { writer: ChunkWriter::new(source, pending), table })
+            }
+            _ => None,
+        };
+        Ok(Self { address, description, chunks, layout_changed: false, dataspace_changed: false })
+    }
+
+    /// What the header says, or will say.
+    pub fn description(&self) -> &DatasetDescription {
+        &self.description
+    }
+
+    /// Whether something is known here and not in the file: chunks to be encoded, a shape, an address.
+    pub fn is_ahead(&self) -> bool {
+        let pending = self.chunks.as_ref().map_or(0, |chunks| chunks.writer.pending_bytes());
+        pending > 0 || self.layout_changed || self.dataspace_changed
+    }
+
+    /// Writes the selected elements.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if `from` has another number of elements; those of filters, conversions and the medium.
+    pub fn write(
+        &mut self,
+        file: &OpenFile,
+        edit: &mut Edit<'_>,
+        selection: &Selection,
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        let dims = Dims::from_slice(self.description.dataspace.dims());
+        if self.description.dataspace.element_count() == Some(0) {
+            return from.check(0);
+        }
+        if !self.description.external.is_empty() {
+            return write_external(&self.external(file, &dims), selection, from);
+        }
+        match &mut self.description.layout.layout {
+            Layout::Compact(compact) => {
+                write_compact(&mut compact.data, &dims, selection, from)?;
+                self.layout_changed = true;
+            }
+            Layout::Contiguous(_) => {
+                from.check(selection.element_count(&dims)?)?;
+                let whole = matches!(selection, Selection::All) && !from.is_partial();
+                let address = self.allocate_contiguous(edit, !whole)?;
+                write_contiguous(edit.store(), address, &dims, selection, from)?;
+            }
+            Layout::Chunked(_) => self.write_chunks(file, edit, selection, from)?,
+            Layout::Virtual(_) => return Err(Error::unsupported("writing through a virtual dataset")),
+            Layout::Structured(_) => return Err(Error::unsupported("writing structured chunks")),
+        }
+        self.note_layout();
+        Ok(())
+    }
+
+    fn write_chunks(
+        &mut self,
+        file: &OpenFile,
+        edit: &mut Edit<'_>,
+        selection: &Selection,
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        // Space that is allocated at the first write is allocated for all.
+        let late = self.description.fill.allocation_time == AllocationTime::LATE;
+        if late && self.chunks.as_ref().is_some_and(|chunks| chunks.table.is_empty()) {
+            self.allocate(file, edit)?;
+        }
+        let Some(Chunks { writer, table }) = &mut self.chunks else { return Ok(()) };
+        writer.write(edit, &mut **table, &file.resources.chunks, selection, from)
+    }
+
+    /// Allocates all space that the dataset does not have yet, and fills it where that is asked for.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    pub fn allocate(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+        if self.description.dataspace.element_count() == Some(0) {
+            return Ok(());
+        }
+        let fill = self.writes_fill();
+        match &mut self.chunks {
+            Some(Chunks { writer, table }) => {
+                writer.allocate(edit, &mut **table, &file.resources.chunks, fill)?;
+            }
+            None if matches!(self.description.layout.layout, Layout::Contiguous(_)) => {
+                self.allocate_contiguous(edit, true)?;
+            }
+            None => {}
+        }
+        self.note_layout();
+        Ok(())
+    }
+
+    /// Whether fill values are written into allocated space.
+    fn writes_fill(&self) -> bool {
+        let fill = &self.description.fill;
+        match fill.write_time {
+            FillWriteTime::ON_ALLOCATION => true,
+            FillWriteTime::IF_SET => fill.value != FillValue::Undefined,
+            _ => false,
+        }
+    }
+
+    /// Where the elements of a contiguous dataset begin; allocated, and filled if `all_seen` says so, if it was not.
+    fn allocate_contiguous(&mut self, edit: &mut Edit<'_>, all_seen: bool) -> Result<Address> {
+        let fill_wanted = all_seen && self.writes_fill();
+        let element = self.description.fill_element().map_or(Fill::ZERO, Fill::element);
+        let size = self.description.datatype.size;
+        let elements = self.description.dataspace.element_count();
+        let Layout::Contiguous(contiguous) = &mut self.description.layout.layout else {
+            return Err(Error::Misuse("the dataset is not contiguous".into()));
+        };
+        if contiguous.address.is_defined() {
+            return Ok(contiguous.address);
+        }
+        let bytes = elements.and_then(|elements| elements.checked_mul(u64::from(size)));
+        let bytes = bytes.ok_or_else(|| Error::Misuse("a dataset of more than 2^64 bytes".into()))?;
+        let address = if fill_wanted && element.is_zero() {
+            edit.allocate_zeroed(SpaceKind::RawData, bytes)?
+        } else {
+            edit.allocate(SpaceKind::RawData, bytes)?
+        };
+        if fill_wanted && !element.is_zero() {
+            fill_contiguous(edit.store(), address, bytes, &element, size as usize)?;
+        }
+        contiguous.address = address;
+        self.layout_changed = true;
+        Ok(address)
+    }
+
+    /// Changes the shape.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if the dataset cannot have that shape; those of filters and the medium.
+    pub fn resize(&mut self, file: &OpenFile, edit: &mut Edit<'_>, dims: &[u64]) -> Result<()> {
+        let after = self.resized(dims)?;
+        if let Some(Chunks { writer, table }) = &mut self.chunks {
+            writer.resize(edit, &mut **table, &file.resources.chunks, dims)?;
+        }
+        self.description.dataspace = after;
+        self.dataspace_changed = true;
+        if self.description.fill.allocation_time == AllocationTime::EARLY {
+            self.allocate(file, edit)?;
+        }
+        self.note_layout();
+        Ok(())
+    }
+
+    /// Makes the dataset longer along a dimension and writes the new elements, an array of the shape `added`, or of one
+    /// dimension less for one step along `axis`.
+    ///
+    /// # Errors
+    /// As [`resize`](Self::resize) and [`write`](Self::write), and if the array is not as large as the dataset in the
+    /// other dimensions.
+    pub fn append(
+        &mut self,
+        file: &OpenFile,
+        edit: &mut Edit<'_>,
+        axis: usize,
+        added: &[u64],
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        let before = Dims::from_slice(self.description.dataspace.dims());
+        let mut count = Dims::from_slice(added);
+        if count.len().checked_add(1) == Some(before.len()) && axis < before.len() {
+            count.insert(axis, 1);
+        }
+        let others_fit = count.len() == before.len()
+            && count
+                .iter()
+                .zip(&before)
+                .enumerate()
+                .all(|(dimension, (new, old))| dimension == axis || new == old);
+        let (Some(old), Some(new)) = (before.get(axis), count.get(axis)) else {
+            return Err(Error::Misuse(format!("there is no dimension {axis}: the shape is {before:?}")));
+        };
+        if !others_fit {
+            return Err(Error::Misuse(format!(
+                "an array of the shape {added:?} cannot be appended along dimension {axis} of {before:?}"
+            )));
+        }
+        from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
+        let mut dims = before.clone();
+        let size =
+            old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
+        let mut start = Dims::from_elem(0, before.len());
+        if let (Some(dim), Some(place)) = (dims.get_mut(axis), start.get_mut(axis)) {
+            (*dim, *place) = (size, *old);
+        }
+        self.resize(file, edit, &dims)?;
+        if count.contains(&0) {
+            return Ok(());
+        }
+        self.write(file, edit, &Selection::region(&Region { start, count }), from)
+    }
+
+    /// The dataspace of another shape.
+    fn resized(&self, dims: &[u64]) -> Result<Dataspace> {
+        let Dataspace::Simple(before) = &self.description.dataspace else {
+            return Err(Error::Misuse("a scalar or null dataspace has no shape to change".into()));
+        };
+        let mut after = before.clone();
+        after.dims = Dims::from_slice(dims);
+        let after = Dataspace::Simple(after);
+        if dims.len() != before.dims.len() {
+            let (got, rank) = (dims.len(), before.dims.len());
+            return Err(Error::Misuse(format!("a shape of {got} dimensions for a dataset of {rank}")));
+        }
+        let most = self.description.dataspace.max_dims();
+        for (dimension, (size, most)) in dims.iter().zip(most).enumerate() {
+            if let Some(most) = most.filter(|most| most < size) {
+                return Err(Error::Misuse(format!(
+                    "dimension {dimension} cannot become {size}: its largest size is {most}"
+                )));
+            }
+        }
+        let fixed = self.chunks.is_none() && self.description.external.is_empty();
+        if fixed
+            && !matches!(self.description.layout.layout, Layout::Virtual(_))
+            && before.dims.as_slice() != after.dims()
+        {
+            return Err(Error::Misuse(
+                "only datasets in chunks or in other files can change their shape".into(),
+            ));
+        }
+        after.validate()?;
+        Ok(after)
+    }
+
+    /// Encodes and stores what waits for it, and lets the header say what has become of the dataset.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    pub fn flush(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+        if let Some(Chunks { writer, table }) = &mut self.chunks {
+            writer.flush(edit, &mut **table, &file.resources.chunks)?;
+        }
+        self.note_layout();
+        if self.dataspace_changed || self.layout_changed {
+            let dataspace = self.dataspace_changed.then_some(&self.description.dataspace);
+            let layout = self.layout_changed.then_some(&self.description.layout);
+            dataset_edit::update(edit, self.address, dataspace, layout)?;
+            (self.dataspace_changed, self.layout_changed) = (false, false);
+        }
+        Ok(())
+    }
+
+    /// Takes over what has become of the index of the chunks.
+    fn note_layout(&mut self) {
+        if let Some(chunks) = &self.chunks
+            && let Layout::Chunked(layout) = &mut self.description.layout.layout
+            && let Some(changed) = chunks.table.changed_layout(layout)
+        {
+            *layout = changed;
+            self.layout_changed = true;
+        }
+    }
+
+    /// Gives the room of all elements back. The header is not changed: it is to be deleted.
+    ///
+    /// # Errors
+    /// If the index of the chunks is damaged.
+    pub fn free(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+        if !self.description.external.is_empty() {
+            return Ok(());
+        }
+        if let Some(Chunks { table, .. }) = &mut self.chunks {
+            file.resources.chunks.clear();
+            return table.delete(edit);
+        }
+        if let Layout::Contiguous(contiguous) = &self.description.layout.layout
+            && contiguous.address.is_defined()
+        {
+            let elements = self.description.dataspace.element_count();
+            let bytes =
+                elements.and_then(|elements| elements.checked_mul(u64::from(self.description.datatype.size)));
+            let bytes = contiguous.size.or(bytes).unwrap_or(0);
+            edit.store().check_inside(contiguous.address, bytes, "raw data")?;
+            edit.free(SpaceKind::RawData, contiguous.address, bytes)?;
+        }
+        Ok(())
+    }
+
+    fn external(&self, file: &OpenFile, dims: &Dims) -> ExternalSource {
+        let pieces = self.description.external.iter();
+        ExternalSource {
+            dims: dims.clone(),
+            pieces: Piece::row(pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size))),
+            files: Box::new(RawFiles::to_write(file.resolver.clone())),
+        }
+    }
+}

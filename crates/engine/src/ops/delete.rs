@@ -1,0 +1,38 @@
+//! Deleting links, and the objects that no link leads to any more.
+
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{Layout, MessageType};
+
+use super::{DatasetWriter, OpenFile};
+use crate::error::Result;
+use crate::object::group_edit;
+use crate::object::header::ObjectHeader;
+use crate::store::Edit;
+
+impl OpenFile {
+    /// Takes a link out of a group. An object without links left is deleted with all that only it leads to, and the
+    /// room of its data is given back.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) if there is no link of that name.
+    pub fn remove_link(&self, edit: &mut Edit<'_>, group: Address, name: &[u8]) -> Result<()> {
+        group_edit::remove_link(&self.container, edit, group, name, &mut |edit, header| {
+            self.free_raw_data(edit, header)
+        })
+    }
+
+    /// Gives the room of a dataset's elements back.
+    fn free_raw_data(&self, edit: &mut Edit<'_>, header: &ObjectHeader) -> Result<()> {
+        if !header.contains(MessageType::DATA_LAYOUT) {
+            return Ok(());
+        }
+        let address = header.address();
+        self.forget_dataset(address);
+        let mut writer = DatasetWriter::open(self, address)?;
+        match writer.description().layout.layout {
+            // What other datasets hold is theirs.
+            Layout::Virtual(_) => Ok(()),
+            _ => writer.free(self, edit),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The datasets of a file that are being written.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use hyperslab_dataspace::Selection;
+use hyperslab_format::codec::Address;
+use parking_lot::Mutex;
+
+use super::{DatasetWriter, OpenFile};
+use crate::data::Origin;
+use crate::error::Result;
+use crate::store::Edit;
+
+/// Writers that are kept at most.
+const KEPT: usize = 256;
+
+/// Writers by the addresses of their headers. Whoever takes one has the right to change the file first.
+#[derive(Debug, Default)]
+pub struct Writers {
+    known: Mutex<HashMap<Address, DatasetWriter>>,
+}
+
+impl OpenFile {
+    /// Does something with the writer of a dataset.
+    fn with_writer<T>(
+        &self,
+        edit: &mut Edit<'_>,
+        dataset: Address,
+        work: impl FnOnce(&mut DatasetWriter, &mut Edit<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut known = self.writers.known.lock();
+        if !known.contains_key(&dataset) && known.len() >= KEPT {
+            for (_, mut writer) in known.drain() {
+                writer.flush(self, edit)?;
+            }
+        }
+        let writer = match known.entry(dataset) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(DatasetWriter::open(self, dataset)?),
+        };
+        work(writer, edit)
+    }
+
+    /// Writes the selected elements of the dataset whose header lies at `dataset`.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::write`].
+    pub fn write_dataset(
+        &self,
+        edit: &mut Edit<'_>,
+        dataset: Address,
+        selection: &Selection,
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        self.with_writer(edit, dataset, |writer, edit| writer.write(self, edit, selection, from))
+    }
+
+    /// Changes the shape of a dataset.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::resize`].
+    pub fn resize_dataset(&self, edit: &mut Edit<'_>, dataset: Address, dims: &[u64]) -> Result<()> {
+        self.with_writer(edit, dataset, |writer, edit| writer.resize(self, edit, dims))
+    }
+
+    /// Makes a dataset longer along a dimension and writes the new elements, an array of the shape `dims`.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::append`].
+    pub fn append_to_dataset(
+        &self,
+        edit: &mut Edit<'_>,
+        dataset: Address,
+        axis: usize,
+        dims: &[u64],
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        self.with_writer(edit, dataset, |writer, edit| writer.append(self, edit, axis, dims, from))
+    }
+
+    /// Makes sure that whoever reads the dataset finds everything in the file.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::flush`].
+    pub fn settle(&self, dataset: Address) -> Result<()> {
+        if !self.container.store.is_writable() {
+            return Ok(());
+        }
+        let waits = self.writers.known.lock().get(&dataset).is_some_and(|writer| writer.is_ahead());
+        if !waits {
+            return Ok(());
+        }
+        let mut edit = self.container.store.edit()?;
+        if let Some(writer) = self.writers.known.lock().get_mut(&dataset) {
+            writer.flush(self, &mut edit)?;
+        }
+        self.finish(edit)
+    }
+
+    /// To be called when an operation has ended: commits if there is much to commit, and all of it then.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn finish(&self, mut edit: Edit<'_>) -> Result<()> {
+        if edit.is_crowded() { self.flush_in(&mut edit) } else { Ok(()) }
+    }
+
+    /// Writes everything that was changed: the file on the medium is what it is in memory.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    pub fn flush(&self) -> Result<()> {
+        self.flush_in(&mut self.container.store.edit()?)
+    }
+
+    fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
+        for writer in self.writers.known.lock().values_mut() {
+            writer.flush(self, edit)?;
+        }
+        edit.commit()
+    }
+
+    /// Forgets what is known of a dataset that is no more.
+    pub fn forget_dataset(&self, dataset: Address) {
+        self.writers.known.lock().remove(&dataset);
+        self.resources.chunks.clear();
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        if self.container.store.is_writable()
+            && let Err(error) = self.flush()
+        {
+            tracing::error!(%error, file = self.container.store.name(), "changes of a file that was dropped are lost");
+        }
+    }
+}

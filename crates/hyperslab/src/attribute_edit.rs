@@ -1,0 +1,261 @@
+//! Setting, renaming and removing attributes, and comments.
+
+use std::borrow::Cow;
+
+use hyperslab_engine::object::attribute_edit::{self, NewAttribute};
+use hyperslab_engine::store::Edit;
+use hyperslab_engine::{Error, Result};
+use ndarray::{ArrayBase, Data, Dimension};
+
+use crate::datatype::StringPadding;
+use crate::group_edit::charset;
+use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object};
+
+/// What an attribute can be set to: a number, text, a slice, vector or array; any other [`H5Type`] in [`Scalar`].
+///
+/// ```
+/// let file = hyperslab::FileOptions::new().create_in_memory()?;
+/// file.set_attr("units", "K")?;
+/// file.set_attr("offset", 273.15)?;
+/// file.set_attr("range", [0_u16, 500])?;
+/// file.set_attr("names", ["a", "bcd"])?;
+/// assert_eq!(file.attr("units")?.read_strings()?.into_raw_vec_and_offset().0, ["K"]);
+/// assert_eq!(file.attr("range")?.read::<i32>()?.into_raw_vec_and_offset().0, [0, 500]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+pub trait AttributeValue {
+    /// The value as the file is to store it.
+    fn content(&self) -> AttributeContent<'_>;
+}
+
+/// A value as the file is to store it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum AttributeContent<'a> {
+    /// Elements of a type.
+    Elements {
+        /// The type.
+        datatype: Datatype,
+        /// How many there are.
+        dataspace: Dataspace,
+        /// Their bytes.
+        bytes: Cow<'a, [u8]>,
+    },
+    /// Text.
+    Strings {
+        /// How many there are.
+        dataspace: Dataspace,
+        /// The texts.
+        texts: Vec<&'a str>,
+    },
+}
+
+/// One element, as the value of an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scalar<T>(pub T);
+
+fn one<T: H5Type>(value: &T) -> AttributeContent<'_> {
+    let bytes = T::to_bytes(std::slice::from_ref(value));
+    AttributeContent::Elements { datatype: T::datatype(), dataspace: Dataspace::Scalar, bytes }
+}
+
+fn many<'a, A: ArrayData + ?Sized>(array: &'a A) -> AttributeContent<'a> {
+    let bytes = match array.elements() {
+        Cow::Borrowed(elements) => <A::Element as H5Type>::to_bytes(elements),
+        Cow::Owned(elements) => Cow::Owned(<A::Element as H5Type>::to_bytes(&elements).into_owned()),
+    };
+    let dims = array.dims();
+    let dataspace = if dims.is_empty() { Dataspace::Scalar } else { Dataspace::simple(&dims) };
+    AttributeContent::Elements { datatype: <A::Element as H5Type>::datatype(), dataspace, bytes }
+}
+
+impl<T: H5Type> AttributeValue for Scalar<T> {
+    fn content(&self) -> AttributeContent<'_> {
+        one(&self.0)
+    }
+}
+
+macro_rules! scalars {
+    ($($type:ty)*) => {$(
+        impl AttributeValue for $type {
+            fn content(&self) -> AttributeContent<'_> {
+                one(self)
+            }
+        }
+
+        impl AttributeValue for [$type] {
+            fn content(&self) -> AttributeContent<'_> {
+                many(self)
+            }
+        }
+
+        impl<const N: usize> AttributeValue for [$type; N] {
+            fn content(&self) -> AttributeContent<'_> {
+                many(self)
+            }
+        }
+
+        impl AttributeValue for Vec<$type> {
+            fn content(&self) -> AttributeContent<'_> {
+                many(self)
+            }
+        }
+    )*};
+}
+
+scalars!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool);
+
+impl<T: H5Type, S: Data<Elem = T>, D: Dimension> AttributeValue for ArrayBase<S, D> {
+    fn content(&self) -> AttributeContent<'_> {
+        many(self)
+    }
+}
+
+impl AttributeValue for str {
+    fn content(&self) -> AttributeContent<'_> {
+        AttributeContent::Strings { dataspace: Dataspace::Scalar, texts: vec![self] }
+    }
+}
+
+impl AttributeValue for String {
+    fn content(&self) -> AttributeContent<'_> {
+        self.as_str().content()
+    }
+}
+
+fn texts<'a, S: AsRef<str>>(texts: &'a [S]) -> AttributeContent<'a> {
+    let dataspace = Dataspace::simple(&[texts.len() as u64]);
+    AttributeContent::Strings { dataspace, texts: texts.iter().map(AsRef::as_ref).collect() }
+}
+
+macro_rules! strings {
+    ($($type:ty)*) => {$(
+        impl AttributeValue for [$type] {
+            fn content(&self) -> AttributeContent<'_> {
+                texts(self)
+            }
+        }
+
+        impl<const N: usize> AttributeValue for [$type; N] {
+            fn content(&self) -> AttributeContent<'_> {
+                texts(self)
+            }
+        }
+
+        impl AttributeValue for Vec<$type> {
+            fn content(&self) -> AttributeContent<'_> {
+                texts(self)
+            }
+        }
+    )*};
+}
+
+strings!(&str String);
+
+impl<V: AttributeValue + ?Sized> AttributeValue for &V {
+    fn content(&self) -> AttributeContent<'_> {
+        (**self).content()
+    }
+}
+
+impl Object {
+    fn change<T>(
+        &self,
+        what: impl FnOnce() -> String,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut edit = self.file().container.store.edit()?;
+        let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
+        self.file().finish(edit)?;
+        Ok(outcome)
+    }
+
+    /// Sets an attribute: makes it, or puts another value, type and shape in place of what it has.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only, or if the value is too long
+    /// for an object of the oldest format.
+    pub fn set_attr<V: AttributeValue + ?Sized>(&self, name: &str, value: &V) -> Result<()>
+    where
+        V: AttributeValue,
+    {
+        self.set_content(name, value.content())
+    }
+
+    /// Sets an attribute to elements as they are stored.
+    ///
+    /// # Errors
+    /// As [`set_attr`](Self::set_attr), and if there are more or fewer bytes than the elements have.
+    pub fn set_attr_stored(
+        &self,
+        name: &str,
+        datatype: &Datatype,
+        dataspace: &Dataspace,
+        bytes: &[u8],
+    ) -> Result<()> {
+        let what = || format!("cannot set the attribute `{name}` of `{}`", self.name());
+        self.change(what, |edit| {
+            let attribute = NewAttribute {
+                name: name.as_bytes(),
+                charset: charset(name),
+                datatype,
+                committed: None,
+                dataspace,
+                data: bytes,
+            };
+            attribute_edit::set(&self.file().container, edit, self.address(), &attribute)
+        })
+    }
+
+    fn set_content(&self, name: &str, content: AttributeContent<'_>) -> Result<()> {
+        match content {
+            AttributeContent::Elements { datatype, dataspace, bytes } => {
+                self.set_attr_stored(name, &datatype, &dataspace, &bytes)
+            }
+            AttributeContent::Strings { dataspace, texts } => self.set_texts(name, &dataspace, &texts),
+        }
+    }
+
+    fn set_texts(&self, name: &str, dataspace: &Dataspace, texts: &[&str]) -> Result<()> {
+        let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0).max(1);
+        let size = u32::try_from(longest).map_err(|_| Error::Misuse("text of 4 GiB or more".into()))?;
+        let charset =
+            if texts.iter().all(|text| text.is_ascii()) { CharacterSet::Ascii } else { CharacterSet::Utf8 };
+        let datatype = Datatype::fixed_string(size, StringPadding::NullPadded, charset);
+        let mut bytes = vec![0; longest.saturating_mul(texts.len())];
+        for (place, text) in bytes.chunks_exact_mut(longest).zip(texts) {
+            place.iter_mut().zip(text.as_bytes()).for_each(|(to, from)| *to = *from);
+        }
+        self.set_attr_stored(name, &datatype, dataspace, &bytes)
+    }
+
+    /// Removes an attribute.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none of that name.
+    pub fn remove_attr(&self, name: &str) -> Result<()> {
+        let what = || format!("cannot remove the attribute `{name}` of `{}`", self.name());
+        self.change(what, |edit| {
+            attribute_edit::remove(&self.file().container, edit, self.address(), name.as_bytes())
+        })
+    }
+
+    /// Gives an attribute another name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none of the old name,
+    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if there is one of the new name.
+    pub fn rename_attr(&self, from: &str, to: &str) -> Result<()> {
+        let what = || format!("cannot rename the attribute `{from}` of `{}`", self.name());
+        self.change(what, |edit| {
+            let container = &self.file().container;
+            attribute_edit::rename(
+                container,
+                edit,
+                self.address(),
+                from.as_bytes(),
+                (to.as_bytes(), charset(to)),
+            )
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! Making files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperslab_engine::object::group_edit::{GroupOptions as EngineGroupOptions, LinkOrder};
+use hyperslab_engine::object::header_edit::AttributeOrder;
+use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::store::{CreateOptions, StoreOptions};
+use hyperslab_engine::{Error, LibverBounds, Result};
+use hyperslab_filter::Registry;
+use hyperslab_vfd::{Access, Core, Driver, Sec2};
+
+use crate::File;
+use crate::external::{Beside, ExternalFiles};
+
+/// How to make a file.
+///
+/// ```
+/// use hyperslab::{FileOptions, LibraryVersion, LibverBounds};
+/// let file = FileOptions::new()
+///     .libver(LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST)?)
+///     .user_block(512)
+///     .create_in_memory()?;
+/// assert_eq!(file.info().superblock_version, 3);
+/// assert_eq!(file.info().user_block, 512);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct FileOptions {
+    create: CreateOptions,
+    root: EngineGroupOptions,
+    store: StoreOptions,
+    external: ExternalFiles,
+}
+
+impl FileOptions {
+    /// A file that HDF5 1.8 and later open, without a user block.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The versions of the library that shall read the file: [`LibverBounds::DEFAULT`] unless told otherwise.
+    #[must_use]
+    pub fn libver(mut self, bounds: LibverBounds) -> Self {
+        self.store.write = Some(bounds);
+        self
+    }
+
+    /// Bytes before the HDF5 file that are free for anything: 0 or a power of two from 512 on.
+    #[must_use]
+    pub fn user_block(mut self, bytes: u64) -> Self {
+        self.create.user_block = bytes;
+        self
+    }
+
+    /// Bytes of addresses and of lengths in the file: 2, 4 or 8 each, 8 by default.
+    #[must_use]
+    pub fn sizes(mut self, offsets: u8, lengths: u8) -> Self {
+        self.create.params.size_of_offsets = offsets;
+        self.create.params.size_of_lengths = lengths;
+        self
+    }
+
+    /// Half of the children of a node of old groups' B-trees, and half of the links of a symbol table node: 16 and 4
+    /// by default.
+    #[must_use]
+    pub fn symbol_table_ranks(mut self, btree: u16, node: u16) -> Self {
+        self.create.group_internal_k = btree;
+        self.create.group_leaf_k = node;
+        self
+    }
+
+    /// Half of the children of a node of a version 1 B-tree of chunks: 32 by default.
+    #[must_use]
+    pub fn chunk_btree_rank(mut self, rank: u16) -> Self {
+        self.create.indexed_storage_k = rank;
+        self
+    }
+
+    /// Whether the root group remembers the order in which its links and attributes were created.
+    #[must_use]
+    pub fn track_order(mut self, yes: bool) -> Self {
+        self.root.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
+        self.root.attribute_order = if yes { AttributeOrder::Indexed } else { AttributeOrder::Untracked };
+        self
+    }
+
+    /// The filters that may be used.
+    #[must_use]
+    pub fn filters(mut self, filters: Registry) -> Self {
+        self.store.filters = filters;
+        self
+    }
+
+    /// Bytes of chunks that are kept in memory, before they are encoded or after they were decoded: 64 MiB by default.
+    #[must_use]
+    pub fn chunk_cache(mut self, bytes: u64) -> Self {
+        self.store.chunk_cache = bytes;
+        self
+    }
+
+    /// Which other files datasets may lie in.
+    #[must_use]
+    pub fn external_files(mut self, external: ExternalFiles) -> Self {
+        self.external = external;
+        self
+    }
+
+    /// Makes the file at `path`, in place of one that is there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be made, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if
+    /// the options cannot be.
+    pub fn create(self, path: impl AsRef<Path>) -> Result<File> {
+        self.create_at(path.as_ref(), Access::Create)
+    }
+
+    /// Makes the file at `path`, where there is none.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), and if there is one.
+    pub fn create_new(self, path: impl AsRef<Path>) -> Result<File> {
+        self.create_at(path.as_ref(), Access::CreateNew)
+    }
+
+    fn create_at(self, path: &Path, access: Access) -> Result<File> {
+        let driver = Sec2::open(path, access)
+            .map_err(|source| Error::Io { action: format!("cannot make `{}`", path.display()), source })?;
+        let resolver = Beside::new(path, self.external, self.store.clone(), 0);
+        let file = self.create_with(Arc::new(driver))?;
+        File::of(file.with_resolver(Arc::new(resolver)))
+    }
+
+    /// Makes a file in memory. What it holds can be had with [`File::to_bytes`].
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_in_memory(self) -> Result<File> {
+        File::of(self.create_with(Arc::new(Core::from_vec("file in memory", Vec::new())))?)
+    }
+
+    /// Makes a file in what a driver of one's own holds; its bytes are lost.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
+        File::of(self.create_with(driver)?)
+    }
+
+    fn create_with(self, driver: Arc<dyn Driver>) -> Result<OpenFile> {
+        let store =
+            StoreOptions { write: Some(self.store.write.unwrap_or(LibverBounds::DEFAULT)), ..self.store };
+        OpenFile::create(driver, &self.create, &self.root, store)
+    }
+}
+
+impl File {
+    /// Makes a file at `path`, in place of one that is there, that HDF5 1.8 and later open.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("new.h5");
+    /// let file = hyperslab::File::create(&path)?;
+    /// file.create_group("measurements/monday")?;
+    /// file.close()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`FileOptions::create`].
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        FileOptions::new().create(path)
+    }
+
+    /// Opens the file at `path` for reading and writing.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`](crate::OpenOptions::open).
+    pub fn open_rw(path: impl AsRef<Path>) -> Result<Self> {
+        crate::OpenOptions::new().write(LibverBounds::DEFAULT).open(path)
+    }
+
+    /// Whether the file may be changed.
+    pub fn is_writable(&self) -> bool {
+        self.root().file().container.store.is_writable()
+    }
+
+    /// Writes everything that was changed. Until then changes are in memory, and who opens the file does not see them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the medium fails; those of filters.
+    pub fn flush(&self) -> Result<()> {
+        if self.is_writable() { self.root().file().flush() } else { Ok(()) }
+    }
+
+    /// Writes everything that was changed, and says if that fails. A file that is dropped is flushed too, but errors
+    /// are only logged.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn close(self) -> Result<()> {
+        self.flush()
+    }
+
+    /// The bytes of the whole file, flushed before.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.flush()?;
+        self.root().file().container.store.image()
+    }
+}

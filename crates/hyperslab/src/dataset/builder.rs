@@ -1,0 +1,395 @@
+//! Making datasets.
+
+use hyperslab_engine::format::{AllocationTime as StoredAllocation, FillWriteTime};
+use hyperslab_engine::object::dataset::{ExternalPiece, Fill, FillDescription};
+use hyperslab_engine::object::header_edit::{self, AttributeOrder, NewHeader};
+use hyperslab_engine::object::link::LinkTarget as EngineTarget;
+use hyperslab_engine::ops::{NewDataset, NewLayout};
+use hyperslab_engine::{Address, Error, Result};
+use hyperslab_filter::{Pipeline, Stage};
+
+use super::data::ArrayData;
+use crate::datatype::convert::Conversions;
+use crate::group_edit::insert;
+use crate::{AllocationTime, Dataset, Dataspace, Datatype, FillTime, Group, H5Type, NamedDatatype};
+
+/// Bytes that a chunk of one's own choice has about.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+/// Bytes that a chunk has at least, if the dataset is not smaller.
+const LEAST_CHUNK_BYTES: u64 = 16 << 10;
+
+/// What a new dataset shall be; made by [`Group::new_dataset`].
+///
+/// ```
+/// let file = hyperslab::FileOptions::new().create_in_memory()?;
+/// let images = file
+///     .new_dataset("camera/images")
+///     .of::<u16>()
+///     .shape(&[0, 480, 640])
+///     .max_shape(&[None, Some(480), Some(640)])
+///     .chunks(&[1, 480, 640])
+///     .fill(u16::MAX)
+///     .create()?;
+/// images.resize(&[3, 480, 640])?;
+/// assert_eq!(images.read_slice::<u16>(&hyperslab::s![2, 5, 7])?.into_raw_vec_and_offset().0, [u16::MAX]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a dataset is made by `create` or one of the methods that write"]
+pub struct DatasetBuilder {
+    group: Group,
+    path: String,
+    datatype: Option<Datatype>,
+    committed: Option<Address>,
+    dims: Option<Vec<u64>>,
+    null: bool,
+    max_dims: Option<Vec<Option<u64>>>,
+    unlimited: bool,
+    storage: Storage,
+    edges_unfiltered: bool,
+    stages: Vec<Stage>,
+    fill: FillWanted,
+    fill_time: FillWriteTime,
+    allocation_time: StoredAllocation,
+    header: NewHeader,
+    times: bool,
+}
+
+/// How elements shall be stored.
+#[derive(Debug, Clone)]
+enum Storage {
+    /// As the rest needs it.
+    Any,
+    Compact,
+    Contiguous,
+    Chunks(Vec<u64>),
+    AutoChunks,
+    External(Vec<ExternalPiece>),
+}
+
+/// The fill value that is asked for.
+#[derive(Debug, Clone)]
+enum FillWanted {
+    Default,
+    Undefined,
+    /// An element of that type.
+    Value(Datatype, Vec<u8>),
+    Stored(Vec<u8>),
+}
+
+impl Group {
+    /// Begins a dataset at `path`; groups on the way are made where there are none.
+    pub fn new_dataset(&self, path: &str) -> DatasetBuilder {
+        DatasetBuilder {
+            group: self.clone(),
+            path: path.to_owned(),
+            datatype: None,
+            committed: None,
+            dims: None,
+            null: false,
+            max_dims: None,
+            unlimited: false,
+            storage: Storage::Any,
+            edges_unfiltered: false,
+            stages: Vec::new(),
+            fill: FillWanted::Default,
+            fill_time: FillWriteTime::IF_SET,
+            allocation_time: StoredAllocation::DEFAULT,
+            header: NewHeader::default(),
+            times: false,
+        }
+    }
+}
+
+impl DatasetBuilder {
+    /// Elements of the type that `T` has in memory.
+    pub fn of<T: H5Type>(self) -> Self {
+        self.datatype(T::datatype())
+    }
+
+    /// Elements of that type.
+    pub fn datatype(mut self, datatype: Datatype) -> Self {
+        self.datatype = Some(datatype);
+        self.committed = None;
+        self
+    }
+
+    /// Elements of a type that is committed in the same file, which the dataset then shares.
+    pub fn committed(mut self, datatype: &NamedDatatype) -> Self {
+        self.datatype = Some(datatype.datatype().clone());
+        self.committed = Some(datatype.address());
+        self
+    }
+
+    /// The size of each dimension, slowest first; none at all for one element without shape.
+    pub fn shape(mut self, dims: &[u64]) -> Self {
+        self.dims = Some(dims.to_vec());
+        self
+    }
+
+    /// No elements and no shape.
+    pub fn null(mut self) -> Self {
+        self.null = true;
+        self
+    }
+
+    /// How large each dimension may become; [`None`] without end. Datasets that may grow are stored in chunks.
+    pub fn max_shape(mut self, dims: &[Option<u64>]) -> Self {
+        self.max_dims = Some(dims.to_vec());
+        self
+    }
+
+    /// All dimensions may grow without end.
+    pub fn unlimited(mut self) -> Self {
+        self.unlimited = true;
+        self
+    }
+
+    /// Chunks of that shape.
+    pub fn chunks(mut self, chunk: &[u64]) -> Self {
+        self.storage = Storage::Chunks(chunk.to_vec());
+        self
+    }
+
+    /// Chunks of a shape that is chosen by the dataset's: of about 1 MiB, and as long in each dimension as the dataset
+    /// is, by proportion.
+    pub fn auto_chunks(mut self) -> Self {
+        self.storage = Storage::AutoChunks;
+        self
+    }
+
+    /// Elements in the object header, where they are read with it. At most about 64 KB.
+    pub fn compact(mut self) -> Self {
+        self.storage = Storage::Compact;
+        self
+    }
+
+    /// Elements side by side, as it is by default for datasets that do not grow and have no filters.
+    pub fn contiguous(mut self) -> Self {
+        self.storage = Storage::Contiguous;
+        self
+    }
+
+    /// Elements in other files, piece by piece: the name of a file, the offset of the first byte in it, and the number
+    /// of bytes, [`None`] for the last piece if it goes on without end.
+    pub fn external(mut self, pieces: &[(&str, u64, Option<u64>)]) -> Self {
+        let piece = |(file, offset, size): &(&str, u64, Option<u64>)| ExternalPiece {
+            file: file.as_bytes().to_vec(),
+            offset: *offset,
+            size: *size,
+        };
+        self.storage = Storage::External(pieces.iter().map(piece).collect());
+        self
+    }
+
+    /// Chunks that reach beyond the dataset pass no filters (library version 1.10 and later).
+    pub fn unfiltered_edges(mut self) -> Self {
+        self.edges_unfiltered = true;
+        self
+    }
+
+    /// Chunks pass this filter behind those named before. Its parameters are given as they are stored.
+    pub fn stage(mut self, stage: Stage) -> Self {
+        self.stages.push(stage);
+        self
+    }
+
+    /// The value of elements that were never written, converted to the dataset's type.
+    pub fn fill<T: H5Type>(mut self, value: T) -> Self {
+        self.fill = FillWanted::Value(T::datatype(), T::to_bytes(&[value]).into_owned());
+        self
+    }
+
+    /// The value of elements that were never written, as bytes of one stored element.
+    pub fn fill_stored(mut self, element: &[u8]) -> Self {
+        self.fill = FillWanted::Stored(element.to_vec());
+        self
+    }
+
+    /// Elements that were never written have no value that could be relied on.
+    pub fn no_fill(mut self) -> Self {
+        self.fill = FillWanted::Undefined;
+        self
+    }
+
+    /// When fill values are written: [`FillTime::IfSet`] by default.
+    pub fn fill_time(mut self, time: FillTime) -> Self {
+        self.fill_time = time.stored();
+        self
+    }
+
+    /// When space is allocated: what is usual for the layout by default.
+    pub fn allocation_time(mut self, time: AllocationTime) -> Self {
+        self.allocation_time = time.stored();
+        self
+    }
+
+    /// Whether the header keeps times.
+    pub fn track_times(mut self, yes: bool) -> Self {
+        self.times = yes;
+        self
+    }
+
+    /// Whether the order in which attributes are created is remembered.
+    pub fn track_order(mut self, yes: bool) -> Self {
+        self.header.attribute_order = if yes { AttributeOrder::Indexed } else { AttributeOrder::Untracked };
+        self
+    }
+
+    /// Makes the dataset. Nothing is written to it yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the name is taken, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse)
+    /// if type or shape are missing, if what is asked for contradicts itself, or if the file is open for reading only.
+    pub fn create(self) -> Result<Dataset> {
+        let (group, path) = (self.group.clone(), self.path.clone());
+        let what = || format!("cannot make the dataset `{path}`");
+        let new = self.describe().map_err(|error| error.context(what()))?;
+        group.change(what, |edit| {
+            let (parent, name) = group.parent_of(edit, &path)?;
+            group.refuse_taken(parent, name)?;
+            let address = group.file().create_dataset(edit, &new)?;
+            insert(&group, edit, parent, name, EngineTarget::Hard(address))
+        })?;
+        group.dataset(&path)
+    }
+
+    /// Makes the dataset and writes all of it. Type and shape are those of the array unless they were given.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").write(&[1.5, 2.5])?;
+    /// assert_eq!(dataset.read_raw::<f64>()?, [1.5, 2.5]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`create`](Self::create) and [`Dataset::write`].
+    pub fn write<A: ArrayData + ?Sized>(mut self, array: &A) -> Result<Dataset> {
+        self.datatype.get_or_insert_with(<A::Element as H5Type>::datatype);
+        self.dims.get_or_insert_with(|| array.dims());
+        let dataset = self.create()?;
+        dataset.write(array)?;
+        Ok(dataset)
+    }
+
+    /// Makes a dataset of one element without shape and writes it.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_scalar<T: H5Type>(mut self, value: T) -> Result<Dataset> {
+        self.datatype.get_or_insert_with(T::datatype);
+        self.dims.get_or_insert_with(Vec::new);
+        let dataset = self.create()?;
+        dataset.write_scalar(value)?;
+        Ok(dataset)
+    }
+
+    fn describe(self) -> Result<NewDataset> {
+        let missing =
+            |what: &str| Error::Misuse(format!("the dataset has no {what}: say which with `{what}`"));
+        let datatype = self.datatype.clone().ok_or_else(|| missing("datatype"))?;
+        let dataspace = self.dataspace(&|| missing("shape"))?;
+        let layout = self.layout(&dataspace, &datatype)?;
+        let fill = FillDescription {
+            value: self.fill_value(&datatype)?,
+            write_time: self.fill_time,
+            allocation_time: self.allocation_time,
+        };
+        let header = if self.times { self.header.with_times(header_edit::now()) } else { self.header };
+        let pipeline = Pipeline::new(self.stages);
+        let committed = self.committed;
+        Ok(NewDataset { datatype, committed, dataspace, layout, pipeline, fill, header })
+    }
+
+    fn dataspace(&self, missing: &dyn Fn() -> Error) -> Result<Dataspace> {
+        if self.null {
+            return Ok(Dataspace::Null);
+        }
+        let dims = self.dims.as_ref().ok_or_else(missing)?;
+        if dims.is_empty() {
+            return Ok(Dataspace::Scalar);
+        }
+        let max_dims = match &self.max_dims {
+            Some(max_dims) => Some(max_dims.clone()),
+            None => self.unlimited.then(|| vec![None; dims.len()]),
+        };
+        match max_dims {
+            Some(max_dims) => Ok(Dataspace::extendible(dims, &max_dims)?),
+            None => Ok(Dataspace::simple(dims)),
+        }
+    }
+
+    fn layout(&self, dataspace: &Dataspace, datatype: &Datatype) -> Result<NewLayout> {
+        let chunked = |chunk: &[u64]| NewLayout::Chunked {
+            chunk: chunk.iter().copied().collect(),
+            edges_unfiltered: self.edges_unfiltered,
+        };
+        Ok(match &self.storage {
+            Storage::Compact => NewLayout::Compact,
+            Storage::Contiguous => NewLayout::Contiguous,
+            Storage::External(pieces) => NewLayout::External(pieces.clone()),
+            Storage::Chunks(chunk) => chunked(chunk),
+            Storage::Any if self.stages.is_empty() && !dataspace.is_extendible() => NewLayout::Contiguous,
+            Storage::Any | Storage::AutoChunks => chunked(&auto_chunk(dataspace, u64::from(datatype.size))?),
+        })
+    }
+
+    fn fill_value(&self, datatype: &Datatype) -> Result<Fill> {
+        Ok(match &self.fill {
+            FillWanted::Default => Fill::Default,
+            FillWanted::Undefined => Fill::Undefined,
+            FillWanted::Stored(element) => Fill::User(element.clone()),
+            FillWanted::Value(memory, value) => {
+                let plan = Conversions::default().plan(memory, datatype)?;
+                let mut element = vec![0; datatype.size as usize];
+                plan.convert(value, &mut element, 1)?;
+                Fill::User(element)
+            }
+        })
+    }
+}
+
+/// A chunk of about [`CHUNK_BYTES`] bytes: dimensions that are short stay whole, longer ones are halved in turn, the
+/// longest first. Dimensions without elements count as one that will have some.
+fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {
+    if !matches!(dataspace, Dataspace::Simple(_)) {
+        return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
+    }
+    let most = dataspace.max_dims();
+    let open = |dimension: usize| most.get(dimension).is_some_and(Option::is_none);
+    let mut chunk: Vec<u64> = dataspace
+        .dims()
+        .iter()
+        .enumerate()
+        .map(|(dimension, size)| if open(dimension) { (*size).max(1024) } else { (*size).max(1) })
+        .collect();
+    let bytes =
+        |chunk: &[u64]| chunk.iter().fold(element_size.max(1), |product, size| product.saturating_mul(*size));
+    // What is small stays in few chunks; what is large gets chunks that many can read at once.
+    let target = (bytes(&chunk) / 64).clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
+    while bytes(&chunk) > target {
+        let Some(longest) = chunk.iter_mut().max().filter(|size| **size > 1) else { break };
+        *longest = longest.div_ceil(2);
+    }
+    Ok(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_neither_small_nor_large() {
+        let chunk = |dims: &[u64], size| auto_chunk(&Dataspace::simple(dims), size).unwrap();
+        assert_eq!(chunk(&[10], 8), [10]);
+        assert_eq!(chunk(&[0], 8), [1]);
+        assert_eq!(chunk(&[1 << 30], 8), [1 << 17]);
+        assert_eq!(chunk(&[4096, 4096], 8), [512, 256]);
+        assert_eq!(chunk(&[1, 1], 1 << 30), [1, 1]);
+        let growing = Dataspace::extendible(&[0, 100], &[None, Some(100)]).unwrap();
+        assert_eq!(auto_chunk(&growing, 4).unwrap(), [64, 100]);
+        assert!(auto_chunk(&Dataspace::Scalar, 4).is_err());
+    }
+}

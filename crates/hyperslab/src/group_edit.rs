@@ -1,0 +1,314 @@
+//! Changing groups: new groups, links, other names, deletion.
+
+use std::sync::Arc;
+
+use hyperslab_engine::object::group_edit::{self, GroupOptions as EngineOptions, LinkOrder};
+use hyperslab_engine::object::header_edit::AttributeOrder;
+use hyperslab_engine::object::link::{Link as EngineLink, LinkTarget as EngineTarget};
+use hyperslab_engine::store::Edit;
+use hyperslab_engine::{Address, Error, Result};
+
+use crate::{CharacterSet, Group, Object};
+
+/// How a group is made.
+///
+/// ```
+/// use hyperslab::{FileOptions, GroupOptions};
+/// let file = FileOptions::new().create_in_memory()?;
+/// let group = file.create_group_with("log", GroupOptions::new().track_order(true))?;
+/// assert!(group.attribute_order().0);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GroupOptions(EngineOptions);
+
+impl GroupOptions {
+    /// What [`Group::create_group`] makes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether the order in which links and attributes are created is remembered.
+    #[must_use]
+    pub fn track_order(mut self, yes: bool) -> Self {
+        self.0.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
+        self.0.attribute_order = if yes { AttributeOrder::Indexed } else { AttributeOrder::Untracked };
+        self
+    }
+
+    /// Up to how many links are kept in the header, and below how many they come back to it: 8 and 6 by default.
+    #[must_use]
+    pub fn link_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
+        self.0.phase_change.max_compact = max_compact;
+        self.0.phase_change.min_dense = min_dense;
+        self
+    }
+
+    /// Whether the header keeps the times of its creation and changes.
+    #[must_use]
+    pub fn track_times(mut self, yes: bool) -> Self {
+        self.0.times = yes;
+        self
+    }
+}
+
+/// The character set that a name needs.
+pub(crate) fn charset(name: &str) -> CharacterSet {
+    if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 }
+}
+
+impl Group {
+    /// Does something with the right to change the file, and names what it was about if it fails.
+    pub(crate) fn change<T>(
+        &self,
+        what: impl FnOnce() -> String,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut edit = self.file().container.store.edit().map_err(|error| error.context(what_of(self)))?;
+        let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
+        self.file().finish(edit)?;
+        Ok(outcome)
+    }
+
+    /// The group in which the last name of a path lies, and that name. Groups on the way are made where there are none.
+    pub(crate) fn parent_of<'p>(&self, edit: &mut Edit<'_>, path: &'p str) -> Result<(Address, &'p str)> {
+        let file = self.file();
+        let mut group = if path.starts_with('/') { file.root() } else { self.address() };
+        let mut names = path.split('/').filter(|name| !name.is_empty() && *name != ".").peekable();
+        let mut last = None;
+        while let Some(name) = names.next() {
+            if names.peek().is_none() {
+                last = Some(name);
+                break;
+            }
+            group = self.enter(edit, group, name)?;
+        }
+        let last = last.ok_or_else(|| Error::Misuse(format!("`{path}` names nothing that could be made")))?;
+        Ok((group, last))
+    }
+
+    /// The group of that name in a group, made if there is none.
+    fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
+        use hyperslab_engine::object::{header::ObjectHeader, kind::ObjectKind, path};
+        let container = &self.file().container;
+        match path::resolve(container, group, name.as_bytes()) {
+            Ok(path::Resolved::Object(header)) => match ObjectKind::of(&header) {
+                Some(ObjectKind::Group) => Ok(ObjectHeader::address(&header)),
+                _ => Err(Error::Misuse(format!("`{name}` is not a group: nothing can be made in it"))),
+            },
+            Ok(path::Resolved::External { .. }) => {
+                Err(Error::Misuse(format!("`{name}` leads to another file: open that one to change it")))
+            }
+            Err(error) if error.kind() == crate::ErrorKind::NotFound => {
+                let made = group_edit::create_group(container, edit, &EngineOptions::default())?;
+                insert(self, edit, group, name, EngineTarget::Hard(made))?;
+                Ok(made)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes a group. Groups on the way are made where there are none.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let c = file.create_group("a/b/c")?;
+    /// assert_eq!(c.name(), "/a/b/c");
+    /// assert_eq!(file.group("a/b")?.len()?, 1);
+    /// assert!(file.create_group("a/b").is_err());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the name is taken, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse)
+    /// if the file is open for reading only.
+    pub fn create_group(&self, path: &str) -> Result<Self> {
+        self.create_group_with(path, GroupOptions::default())
+    }
+
+    /// As [`create_group`](Self::create_group), made as `options` say.
+    ///
+    /// # Errors
+    /// As [`create_group`](Self::create_group).
+    pub fn create_group_with(&self, path: &str, options: GroupOptions) -> Result<Self> {
+        self.change(
+            || format!("cannot make the group `{path}`"),
+            |edit| {
+                let (parent, name) = self.parent_of(edit, path)?;
+                self.refuse_taken(parent, name)?;
+                let made = group_edit::create_group(&self.file().container, edit, &options.0)?;
+                insert(self, edit, parent, name, EngineTarget::Hard(made))
+            },
+        )?;
+        self.group(path)
+    }
+
+    /// The group at `path`, made if there is none.
+    ///
+    /// # Errors
+    /// As [`create_group`](Self::create_group), and if something else is at `path`.
+    pub fn require_group(&self, path: &str) -> Result<Self> {
+        match self.group(path) {
+            Err(error) if error.kind() == crate::ErrorKind::NotFound => self.create_group(path),
+            found => found,
+        }
+    }
+
+    /// An error if there is a link of that name, before anything is made for it.
+    pub(crate) fn refuse_taken(&self, group: Address, name: &str) -> Result<()> {
+        use hyperslab_engine::object::{group as links, header::ObjectHeader};
+        let container = &self.file().container;
+        let header = ObjectHeader::load(&container.store, group)?;
+        match links::find(container, &header, name.as_bytes())? {
+            Some(_) => Err(Error::Exists { what: "link", name: name.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes a link to an object of this file.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let monday = file.create_group("monday")?;
+    /// file.link_hard("latest", &monday)?;
+    /// assert_eq!(file.group("latest")?.token(), monday.token());
+    /// assert_eq!(monday.link_count()?, 2);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`create_group`](Self::create_group), and if the object is in another file.
+    pub fn link_hard(&self, path: &str, target: &Object) -> Result<()> {
+        if !Arc::ptr_eq(self.file(), target.file()) {
+            let other = "a hard link leads to an object of the same open file; use an external link";
+            return Err(Error::Misuse(other.into()));
+        }
+        self.change(
+            || format!("cannot make the link `{path}`"),
+            |edit| {
+                let (parent, name) = self.parent_of(edit, path)?;
+                let container = &self.file().container;
+                group_edit::add_hard_link(
+                    container,
+                    edit,
+                    parent,
+                    name.as_bytes(),
+                    charset(name),
+                    target.address(),
+                )
+            },
+        )
+    }
+
+    /// Makes a link to a path in this file, whether there is something or not.
+    ///
+    /// # Errors
+    /// As [`create_group`](Self::create_group).
+    pub fn link_soft(&self, path: &str, target: &str) -> Result<()> {
+        self.link_to(path, EngineTarget::Soft(target.as_bytes().to_vec()))
+    }
+
+    /// Makes a link to a path in another file, whether there is something or not.
+    ///
+    /// # Errors
+    /// As [`create_group`](Self::create_group).
+    pub fn link_external(&self, path: &str, file: &str, target: &str) -> Result<()> {
+        let (file, target) = (file.as_bytes().to_vec(), target.as_bytes().to_vec());
+        self.link_to(path, EngineTarget::External { file, path: target })
+    }
+
+    fn link_to(&self, path: &str, target: EngineTarget) -> Result<()> {
+        self.change(
+            || format!("cannot make the link `{path}`"),
+            |edit| {
+                let (parent, name) = self.parent_of(edit, path)?;
+                insert(self, edit, parent, name, target)
+            },
+        )
+    }
+
+    /// Takes the link at `path` away. An object that no other link leads to is deleted, with all that only it leads to.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.create_group("a/b")?;
+    /// file.remove("a")?;
+    /// assert!(file.is_empty()?);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none.
+    pub fn remove(&self, path: &str) -> Result<()> {
+        self.change(
+            || format!("cannot remove `{path}`"),
+            |edit| {
+                let (parent, name) = self.existing_parent(path)?;
+                self.file().remove_link(edit, parent, name.as_bytes())
+            },
+        )
+    }
+
+    /// Gives the link at `from` another path. Groups on the way are made where there are none.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.create_group("a/b")?;
+    /// file.rename("a/b", "c/d")?;
+    /// assert!(file.group("c/d").is_ok() && file.group("a/b").is_err());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none, [`ErrorKind::Exists`](crate::ErrorKind::Exists)
+    /// if the new path is taken.
+    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.change(
+            || format!("cannot rename `{from}` to `{to}`"),
+            |edit| {
+                let (source, old) = self.existing_parent(from)?;
+                let (target, new) = self.parent_of(edit, to)?;
+                let container = &self.file().container;
+                let (old, new_name) = ((source, old.as_bytes()), (target, new.as_bytes()));
+                group_edit::move_link(container, edit, old, new_name, charset(new))
+            },
+        )
+    }
+
+    /// The group in which the last name of a path lies, which is there, and that name.
+    pub(crate) fn existing_parent<'p>(&self, path: &'p str) -> Result<(Address, &'p str)> {
+        use hyperslab_engine::object::path as paths;
+        let trimmed = path.trim_end_matches('/');
+        let (before, name) = trimmed.rsplit_once('/').map_or(("", trimmed), |(before, name)| (before, name));
+        if name.is_empty() {
+            return Err(Error::Misuse(format!("`{path}` names no link")));
+        }
+        let start = if path.starts_with('/') { self.file().root() } else { self.address() };
+        if before.is_empty() {
+            return Ok((start, name));
+        }
+        match paths::resolve(&self.file().container, start, before.as_bytes())? {
+            paths::Resolved::Object(header) => Ok((header.address(), name)),
+            paths::Resolved::External { .. } => {
+                Err(Error::Misuse(format!("`{before}` leads to another file: open that one to change it")))
+            }
+        }
+    }
+}
+
+fn what_of(group: &Group) -> String {
+    format!("`{}`", group.name())
+}
+
+/// Puts a link into a group.
+pub(crate) fn insert(
+    group: &Group,
+    edit: &mut Edit<'_>,
+    parent: Address,
+    name: &str,
+    target: EngineTarget,
+) -> Result<()> {
+    let link =
+        EngineLink { name: name.as_bytes().to_vec(), charset: charset(name), creation_order: None, target };
+    group_edit::insert_link(&group.file().container, edit, parent, &link)
+}

@@ -1,0 +1,114 @@
+//! What is written is read again, by this library and by libhdf5.
+
+use hyperslab::{File, FileOptions, LibraryVersion, LibverBounds, s};
+use hyperslab_testkit::referee;
+
+fn bounds() -> Vec<(&'static str, LibverBounds)> {
+    use LibraryVersion::{Earliest, V18, V110, V112, V114, V200};
+    [Earliest, V18, V110, V112, V114, V200]
+        .into_iter()
+        .map(|low| (low.name(), LibverBounds::new(low, LibraryVersion::LATEST).unwrap()))
+        .collect()
+}
+
+fn build(options: FileOptions, path: &std::path::Path) {
+    let file = options.create(path).unwrap();
+    file.set_attr("title", "a file").unwrap();
+    let group = file.create_group("first/second").unwrap();
+    group.set_attr("numbers", &[1_i32, -2, 3]).unwrap();
+    let dataset = group.new_dataset("plain").write(&ndarray::arr2(&[[1_u16, 2, 3], [4, 5, 6]])).unwrap();
+    dataset.set_attr("scale", &0.5_f64).unwrap();
+    file.new_dataset("scalar").write_scalar(42_i64).unwrap();
+    file.new_dataset("small").compact().write(&[1.5_f32, 2.5]).unwrap();
+    file.new_dataset("null").null().of::<f64>().create().unwrap();
+    let filled = file.new_dataset("filled").of::<i32>().shape(&[10]).fill(7).create().unwrap();
+    filled.write_slice(&s![2..4], &[1, 2]).unwrap();
+    file.new_dataset("unwritten").of::<i32>().shape(&[4]).fill(-3).create().unwrap();
+    file.link_soft("soft", "/first/second/plain").unwrap();
+    file.link_external("outside", "other.h5", "/x").unwrap();
+    file.link_hard("again", &dataset).unwrap();
+    for number in 0..30 {
+        file.create_group(&format!("many/group {number:02}")).unwrap();
+    }
+    file.remove("many/group 07").unwrap();
+    file.rename("many/group 08", "renamed").unwrap();
+    file.close().unwrap();
+}
+
+fn look(file: &File) {
+    assert_eq!(file.dataset("first/second/plain").unwrap().read_raw::<u32>().unwrap(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(file.dataset("scalar").unwrap().read_scalar::<i64>().unwrap(), 42);
+    assert_eq!(file.dataset("small").unwrap().read_raw::<f64>().unwrap(), [1.5, 2.5]);
+    assert_eq!(file.dataset("filled").unwrap().read_raw::<i32>().unwrap(), [7, 7, 1, 2, 7, 7, 7, 7, 7, 7]);
+    assert_eq!(file.dataset("unwritten").unwrap().read_raw::<i32>().unwrap(), [-3; 4]);
+    assert_eq!(file.dataset("soft").unwrap().token(), file.dataset("again").unwrap().token());
+    assert_eq!(file.group("many").unwrap().len().unwrap(), 28);
+    assert!(file.group("renamed").unwrap().is_empty().unwrap());
+    assert_eq!(file.dataset("again").unwrap().link_count().unwrap(), 2);
+    assert_eq!(file.attr("title").unwrap().read_strings().unwrap().first().unwrap(), "a file");
+}
+
+#[test]
+fn under_every_bound_the_file_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bounds) in bounds() {
+        for user_block in [0, 1024] {
+            let path = folder.path().join(format!("{name}-{user_block}.h5"));
+            build(FileOptions::new().libver(bounds).user_block(user_block), &path);
+            look(&File::open(&path).unwrap());
+            let file = File::open_rw(&path).unwrap();
+            look(&file);
+            file.create_group("later").unwrap();
+            look(&file);
+            file.close().unwrap();
+            look(&File::open(&path).unwrap());
+        }
+    }
+}
+
+const CHECK: &str = r#"
+import sys, h5py, numpy as np
+for path in sys.argv[1:]:
+    with h5py.File(path, "r+") as f:
+        assert f["first/second/plain"][...].tolist() == [[1, 2, 3], [4, 5, 6]]
+        assert f["first/second"].attrs["numbers"].tolist() == [1, -2, 3]
+        assert f["first/second/plain"].attrs["scale"] == 0.5
+        assert f["scalar"][()] == 42
+        assert f["small"][...].tolist() == [1.5, 2.5]
+        assert f["null"].shape is None
+        assert f["filled"][...].tolist() == [7, 7, 1, 2] + [7] * 6
+        assert f["unwritten"][...].tolist() == [-3] * 4
+        assert f["soft"] == f["again"]
+        assert f.get("outside", getlink=True).filename == "other.h5"
+        assert sorted(f["many"]) == [f"group {n:02}" for n in range(30) if n not in (7, 8)]
+        f["many"].create_group("from libhdf5")
+        f["unwritten"][1] = 5
+        f["filled"].attrs["more"] = np.arange(1000)
+        del f["scalar"]
+        f["first/second/plain"].attrs["scale"] = "other"
+        f.create_dataset("chunks", (10, 10), "i4", chunks=(3, 3), compression="gzip")[...] = 1
+"#;
+
+#[test]
+fn libhdf5_reads_and_changes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for (name, bounds) in bounds() {
+        let path = folder.path().join(format!("{name}.h5"));
+        build(FileOptions::new().libver(bounds), &path);
+        paths.push(path);
+    }
+    let Some(referee) = referee::python() else { return };
+    referee.run_script(CHECK, &paths).unwrap();
+    for path in &paths {
+        let file = File::open_rw(path).unwrap();
+        assert_eq!(file.group("many").unwrap().len().unwrap(), 29);
+        assert_eq!(file.dataset("unwritten").unwrap().read_raw::<i32>().unwrap(), [-3, 5, -3, -3]);
+        assert!(file.dataset("scalar").is_err());
+        assert_eq!(file.dataset("filled").unwrap().attr("more").unwrap().read::<i64>().unwrap().len(), 1000);
+        file.remove("many").unwrap();
+        file.dataset("filled").unwrap().remove_attr("more").unwrap();
+        file.close().unwrap();
+        assert_eq!(File::open(path).unwrap().dataset("filled").unwrap().attributes().unwrap().len(), 0);
+    }
+}
