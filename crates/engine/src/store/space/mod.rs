@@ -347,14 +347,10 @@ impl Space {
         }
     }
 
-    /// Lets the end go down over all that is free before it.
+    /// Lets the end go down over the free sections before it. Blocks that small pieces are cut from stay.
     fn trim(&mut self) {
         loop {
             let before = self.end;
-            if let Some(block) = self.blocks.iter_mut().find(|block| block.0 < block.1 && block.1 == before) {
-                self.end = block.0;
-                self.empty_blocks_behind();
-            }
             for class in Class::ALL {
                 let end = self.end;
                 if let Some(start) = self.pool(class).ending_at(end) {
