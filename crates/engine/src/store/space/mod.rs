@@ -63,6 +63,13 @@ pub struct SpaceUsage {
     pub lost: u64,
 }
 
+impl SpaceUsage {
+    /// Bytes that somebody has, or that were lost in sessions before.
+    pub fn allocated(&self) -> u64 {
+        self.end.saturating_sub(self.free).saturating_sub(self.pending).saturating_sub(self.lost)
+    }
+}
+
 impl Space {
     /// The space of a file whose bytes up to `end` are taken.
     pub(crate) fn new(rules: Rules, end: u64) -> Self {
