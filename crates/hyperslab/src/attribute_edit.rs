@@ -175,10 +175,7 @@ impl Object {
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only, or if the value is too long
     /// for an object of the oldest format.
-    pub fn set_attr<V: AttributeValue + ?Sized>(&self, name: &str, value: &V) -> Result<()>
-    where
-        V: AttributeValue,
-    {
+    pub fn set_attr(&self, name: &str, value: impl AttributeValue) -> Result<()> {
         self.set_content(name, value.content())
     }
 

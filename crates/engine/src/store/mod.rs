@@ -135,6 +135,11 @@ impl Store {
         Ok(())
     }
 
+    /// What holds the bytes.
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+
     /// Where the bytes lie.
     pub fn driver_kind(&self) -> DriverKind {
         self.driver.kind()
@@ -218,7 +223,10 @@ impl Store {
     }
 
     /// Lets the blocks of the metadata cache image at `address` stand for those in the file.
-    pub(crate) fn overlay(&mut self, address: Address, length: u64) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the image cannot be read or decoded.
+    pub fn overlay(&mut self, address: Address, length: u64) -> Result<()> {
         let bytes = self.read(address, length, MetadataCacheBlock::NAME)?;
         let context = MetadataCacheContext { params: self.params(), length: bytes.len() };
         let image = at(MetadataCacheBlock::decode(&bytes, &context), address)?;
