@@ -10,6 +10,7 @@ mod heap;
 mod members;
 mod open;
 mod raw_files;
+mod variable_write;
 mod virtual_;
 mod writers;
 
