@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod cat;
+mod check;
 mod digest;
 mod ls;
 mod open;
@@ -31,6 +32,8 @@ enum Command {
     Head(cat::HeadArguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
+    /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
+    Check(check::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Command::Ls(arguments) => ls::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Check(arguments) => check::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| {

@@ -48,7 +48,7 @@ def objects(file):
 def change(file):
     chance = random.Random(seed)
     name = lambda: f'n{chance.randrange(40)}'
-    for _ in range(60):
+    for _ in range(30):
         everything = objects(file)
         groups = [thing for thing in everything if isinstance(thing, h5py.Group)]
         group, thing = chance.choice(groups), chance.choice(everything)
@@ -58,7 +58,7 @@ def change(file):
             case 1 if new not in group: group[new] = h5py.SoftLink('/target' * chance.randrange(1, 40))
             case 2 if new not in group: group[new] = h5py.ExternalLink('file.h5', '/path')
             case 3 if new not in group: group[new] = thing
-            case 4 if len(names) > 10: del group[chance.choice(names)]
+            case 4 if len(names) > 5: del group[chance.choice(names)]
             case 5 if names and new not in group: group.move(chance.choice(names), new)
             case 6:
                 for _ in range(chance.randrange(12)):
@@ -71,8 +71,8 @@ def change(file):
                 if len(thing.attrs) and key not in thing.attrs:
                     h5py.h5a.rename(thing.id, sorted(thing.attrs)[0].encode(), key.encode())
     for group in objects(file):
-        if chance.randrange(3) == 0 and isinstance(group, h5py.Group):
-            for number in range(chance.randrange(200)):
+        if chance.randrange(6) == 0 and isinstance(group, h5py.Group):
+            for number in range(chance.randrange(120)):
                 if f'many{number}' not in group: group[f'many{number}'] = h5py.SoftLink('/x')
 
 def describe(thing):
@@ -244,7 +244,7 @@ fn change(container: &Container, edit: &mut Edit<'_>, chance: &mut Chance) {
         3 if free => {
             add_hard_link(container, edit, group.address(), &name, charset, thing.address()).unwrap();
         }
-        4 if names.len() > 10 => {
+        4 if names.len() > 5 => {
             let gone = &names[chance.below(names.len())];
             remove_link(container, edit, group.address(), gone, &mut |_, _| Ok(())).unwrap();
         }
@@ -287,12 +287,12 @@ fn change_attributes(container: &Container, edit: &mut Edit<'_>, object: &Object
 fn change_all(container: &Container, seed: u64) {
     let mut edit = container.store.edit().unwrap();
     let mut chance = Chance(seed);
-    for _ in 0..60 {
+    for _ in 0..40 {
         change(container, &mut edit, &mut chance);
     }
     for header in objects(container) {
-        if ObjectKind::of(&header) == Some(ObjectKind::Group) && chance.below(3) == 0 {
-            for number in 0..chance.below(200) {
+        if ObjectKind::of(&header) == Some(ObjectKind::Group) && chance.below(6) == 0 {
+            for number in 0..chance.below(120) {
                 let name = format!("many{number}").into_bytes();
                 if group::find(container, &header, &name).unwrap().is_none() {
                     let target = LinkTarget::Soft(b"/x".to_vec());
@@ -322,7 +322,7 @@ fn take_turns(referee: &Referee, bounds: LibverBounds, libver: &str) {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path();
     make(path, bounds);
-    for turn in 1..7_u64 {
+    for turn in 1..4_u64 {
         let ask = |seed: &str| {
             referee
                 .run_script(SCRIPT, [path.to_str().unwrap(), seed, libver])

@@ -19,15 +19,19 @@
 //! ```
 //! The last block has what is left of whole groups of 8 elements.
 
+use crate::codec::choice::Codec as Compressor;
 use crate::codec::{bit_planes, lz4, zstd};
 use crate::filter::decode_and_copy;
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 /// The bitshuffle filter.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bitshuffle;
 
 const ID: FilterId = FilterId::BITSHUFFLE;
+
+/// What client data begin with.
+const VERSION: [u32; 2] = [0, 4];
 
 /// Bytes of a block, where client data do not tell.
 const BLOCK_BYTES: usize = 8 << 10;
@@ -156,6 +160,17 @@ impl Filter for Bitshuffle {
     fn compresses(&self) -> bool {
         // Without a codec it does not, but then it never fails, nor makes chunks longer.
         true
+    }
+
+    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let data: Vec<u32> =
+            VERSION.into_iter().chain([dataset.datatype.size]).chain(asked.iter().copied()).collect();
+        match Parameters::parse(&data).map_err(|reason| FilterError::refused(ID, reason))?.codec {
+            Codec::Lz4 => Compressor::Lz4.check(ID)?,
+            Codec::Zstd { .. } => Compressor::Zstd.check(ID)?,
+            Codec::None => {}
+        }
+        Ok(data)
     }
 }
 

@@ -16,7 +16,7 @@
 mod buffer;
 
 use crate::codec::choice::Codec;
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use buffer::{Plan, Shuffle};
 
@@ -27,6 +27,10 @@ pub struct Blosc;
 const ID: FilterId = FilterId::BLOSC;
 
 const DEFAULT_LEVEL: u32 = 5;
+
+/// What client data say of who encodes.
+const REVISION: u32 = 2;
+const FORMAT: u32 = 2;
 
 impl Filter for Blosc {
     fn id(&self) -> FilterId {
@@ -63,6 +67,23 @@ impl Filter for Blosc {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let refused = |reason: &str| FilterError::refused(ID, reason);
+        let value = |at: usize, default: u32| asked.get(at).copied().unwrap_or(default);
+        if value(4, DEFAULT_LEVEL) > 9 {
+            return Err(refused("a level of more than 9"));
+        }
+        if value(5, 1) > 2 {
+            return Err(refused("an unknown shuffle"));
+        }
+        Codec::of_compressor(value(6, 0)).ok_or_else(|| refused("an unknown compressor"))?.check(ID)?;
+        // Elements that are too large for Blosc's header are bytes.
+        let size = dataset.item_size();
+        let size = if size > u32::from(u8::MAX) { 1 } else { size };
+        let head = [REVISION, FORMAT, size, dataset.chunk_bytes_for(ID)?];
+        Ok(head.into_iter().chain(asked.iter().skip(head.len()).copied()).collect())
     }
 }
 

@@ -22,7 +22,7 @@ mod plan;
 mod transform;
 
 use crate::codec::choice::Codec;
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use array::Array;
 use chunk::Chunk;
@@ -37,6 +37,9 @@ pub struct Blosc2;
 const ID: FilterId = FilterId::BLOSC2;
 
 const DEFAULT_LEVEL: u32 = 5;
+
+/// What client data say of who encodes.
+const REVISION: u32 = 1;
 
 /// Zstandard and zlib know no higher.
 const HIGHEST_LEVEL: u32 = 9;
@@ -117,6 +120,30 @@ impl Filter for Blosc2 {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let refused = |reason: &str| FilterError::refused(ID, reason);
+        let value = |at: usize, default: u32| asked.get(at).copied().unwrap_or(default);
+        if value(4, DEFAULT_LEVEL) > HIGHEST_LEVEL {
+            return Err(refused("a level of more than 9"));
+        }
+        if value(5, 1) > 3 {
+            return Err(refused("an unknown filter, or one that loses digits"));
+        }
+        let codec = Codec::of_compressor(value(6, 0)).filter(|codec| *codec != Codec::Snappy);
+        codec.ok_or_else(|| refused("an unknown compressor"))?.check(ID)?;
+        let mut data = vec![REVISION, value(1, 0), dataset.item_size(), dataset.chunk_bytes_for(ID)?];
+        data.extend(asked.iter().skip(data.len()).take(DIMENSIONS - data.len()));
+        if dataset.chunk.len() > 1 {
+            let defaults = [DEFAULT_LEVEL, 1, 0];
+            data.extend(defaults.iter().skip(data.len() - (DIMENSIONS - defaults.len())));
+            data.push(u32::try_from(dataset.chunk.len()).unwrap_or(u32::MAX));
+            for size in dataset.chunk {
+                data.push(u32::try_from(*size).map_err(|_| refused("a chunk has 2^32 elements or more"))?);
+            }
+        }
+        Ok(data)
     }
 }
 

@@ -8,7 +8,7 @@
 
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// The bzip2 filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,6 +77,13 @@ impl Filter for Bzip2 {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match asked {
+            [] | [1..=9, ..] => Ok(asked.to_vec()),
+            [size, ..] => Err(FilterError::refused(self.id(), format!("block size {size} is not 1 to 9"))),
+        }
     }
 }
 

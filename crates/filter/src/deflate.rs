@@ -17,7 +17,7 @@ mod codec;
 
 use crate::codec::grow;
 use crate::filter::decode_and_copy;
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 /// The deflate filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -101,6 +101,15 @@ impl Filter for Deflate {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match asked {
+            [level, ..] if *level > 9 => {
+                Err(FilterError::refused(self.id(), format!("level {level} is more than 9")))
+            }
+            _ => Ok(asked.to_vec()),
+        }
     }
 }
 

@@ -51,6 +51,14 @@ pub enum FilterError {
         /// The largest number of bytes allowed.
         limit: usize,
     },
+    /// A new dataset cannot have the filter, or not with these parameters.
+    #[error("filter {id} cannot be used here: {reason}")]
+    Refused {
+        /// The filter.
+        id: FilterId,
+        /// Why not.
+        reason: String,
+    },
     /// The bytes cannot be encoded.
     #[error("filter {id}: cannot encode: {reason}")]
     Failed {
@@ -82,6 +90,11 @@ impl FilterError {
     /// Broken bytes or parameters.
     pub fn corrupt(id: FilterId, detail: impl Into<String>) -> Self {
         Self::Corrupt { id, detail: detail.into() }
+    }
+
+    /// A dataset that cannot have the filter.
+    pub fn refused(id: FilterId, reason: impl Into<String>) -> Self {
+        Self::Refused { id, reason: reason.into() }
     }
 
     /// Bytes that cannot be encoded.

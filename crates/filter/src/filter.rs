@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use crate::{FilterId, Result, Workspace};
+use crate::{DatasetFacts, FilterId, Result, Workspace};
 
 /// What a filter may know about the chunk in hand.
 #[derive(Debug, Clone, Copy)]
@@ -118,6 +118,31 @@ pub trait Filter: Send + Sync + Debug {
 
     /// Whether the filter is there to make chunks smaller, so that it is pointless where it does not.
     fn compresses(&self) -> bool;
+
+    /// Whether `encode` ever succeeds: not if the filter is only read.
+    fn encodes(&self) -> bool {
+        true
+    }
+
+    /// Whether the chunks of a new dataset are for this filter ("can apply" in libhdf5). Datasets that have it as
+    /// optional are made nevertheless, and leave it out chunk by chunk.
+    ///
+    /// # Errors
+    /// [`Refused`](crate::FilterError::Refused) says why not.
+    fn suits(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+        let _ = dataset;
+        Ok(())
+    }
+
+    /// The client data that a new dataset stores, of those that were asked for ("set local" in libhdf5).
+    ///
+    /// # Errors
+    /// [`Refused`](crate::FilterError::Refused) for impossible parameters, and for datasets that even with the
+    /// filter as optional are impossible; [`Unsupported`](crate::FilterError::Unsupported) for what is only read.
+    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let _ = dataset;
+        Ok(asked.to_vec())
+    }
 }
 
 /// [`Filter::decode_into`] by way of a buffer.

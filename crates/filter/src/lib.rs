@@ -1,7 +1,8 @@
 //! HDF5 filters: chunk bytes to chunk bytes and back. No stability promise: use the crate `hyperslab`.
 //!
 //! A [`Filter`] turns the bytes of a chunk into other bytes (`encode`) and back (`decode`); a [`Pipeline`]
-//! runs the filters a dataset names, taken from a [`Registry`]. Nothing here knows files or element types.
+//! runs the filters a dataset names, taken from a [`Registry`]. Chunks are bytes; only when a dataset is made are
+//! filters told the type of its elements ([`DatasetFacts`]), to find the parameters of a [`FilterSpec`].
 //!
 //! ```
 //! use hyperslab_filter::{ChunkTarget, FilterId, Pipeline, Registry, Stage};
@@ -30,6 +31,7 @@ mod codec;
 pub mod conformance;
 mod deflate;
 mod error;
+mod facts;
 mod fcidecomp;
 mod filter;
 mod fletcher32;
@@ -45,6 +47,7 @@ mod quantised;
 mod registry;
 pub mod scaleoffset;
 mod shuffle;
+mod spec;
 mod sperr;
 mod sz;
 mod sz3;
@@ -63,6 +66,7 @@ pub use blosc2::Blosc2;
 pub use bzip2::Bzip2;
 pub use deflate::Deflate;
 pub use error::{FilterError, Result};
+pub use facts::{DatasetFacts, FillValue};
 pub use fcidecomp::Fcidecomp;
 pub use filter::{Filter, FilterContext, Produced};
 pub use fletcher32::{Fletcher32, fletcher32};
@@ -78,6 +82,7 @@ pub use quantised::{BitGroom, GranularBitRound};
 pub use registry::Registry;
 pub use scaleoffset::ScaleOffset;
 pub use shuffle::Shuffle;
+pub use spec::{BitshuffleCodec, BloscCodec, BloscTransform, FilterSpec, ParseFilterError, SzipCoding};
 pub use sperr::Sperr;
 pub use sz::Sz;
 pub use sz3::Sz3;

@@ -14,13 +14,16 @@
 //! ```
 
 use crate::codec::lz4;
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// The LZ4 filter.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lz4;
 
 const DEFAULT_BLOCK: u32 = 1 << 30;
+
+/// LZ4 takes no more bytes at once.
+const LARGEST_BLOCK: u32 = 0x7e00_0000;
 
 /// LZ4 makes at most so many bytes of one.
 const EXPANSION: usize = 255;
@@ -84,6 +87,15 @@ impl Filter for Lz4 {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match asked {
+            [block, ..] if *block > LARGEST_BLOCK => {
+                Err(FilterError::refused(self.id(), format!("blocks of more than {LARGEST_BLOCK} bytes")))
+            }
+            _ => Ok(asked.to_vec()),
+        }
     }
 }
 

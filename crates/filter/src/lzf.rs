@@ -16,13 +16,17 @@
 
 use crate::codec::lz77::{self, Finder, Sequence};
 use crate::filter::{copy_start, decode_and_copy};
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 /// The LZF filter.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lzf;
 
 const FINDER: Finder = Finder { farthest: 1 << 13, longest: 264, tail: 0 };
+
+/// What client data say of who encodes.
+const REVISION: u32 = 4;
+const LIBRARY: u32 = 0x105;
 
 /// Most bytes of a run as they are.
 const LONGEST_RUN: usize = 32;
@@ -91,6 +95,11 @@ impl Filter for Lzf {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let given = |at: usize, default| asked.get(at).copied().filter(|value| *value > 0).unwrap_or(default);
+        Ok(vec![given(0, REVISION), given(1, LIBRARY), dataset.chunk_bytes_for(self.id())?])
     }
 }
 

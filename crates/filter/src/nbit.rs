@@ -16,7 +16,7 @@ mod columns;
 mod kind;
 
 use crate::filter::{copy_start, decode_and_copy};
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 use columns::Columns;
 pub use kind::{Kind, Member};
@@ -114,6 +114,16 @@ impl Filter for Nbit {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn prepare(&self, _asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let elements = dataset.elements_for(self.id())?;
+        let kind = Kind::of(dataset.datatype).map_err(|reason| FilterError::refused(self.id(), reason))?;
+        Ok(match kind {
+            // libhdf5 tells no type of elements without numbers.
+            Kind::Opaque { .. } => vec![3, 1, elements],
+            kind => kind.client_data(elements),
+        })
     }
 }
 

@@ -43,6 +43,10 @@ macro_rules! quantised {
             fn compresses(&self) -> bool {
                 false
             }
+
+            fn encodes(&self) -> bool {
+                false
+            }
         }
     )*};
 }

@@ -32,7 +32,7 @@ mod real;
 mod rows;
 
 use crate::filter::{copy_start, decode_and_copy};
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 pub use parameters::{Number, Parameters, Scale};
 
@@ -138,6 +138,12 @@ impl Filter for ScaleOffset {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let elements = dataset.elements_for(self.id())?;
+        let parameters = parameters::of_dataset(asked, elements, dataset.datatype, dataset.fill);
+        Ok(parameters.map_err(|reason| FilterError::refused(self.id(), reason))?.client_data())
     }
 }
 

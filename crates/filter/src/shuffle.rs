@@ -7,7 +7,7 @@
 //! ```
 //! Bytes behind the last whole element stay as they are, at the end.
 
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// The shuffle filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,6 +55,10 @@ impl Filter for Shuffle {
 
     fn compresses(&self) -> bool {
         false
+    }
+
+    fn prepare(&self, _asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        Ok(vec![dataset.datatype.size])
     }
 }
 

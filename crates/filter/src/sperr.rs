@@ -127,6 +127,10 @@ impl Filter for Sperr {
     fn compresses(&self) -> bool {
         true
     }
+
+    fn encodes(&self) -> bool {
+        false
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "it is to be rounded to the nearest")]

@@ -272,6 +272,10 @@ impl Filter for Sz {
     fn compresses(&self) -> bool {
         true
     }
+
+    fn encodes(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -144,6 +144,10 @@ impl Filter for Sz3 {
     fn compresses(&self) -> bool {
         true
     }
+
+    fn encodes(&self) -> bool {
+        false
+    }
 }
 
 /// Decodes a chunk of `count` values.

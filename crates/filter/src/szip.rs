@@ -22,9 +22,12 @@ mod decode;
 mod encode;
 mod parameters;
 
+use hyperslab_datatype::ByteOrder;
+
+use crate::facts::atom;
 use crate::filter::decode_and_copy;
 use crate::shuffle::{from_planes, to_planes};
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 use coder::Coder;
 pub use parameters::{Element, Parameters};
@@ -109,6 +112,33 @@ impl Filter for Szip {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn suits(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+        let bits = u64::from(dataset.datatype.size) * 8;
+        if bits > 32 && bits != 64 {
+            return Err(FilterError::refused(self.id(), "elements have neither 8 nor up to 4 bytes"));
+        }
+        Ok(())
+    }
+
+    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let refused = |reason: &str| FilterError::refused(self.id(), reason);
+        let [options, block, ..] = asked else {
+            return Err(refused("the coding method and the samples of a block are missing"));
+        };
+        let atom = atom(dataset.datatype).ok_or_else(|| refused("elements are compounds"))?;
+        let order = atom.order.ok_or_else(|| refused("elements have no byte order, or that of the VAX"))?;
+        let element = Element {
+            size: dataset.datatype.size,
+            precision: atom.precision,
+            offset: atom.offset,
+            big_endian: order == ByteOrder::BigEndian,
+        };
+        let elements = dataset.elements().ok_or_else(|| refused("a chunk has too many elements"))?;
+        let fastest = dataset.chunk.last().copied().unwrap_or(1);
+        let data = parameters::client_data(*options, *block, element, fastest, elements);
+        Ok(data.map_err(refused)?.to_vec())
     }
 }
 

@@ -17,12 +17,14 @@
 
 mod parameters;
 
+use hyperslab_datatype::{ByteOrder, DatatypeClass};
 use zfp_rs::{
     ZfpBitStream, ZfpBitStreamRef, ZfpCompressionError, ZfpDecompressionError, ZfpField, ZfpFieldMut,
     ZfpScalar, ZfpScalarType,
 };
 
-use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::facts::atom;
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use parameters::Header;
 pub use parameters::{Mode, Number, Parameters};
@@ -32,6 +34,11 @@ pub use parameters::{Mode, Number, Parameters};
 pub struct Zfp;
 
 const ID: FilterId = FilterId::ZFP;
+
+/// Whether numbers are stored otherwise than the coder takes them.
+fn is_swapped(dataset: &DatasetFacts<'_>) -> bool {
+    atom(dataset.datatype).and_then(|atom| atom.order) != Some(ByteOrder::LittleEndian)
+}
 
 impl Filter for Zfp {
     fn id(&self) -> FilterId {
@@ -85,6 +92,43 @@ impl Filter for Zfp {
 
     fn compresses(&self) -> bool {
         true
+    }
+
+    fn suits(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+        let refused = |reason: &str| Err(FilterError::refused(ID, reason));
+        if !dataset.datatype.is_number() {
+            return refused("elements are neither integers nor floating-point numbers");
+        }
+        if !parameters::has_dimensions(dataset.chunk) {
+            return refused("a chunk has not one to four dimensions of several elements");
+        }
+        if is_swapped(dataset) {
+            return refused("elements are not little-endian");
+        }
+        Ok(())
+    }
+
+    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let refused = |reason: &str| FilterError::refused(ID, reason);
+        if !dataset.datatype.is_number() || !parameters::has_dimensions(dataset.chunk) {
+            // As the plug-in does, whose chunks are then stored without the filter.
+            return Ok(asked.to_vec());
+        }
+        let is_float = matches!(dataset.datatype.class, DatatypeClass::FloatingPoint(_));
+        let number = match (is_float, dataset.datatype.size) {
+            (false, 4) => Number::I32,
+            (false, 8) => Number::I64,
+            (true, 4) => Number::F32,
+            (true, 8) => Number::F64,
+            _ => return Err(refused("elements have neither 4 nor 8 bytes")),
+        };
+        let mode = Mode::asked(asked).map_err(refused)?;
+        if is_swapped(dataset) && mode != Mode::Reversible {
+            return Err(refused(
+                "elements that are not little-endian would lose all meaning: use reversible",
+            ));
+        }
+        Ok(Parameters::for_chunks(number, dataset.chunk, mode).map_err(refused)?.client_data())
     }
 }
 

@@ -8,13 +8,15 @@
 
 use crate::codec::{grow, zstd};
 use crate::filter::decode_and_copy;
-use crate::{Filter, FilterContext, FilterId, Produced, Result, Workspace};
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 /// The Zstandard filter.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Zstd;
 
 const DEFAULT_LEVEL: u32 = 3;
+
+const HIGHEST_LEVEL: u32 = 22;
 
 /// Hardly any frame has more bytes than so many of one.
 const LIKELY: usize = 1 << 10;
@@ -78,12 +80,22 @@ impl Filter for Zstd {
     fn compresses(&self) -> bool {
         true
     }
+
+    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match asked {
+            [level, ..] if *level > HIGHEST_LEVEL => {
+                let reason = format!("level {level} is more than {HIGHEST_LEVEL}");
+                Err(FilterError::refused(self.id(), reason))
+            }
+            _ => Ok(asked.to_vec()),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FilterError, conformance};
+    use crate::conformance;
     use proptest::prelude::*;
 
     #[test]

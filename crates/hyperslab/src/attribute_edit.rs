@@ -166,7 +166,7 @@ impl Object {
     ) -> Result<T> {
         let mut edit = self.file().container.store.edit()?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
-        edit.finish()?;
+        self.file().finish(edit)?;
         Ok(outcome)
     }
 
@@ -175,10 +175,7 @@ impl Object {
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only, or if the value is too long
     /// for an object of the oldest format.
-    pub fn set_attr<V: AttributeValue + ?Sized>(&self, name: &str, value: &V) -> Result<()>
-    where
-        V: AttributeValue,
-    {
+    pub fn set_attr(&self, name: &str, value: impl AttributeValue) -> Result<()> {
         self.set_content(name, value.content())
     }
 

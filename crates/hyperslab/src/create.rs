@@ -200,7 +200,7 @@ impl File {
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn close(self) -> Result<()> {
-        self.flush()
+        if self.is_writable() { self.root().file().close() } else { Ok(()) }
     }
 
     /// The bytes of the whole file, flushed before.

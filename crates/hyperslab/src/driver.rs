@@ -158,6 +158,11 @@ impl Opener {
         OpenFile::open(self.logged(Arc::new(driver)), self.options.clone())
     }
 
+    /// The file itself, whatever is in it.
+    pub(crate) fn plain(&self, path: &Path) -> Result<Arc<dyn Driver>> {
+        Ok(self.logged(Arc::new(Sec2::open(path, Access::ReadOnly).map_err(cannot_open)?)))
+    }
+
     pub(crate) fn logged(&self, driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
         match &self.log {
             Some(log) => Arc::new(Log::new(driver, Arc::clone(log))),

@@ -182,6 +182,21 @@ impl OpenOptions {
         File::of(file.with_resolver(Arc::new(resolver)))
     }
 
+    /// The driver through which [`open`](Self::open) reads the file at `path`: that of all its members, if it is spread
+    /// over several. A file that cannot be opened is taken as it is, unless a driver was chosen.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if there is no such file; those of [`open`](Self::open), if a driver was chosen.
+    pub fn find_driver(self, path: impl AsRef<Path>) -> Result<Arc<dyn Driver>> {
+        let automatic = matches!(self.driver, FileDriver::Auto);
+        let opener = Opener { driver: self.driver, options: self.store, log: self.log };
+        match opener.open(path.as_ref()) {
+            Ok(file) => Ok(Arc::clone(file.container.store.driver())),
+            Err(_) if automatic => opener.plain(path.as_ref()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Opens a file image in memory.
     ///
     /// # Errors

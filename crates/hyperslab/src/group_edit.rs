@@ -66,7 +66,7 @@ impl Group {
     ) -> Result<T> {
         let mut edit = self.file().container.store.edit().map_err(|error| error.context(what_of(self)))?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
-        edit.finish()?;
+        self.file().finish(edit)?;
         Ok(outcome)
     }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{corpus, features, shell, test, tidy};
+use crate::{check_corpus, corpus, features, shell, test, tidy};
 
 type Step = fn() -> Result<()>;
 
@@ -15,6 +15,7 @@ const STEPS: &[(&str, Step)] = &[
     ("doc", doc),
     ("features", || features::run(&[])),
     ("corpus", || corpus::run(&[])),
+    ("check-corpus", || check_corpus::run(&[])),
     ("test", || test::run(&[])),
 ];
 

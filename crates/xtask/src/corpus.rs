@@ -12,9 +12,9 @@ use crate::shell;
 
 const BASELINE: &str = "crates/testkit/corpus-baseline.json";
 const EXCEPTIONS: &str = "docs/corpus-exceptions.md";
-const COMMAND: &str = "target/release/hyperslab";
+pub(crate) const COMMAND: &str = "target/release/hyperslab";
 /// Five seconds for a malformed file, and memory in proportion.
-const BOUNDED: &[&str] = &["python3", "crates/testkit/bounded.py", "5", "{file}"];
+pub(crate) const BOUNDED: &[&str] = &["python3", "crates/testkit/bounded.py", "5", "{file}"];
 
 /// What compare.py found over all files.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
 
     let results = workspace::root().join("target/corpus.json");
-    let mut compare = compare_py(&dir, &["--quiet", "--json", "target/corpus.json"], &chosen, &[]);
+    let mut compare =
+        compare_py(&dir, &["--quiet", "--json", "target/corpus.json"], &chosen, &[], &["digest"]);
     println!("$ {compare:?}");
     let status = compare.status()?; // 1 where some file does not pass whole: the baseline decides about that
     ensure!(matches!(status.code(), Some(0 | 1)), "compare.py: {status}");
@@ -81,7 +82,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let results = serde_json::from_str(&text)?;
     let tally = Tally::of(&results)?;
     // bounded.py ends a command that takes too long or too much; compare.py's own limit is the second net.
-    let malformed = shell::run(&mut compare_py(&dir, &["--malformed", "--timeout", "15"], &chosen, BOUNDED));
+    let malformed =
+        shell::run(&mut compare_py(&dir, &["--malformed", "--timeout", "15"], &chosen, BOUNDED, &["digest"]));
     if chosen.is_empty() {
         hold_against_baseline(&tally, update)?;
         hold_against_exceptions(&results)?;
@@ -89,10 +91,17 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     malformed.context("a malformed file crashes the command, or takes too long or too much memory")
 }
 
-fn compare_py(dir: &Path, options: &[&str], chosen: &[&str], around: &[&str]) -> Command {
+/// compare.py around `hyperslab COMMAND FILE`.
+pub(crate) fn compare_py(
+    dir: &Path,
+    options: &[&str],
+    chosen: &[&str],
+    around: &[&str],
+    command_line: &[&str],
+) -> Command {
     let mut command = shell::command("python3", &[]);
     command.arg(dir.join("compare.py")).arg(dir.join("truth")).args(options).args(chosen);
-    command.arg("--").args(around).args([COMMAND, "digest", "{file}"]);
+    command.arg("--").args(around).arg(COMMAND).args(command_line).arg("{file}");
     command
 }
 
@@ -130,7 +139,7 @@ fn hold_against_exceptions(results: &Value) -> Result<()> {
 }
 
 /// The files in the first column of tables.
-fn listed(text: &str) -> BTreeSet<&str> {
+pub(crate) fn listed(text: &str) -> BTreeSet<&str> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     rows.map(|(file, _)| file).collect()
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a task talks to the person who runs it")]
 
+mod check_corpus;
 mod checks;
 mod corpus;
 mod differential;
@@ -22,11 +23,16 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus",
+        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus",
     ),
     ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
     ("corpus", corpus::run, "the corpus beside the checkout against its baseline [--update] [--only NAME]"),
+    (
+        "check-corpus",
+        check_corpus::run,
+        "`hyperslab check` on the corpus: sound but for what docs/check-exceptions.md lists; damaged files end in time",
+    ),
     (
         "differential",
         differential::run,

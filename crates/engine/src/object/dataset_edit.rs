@@ -43,24 +43,25 @@ pub fn create(
     header_edit::create(edit, &header)
 }
 
-/// Stores another shape.
+/// Stores another shape, and where the elements are now.
 ///
 /// # Errors
 /// If the header is damaged; as [`HeaderEditor::save`].
-pub fn set_dataspace(edit: &mut Edit<'_>, dataset: Address, dataspace: &Dataspace) -> Result<()> {
+pub fn update(
+    edit: &mut Edit<'_>,
+    dataset: Address,
+    dataspace: Option<&Dataspace>,
+    layout: Option<&DataLayout>,
+) -> Result<()> {
     let mut header = HeaderEditor::load(edit.store(), dataset)?;
-    let version = header.decode::<DataspaceMessage>()?.map_or(1, |message| message.version);
-    header.set(&DataspaceMessage { version, dataspace: dataspace.clone() }, MessageFlags::empty())?;
-    header.save(edit)
-}
-
-/// Stores where the elements are now.
-///
-/// # Errors
-/// As [`set_dataspace`].
-pub fn set_layout(edit: &mut Edit<'_>, dataset: Address, layout: &DataLayout) -> Result<()> {
-    let mut header = HeaderEditor::load(edit.store(), dataset)?;
-    header.set(layout, MessageFlags::empty())?;
+    if let Some(dataspace) = dataspace {
+        let version = header.decode::<DataspaceMessage>()?.map_or(1, |message| message.version);
+        header.set(&DataspaceMessage { version, dataspace: dataspace.clone() }, MessageFlags::empty())?;
+    }
+    if let Some(layout) = layout {
+        header.set(layout, MessageFlags::empty())?;
+    }
+    header.touch(header_edit::now())?;
     header.save(edit)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, CHECKSUM_SIZE};
 use hyperslab_format::message::{Continuation, Message as _, MessageFlags, MessageType, ReferenceCount};
 use hyperslab_format::object_header::{
     ContinuationBlock, EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2,
@@ -11,7 +11,7 @@ use hyperslab_format::object_header::{
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::store::{Bytes, Store, at};
+use crate::store::{Bytes, MessagePlace, Store, at};
 
 const NAME: &str = "object header";
 
@@ -136,6 +136,24 @@ impl ObjectHeader {
             .get(message.chunk)
             .and_then(|chunk| chunk.slice(message.body.clone()))
             .unwrap_or_else(|| Bytes::from(Vec::new()))
+    }
+
+    /// Where a message's body lies in the file.
+    pub(crate) fn place(&self, message: &ClosedMessage) -> Option<MessagePlace> {
+        let messages = self.chunks.get(message.chunk)?.len() as u64;
+        let chunk = match message.chunk.checked_sub(1) {
+            None => self.address,
+            Some(block) => self.continuations.get(block)?.address,
+        };
+        let (before, seal) = match (&self.prefix, message.chunk) {
+            (Prefix::V1(_), 0) => (PrefixV1::SIZE, 0),
+            (Prefix::V1(_), _) => (0, 0),
+            (Prefix::V2(prefix), 0) => (prefix.size(), CHECKSUM_SIZE),
+            (Prefix::V2(_), _) => (PrefixV2::SIGNATURE.len(), CHECKSUM_SIZE),
+        };
+        let length = messages.checked_add(before as u64)?.checked_add(seal as u64)?;
+        let skip = before.checked_add(message.body.start)? as u64;
+        Some(MessagePlace { chunk, length, skip, sealed: seal > 0 })
     }
 
     /// Number of hard links to the object.

@@ -80,6 +80,7 @@ impl OpenFile {
         {
             let mut writer = DatasetWriter::new(self, address, description)?;
             writer.allocate(self, edit)?;
+            writer.flush(self, edit)?;
         }
         Ok(address)
     }

@@ -23,8 +23,10 @@ pub struct DatasetWriter {
     address: Address,
     description: DatasetDescription,
     chunks: Option<Chunks>,
-    /// The layout was changed and its message was not.
+    /// The layout was changed, and its message is to follow.
     layout_changed: bool,
+    /// The same of the shape.
+    dataspace_changed: bool,
 }
 
 /// The chunks of a dataset that is being written.
@@ -55,7 +57,7 @@ impl DatasetWriter {
             }
             _ => None,
         };
-        Ok(Self { address, description, chunks, layout_changed: false })
+        Ok(Self { address, description, chunks, layout_changed: false, dataspace_changed: false })
     }
 
     /// What the header says, or will say.
@@ -63,9 +65,10 @@ impl DatasetWriter {
         &self.description
     }
 
-    /// Bytes of chunks that are not encoded yet.
-    pub fn pending_bytes(&self) -> usize {
-        self.chunks.as_ref().map_or(0, |chunks| chunks.writer.pending_bytes())
+    /// Whether something is known here and not in the file: chunks to be encoded, a shape, an address.
+    pub fn is_ahead(&self) -> bool {
+        let pending = self.chunks.as_ref().map_or(0, |chunks| chunks.writer.pending_bytes());
+        pending > 0 || self.layout_changed || self.dataspace_changed
     }
 
     /// Writes the selected elements.
@@ -101,7 +104,8 @@ impl DatasetWriter {
             Layout::Virtual(_) => return Err(Error::unsupported("writing through a virtual dataset")),
             Layout::Structured(_) => return Err(Error::unsupported("writing structured chunks")),
         }
-        self.settle(edit)
+        self.note_layout();
+        Ok(())
     }
 
     fn write_chunks(
@@ -138,7 +142,8 @@ impl DatasetWriter {
             }
             None => {}
         }
-        self.settle(edit)
+        self.note_layout();
+        Ok(())
     }
 
     /// Whether fill values are written into allocated space.
@@ -188,11 +193,12 @@ impl DatasetWriter {
             writer.resize(edit, &mut **table, &file.resources.chunks, dims)?;
         }
         self.description.dataspace = after;
-        dataset_edit::set_dataspace(edit, self.address, &self.description.dataspace)?;
+        self.dataspace_changed = true;
         if self.description.fill.allocation_time == AllocationTime::EARLY {
             self.allocate(file, edit)?;
         }
-        self.settle(edit)
+        self.note_layout();
+        Ok(())
     }
 
     /// Makes the dataset longer along a dimension and writes the new elements, an array of the shape `added`, or of one
@@ -276,7 +282,7 @@ impl DatasetWriter {
         Ok(after)
     }
 
-    /// Encodes and stores what waits for it.
+    /// Encodes and stores what waits for it, and lets the header say what has become of the dataset.
     ///
     /// # Errors
     /// Those of filters and the medium.
@@ -284,11 +290,18 @@ impl DatasetWriter {
         if let Some(Chunks { writer, table }) = &mut self.chunks {
             writer.flush(edit, &mut **table, &file.resources.chunks)?;
         }
-        self.settle(edit)
+        self.note_layout();
+        if self.dataspace_changed || self.layout_changed {
+            let dataspace = self.dataspace_changed.then_some(&self.description.dataspace);
+            let layout = self.layout_changed.then_some(&self.description.layout);
+            dataset_edit::update(edit, self.address, dataspace, layout)?;
+            (self.dataspace_changed, self.layout_changed) = (false, false);
+        }
+        Ok(())
     }
 
-    /// Lets the header say where the elements are.
-    fn settle(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+    /// Takes over what has become of the index of the chunks.
+    fn note_layout(&mut self) {
         if let Some(chunks) = &self.chunks
             && let Layout::Chunked(layout) = &mut self.description.layout.layout
             && let Some(changed) = chunks.table.changed_layout(layout)
@@ -296,11 +309,6 @@ impl DatasetWriter {
             *layout = changed;
             self.layout_changed = true;
         }
-        if self.layout_changed {
-            dataset_edit::set_layout(edit, self.address, &self.description.layout)?;
-            self.layout_changed = false;
-        }
-        Ok(())
     }
 
     /// Gives the room of all elements back. The header is not changed: it is to be deleted.

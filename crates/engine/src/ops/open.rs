@@ -147,11 +147,13 @@ fn read_extension(container: &mut Container, address: Address) -> Result<()> {
         container.settings.indexed_storage_k = k.chunk_internal;
     }
     // Marked so, it was written before somebody changed the file who did not know what it says.
-    let stale = header
-        .find(MessageType::FILE_SPACE_INFO)
-        .is_some_and(|message| message.flags.contains(MessageFlags::WAS_UNKNOWN));
-    if !stale {
+    let stated = header.find(MessageType::FILE_SPACE_INFO);
+    if let Some(stated) = stated.filter(|message| !message.flags.contains(MessageFlags::WAS_UNKNOWN)) {
         container.settings.file_space = message::find::<FileSpaceInfo>(container, &header)?;
+        let place = header.place(stated).filter(|_| !stated.flags.contains(MessageFlags::SHARED));
+        if let Some((info, place)) = container.settings.file_space.zip(place) {
+            container.store.manage_space(info, place)?;
+        }
     }
     if let Some(image) = message::find::<MetadataCacheImage>(container, &header)? {
         container.store.overlay(image.address, image.length)?;

@@ -87,7 +87,7 @@ impl OpenFile {
         if !self.container.store.is_writable() {
             return Ok(());
         }
-        let waits = self.writers.known.lock().get(&dataset).is_some_and(|writer| writer.pending_bytes() > 0);
+        let waits = self.writers.known.lock().get(&dataset).is_some_and(|writer| writer.is_ahead());
         if !waits {
             return Ok(());
         }
@@ -95,7 +95,15 @@ impl OpenFile {
         if let Some(writer) = self.writers.known.lock().get_mut(&dataset) {
             writer.flush(self, &mut edit)?;
         }
-        edit.finish()
+        self.finish(edit)
+    }
+
+    /// To be called when an operation has ended: commits if there is much to commit, and all of it then.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn finish(&self, mut edit: Edit<'_>) -> Result<()> {
+        if edit.is_crowded() { self.flush_in(&mut edit) } else { Ok(()) }
     }
 
     /// Writes everything that was changed: the file on the medium is what it is in memory.
@@ -103,9 +111,25 @@ impl OpenFile {
     /// # Errors
     /// Those of filters and the medium.
     pub fn flush(&self) -> Result<()> {
+        self.flush_in(&mut self.container.store.edit()?)
+    }
+
+    /// As [`flush`](Self::flush), and the file is left as short as it can be, with what is free in it stored where it
+    /// asks for that.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn close(&self) -> Result<()> {
         let mut edit = self.container.store.edit()?;
         for writer in self.writers.known.lock().values_mut() {
             writer.flush(self, &mut edit)?;
+        }
+        edit.close()
+    }
+
+    fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
+        for writer in self.writers.known.lock().values_mut() {
+            writer.flush(self, edit)?;
         }
         edit.commit()
     }
@@ -120,7 +144,7 @@ impl OpenFile {
 impl Drop for OpenFile {
     fn drop(&mut self) {
         if self.container.store.is_writable()
-            && let Err(error) = self.flush()
+            && let Err(error) = self.close()
         {
             tracing::error!(%error, file = self.container.store.name(), "changes of a file that was dropped are lost");
         }

@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::codec::{Address, FileParams};
+use hyperslab_format::codec::{Address, FileParams, Writer};
+use hyperslab_format::message::{
+    BTreeK, FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers, Message as _, MessageFlags, MessageType,
+};
+use hyperslab_format::object_header::{EnvelopeLayout, HeaderFlags, PrefixV2, write_envelope};
 use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, Superblock, SuperblockVersion};
 use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_vfd::Driver;
 
-use super::{SpaceKind, Store, StoreOptions};
+use smallvec::SmallVec;
+
+use super::{Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
@@ -24,6 +30,8 @@ pub struct CreateOptions {
     pub group_internal_k: u16,
     /// Half of the children of a node of the B-tree of chunks.
     pub indexed_storage_k: u16,
+    /// How space is managed. Other ways than the default need a file that 1.10 and later open.
+    pub file_space: FileSpace,
 }
 
 impl Default for CreateOptions {
@@ -34,6 +42,7 @@ impl Default for CreateOptions {
             group_leaf_k: Superblock::DEFAULT_GROUP_LEAF_K,
             group_internal_k: Superblock::DEFAULT_GROUP_INTERNAL_K,
             indexed_storage_k: Superblock::DEFAULT_INDEXED_STORAGE_K,
+            file_space: FileSpace::default(),
         }
     }
 }
@@ -56,12 +65,80 @@ impl CreateOptions {
         if [self.group_leaf_k, self.group_internal_k, self.indexed_storage_k].contains(&0) {
             return Err(Error::Misuse("ranks of B-trees are 1 at least".into()));
         }
+        let page_size = self.file_space.page_size;
+        if !(FileSpace::MIN_PAGE_SIZE..=FileSpaceInfo::MAX_PAGE_SIZE).contains(&page_size) {
+            return Err(Error::Misuse(format!(
+                "pages of {page_size} bytes: they have {} to {}",
+                FileSpace::MIN_PAGE_SIZE,
+                FileSpaceInfo::MAX_PAGE_SIZE
+            )));
+        }
         Ok(())
+    }
+
+    /// What the superblock extension says of the file's space, if it says anything.
+    fn file_space_info(&self) -> Option<FileSpaceInfo> {
+        let FileSpace { strategy, persist, threshold, page_size } = self.file_space;
+        // Only managers can be stored, and have a smallest section.
+        let managed =
+            matches!(strategy, FileSpaceStrategy::FreeSpaceAndAggregators | FileSpaceStrategy::Page);
+        let threshold = if managed { threshold } else { FileSpaceInfo::DEFAULT.threshold };
+        let managers = (persist && managed).then_some(FreeSpaceManagers::NONE);
+        let info = FileSpaceInfo { strategy, threshold, page_size, managers, ..FileSpaceInfo::DEFAULT };
+        (info != FileSpaceInfo::DEFAULT).then_some(info)
+    }
+
+    /// The ranks, if they are not those of every file.
+    fn ranks(&self) -> Option<BTreeK> {
+        let ranks = BTreeK {
+            chunk_internal: self.indexed_storage_k,
+            group_internal: self.group_internal_k,
+            group_leaf: self.group_leaf_k,
+        };
+        (ranks != BTreeK::DEFAULT).then_some(ranks)
+    }
+
+    /// The object header of the superblock extension, if there is one, with what it says of space and how many bytes
+    /// stand before that.
+    fn extension(&self, superblock: &Superblock) -> Result<Option<Extension>> {
+        if !matches!(superblock.version, SuperblockVersion::New { .. }) {
+            return Ok(None);
+        }
+        let mut messages: SmallVec<[(MessageType, MessageFlags, Vec<u8>); 2]> = SmallVec::new();
+        if let Some(ranks) = self.ranks() {
+            let flags = MessageFlags::CONSTANT | MessageFlags::DO_NOT_SHARE;
+            messages.push((BTreeK::TYPE, flags, ranks.to_bytes(self.params)?));
+        }
+        let info = self.file_space_info();
+        if let Some(info) = &info {
+            let flags = MessageFlags::MARK_IF_UNKNOWN | MessageFlags::DO_NOT_SHARE;
+            messages.push((FileSpaceInfo::TYPE, flags, info.to_bytes(self.params)?));
+        }
+        if messages.is_empty() {
+            return Ok(None);
+        }
+        let layout = EnvelopeLayout::V2 { creation_order: false };
+        let bodies: usize = messages.iter().map(|(.., body)| body.len().saturating_add(layout.size())).sum();
+        let prefix = PrefixV2 {
+            flags: HeaderFlags::empty(),
+            times: None,
+            phase_change: None,
+            chunk0_size: bodies as u64,
+        };
+        let mut writer = Writer::new("superblock extension");
+        prefix.encode(&mut writer);
+        let mut skip = 0;
+        for (kind, flags, body) in &messages {
+            skip = writer.len().saturating_add(layout.size()) as u64;
+            write_envelope(&mut writer, layout, *kind, *flags, None, body);
+        }
+        writer.checksum();
+        Ok(Some(Extension { bytes: writer.finish()?, info, skip }))
     }
 
     /// The superblock of a file without objects. The root group is not there yet.
     fn superblock(&self, bounds: LibverBounds) -> Superblock {
-        let version = if bounds.prefers(LibraryVersion::V18) {
+        let version = if bounds.prefers(LibraryVersion::V18) || self.file_space_info().is_some() {
             let version = if bounds.prefers(LibraryVersion::V110) { 3 } else { 2 };
             SuperblockVersion::New { version, extension: Address::UNDEFINED, root: Address::UNDEFINED }
         } else {
@@ -86,6 +163,14 @@ impl CreateOptions {
     }
 }
 
+/// The superblock extension of a new file.
+struct Extension {
+    bytes: Vec<u8>,
+    info: Option<FileSpaceInfo>,
+    /// Bytes before the body of the last message, which is that of the file's space if there is one.
+    skip: u64,
+}
+
 impl Store {
     /// Makes a new file in `driver`, whose bytes before are lost. It has no root group yet.
     ///
@@ -101,15 +186,42 @@ impl Store {
             return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
         }
         let bounds = options.write.unwrap_or_default();
+        if create.file_space_info().is_some() {
+            bounds.require(LibraryVersion::V110, "a way of managing file space that is not the default")?;
+        }
         options.write = Some(bounds);
         driver.set_len(0).map_err(|source| Error::Io { action: "cannot empty the file".into(), source })?;
         let superblock = create.superblock(bounds);
+        let extension = create.extension(&superblock)?;
         let length = superblock.encode()?.len() as u64;
         let store = Self::assemble(driver, superblock, create.user_block, (0, 0), options);
-        let mut edit = store.edit()?;
-        edit.allocate(SpaceKind::Superblock, length)?;
-        edit.change_superblock(|_| ())?;
-        drop(edit);
+        if let Some(info) = extension.as_ref().and_then(|extension| extension.info) {
+            // The message does not lie anywhere yet.
+            let nowhere = MessagePlace { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };
+            store.manage_space(info, nowhere)?;
+        }
+        store.edit()?.begin(length, extension)?;
         Ok(store)
+    }
+}
+
+impl Edit<'_> {
+    /// Lays the superblock and its extension at the beginning of the file.
+    fn begin(mut self, superblock: u64, extension: Option<Extension>) -> Result<()> {
+        self.allocate(SpaceKind::Superblock, superblock)?;
+        let mut address = Address::UNDEFINED;
+        if let Some(Extension { bytes, skip, .. }) = extension {
+            let length = bytes.len() as u64;
+            address = self.allocate(SpaceKind::ObjectHeader, length)?;
+            self.write(address, &bytes, "superblock extension")?;
+            if let Some(record) = &mut self.writing()?.record {
+                record.place = MessagePlace { chunk: address, length, skip, sealed: true };
+            }
+        }
+        self.change_superblock(|superblock| {
+            if let SuperblockVersion::New { extension, .. } = &mut superblock.version {
+                *extension = address;
+            }
+        })
     }
 }

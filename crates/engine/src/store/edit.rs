@@ -7,14 +7,11 @@ use hyperslab_format::codec::{Address, FileParams, Structure};
 use hyperslab_format::superblock::Superblock;
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
-use super::space::{Space, SpaceKind};
+use super::space::{Record, Space, SpaceKind, SpaceUsage};
 use super::unsaved::Block;
 use super::{Bytes, Store};
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
-
-/// Bytes of changes in memory beyond which they are committed when an operation has ended.
-const UNCOMMITTED: u64 = 64 << 20;
 
 /// Raw data up to this many bytes is kept in memory until the commit, where it is written with its neighbours.
 pub(super) const SMALL_WRITE: usize = 16 << 10;
@@ -28,6 +25,8 @@ pub(crate) struct Writing {
     pub(super) space: Space,
     pub(super) bounds: LibverBounds,
     pub(super) superblock_changed: bool,
+    /// What the file says of its space, where it does.
+    pub(super) record: Option<Record>,
 }
 
 /// The right to change a file. There is one at a time, and nobody reads the file's structure meanwhile. What is done with it stays in
@@ -90,7 +89,7 @@ impl<'a> Edit<'a> {
         self.writing.as_ref().map_or(LibverBounds::DEFAULT, |writing| writing.bounds)
     }
 
-    fn writing(&mut self) -> Result<&mut Writing> {
+    pub(super) fn writing(&mut self) -> Result<&mut Writing> {
         let name = self.store;
         self.writing
             .as_mut()
@@ -102,11 +101,41 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// [`Error::Limit`] if offsets of the file cannot say an address so far behind.
     pub fn allocate(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
+        if self.store.unsaved.bytes() > self.store.uncommitted {
+            self.store.save_all()?;
+        }
         let writing = self.writing()?;
         let address = writing.space.allocate(kind, length)?;
         let end = writing.space.end();
         self.store.reach(end);
         Ok(address)
+    }
+
+    /// Gives the block of `old` bytes at `address` `more` bytes behind it, if nobody has them. Returns whether it
+    /// did.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate).
+    pub fn try_extend(&mut self, kind: SpaceKind, address: Address, old: u64, more: u64) -> Result<bool> {
+        let writing = self.writing()?;
+        let extended = writing.space.try_extend(kind, address, old, more)?;
+        let end = writing.space.end();
+        self.store.reach(end);
+        Ok(extended)
+    }
+
+    /// Gives back what the block of `old` bytes at `address` has behind its first `new` bytes. Returns whether it
+    /// did: a short block cannot stay where a long one began in a file of pages.
+    ///
+    /// # Errors
+    /// If the file is no longer open for writing.
+    pub fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> Result<bool> {
+        Ok(self.writing()?.space.try_shrink(kind, address, old, new))
+    }
+
+    /// How the bytes of the file are spread.
+    pub fn usage(&self) -> SpaceUsage {
+        self.writing.as_ref().map(|writing| writing.space.usage()).unwrap_or_default()
     }
 
     /// As [`allocate`](Self::allocate), and the bytes are zeros: without writing them where the file has not been
@@ -155,6 +184,9 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// As [`allocate`](Self::allocate).
     pub fn allocate_blocks(&mut self, kind: SpaceKind, length: u64, count: usize) -> Result<Vec<Address>> {
+        if self.writing()?.space.is_paged() {
+            return (0..count).map(|_| self.allocate(kind, length)).collect();
+        }
         let all = length.checked_mul(count as u64);
         let all = all.ok_or_else(|| Error::Misuse("blocks of more than 2^64 bytes".into()))?;
         let first = self.allocate(kind, all)?;
@@ -252,7 +284,8 @@ impl<'a> Edit<'a> {
         store.change(start, bytes).map_err(|source| Error::Io {
             action: format!("cannot change the {structure} at {address}"),
             source,
-        })
+        })?;
+        store.relieve()
     }
 
     /// Some bytes inside a block of metadata, to be changed.
@@ -273,57 +306,12 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// To be called when an operation has ended and the file is consistent: commits if there is much to commit.
-    ///
-    /// # Errors
-    /// As [`commit`](Self::commit).
-    pub fn finish(mut self) -> Result<()> {
-        if self.store.pages.changed_bytes().saturating_add(self.store.unsaved.bytes()) > UNCOMMITTED {
-            self.commit()?;
-        }
-        Ok(())
-    }
-
-    /// Writes everything that was changed: the file on the medium is what it is in memory.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the medium fails.
-    pub fn commit(&mut self) -> Result<()> {
-        let store = self.store;
-        for address in store.unsaved.addresses() {
-            store.save(address)?;
-        }
-        let end = self.writing()?.space.end();
-        self.write_superblock(end)?;
-        let file_end = store.base.saturating_add(end);
-        let io = |source| Error::Io { action: "cannot write the file".into(), source };
-        store.pages.commit(&*store.driver, file_end).map_err(io)?;
-        if store.driver.len().map_err(io)? != file_end {
-            store.driver.set_len(file_end).map_err(io)?;
-        }
-        store.driver.flush().map_err(io)?;
-        // What stood behind the end must not come back when the file grows again.
-        store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
-        store.set_end(file_end);
-        self.writing()?.space.settle();
-        Ok(())
-    }
-
-    fn write_superblock(&mut self, end: u64) -> Result<()> {
-        let store = self.store;
-        {
-            let mut superblock = store.superblock.write();
-            // The stored end counts from the start of the file as the stored base address does.
-            let stated = Address::new(end.saturating_add(superblock.base_address));
-            if superblock.end_of_file == stated && !self.writing()?.superblock_changed {
-                return Ok(());
-            }
-            superblock.end_of_file = stated;
-        }
-        let bytes = store.superblock.read().encode()?;
-        self.write(Address::new(0), &bytes, "superblock")?;
-        self.writing()?.superblock_changed = false;
-        Ok(())
+    /// Whether there is so much to commit, or so much space to win by it, that it should be done when the operation
+    /// has ended.
+    pub fn is_crowded(&self) -> bool {
+        let changed = self.store.pages.changed_bytes().saturating_add(self.store.unsaved.bytes());
+        let wants = self.writing.as_ref().is_some_and(|writing| writing.space.wants_commit());
+        changed > self.store.uncommitted || wants
     }
 }
 

@@ -1,6 +1,7 @@
 //! Bytes at addresses: the only room that holds a driver.
 
 mod bytes;
+mod commit;
 mod create;
 mod decoded;
 mod edit;
@@ -28,7 +29,8 @@ pub use create::CreateOptions;
 pub use edit::{Edit, Reading};
 pub use open::StoreOptions;
 pub use raw_file::RawFile;
-pub use space::SpaceKind;
+pub(crate) use space::MessagePlace;
+pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
 
 use crate::error::{Error, Result};
 use decoded::Decoded;
@@ -54,6 +56,8 @@ pub struct Store {
     touched: AtomicU64,
     /// Bytes that are really there, of a file that is only read.
     stored: u64,
+    /// The offset from which on nothing is part of the file as committed.
+    new_from: AtomicU64,
     limits: Limits,
     filters: Registry,
     pages: Pages,
@@ -61,6 +65,9 @@ pub struct Store {
     overlay: HashMap<Address, Bytes>,
     decoded: Decoded,
     unsaved: Unsaved,
+    /// Bytes of changes that are kept in memory.
+    uncommitted: u64,
+    placement: Placement,
     writable: bool,
     /// How often the file was opened for a change.
     generation: AtomicU64,
@@ -108,6 +115,29 @@ impl Store {
         self.length.store(end, Ordering::Release);
         self.written.store(end, Ordering::Release);
         self.touched.store(end, Ordering::Release);
+    }
+
+    /// Nothing from `end` on is part of the file as committed.
+    fn set_new_from(&self, end: u64) {
+        self.new_from.store(self.base.saturating_add(end), Ordering::Release);
+    }
+
+    /// Writes early what is new, when much is changed.
+    fn relieve(&self) -> Result<()> {
+        if !self.pages.is_crowded() {
+            return Ok(());
+        }
+        let written = self
+            .pages
+            .spill(&*self.driver, self.new_from.load(Ordering::Acquire), self.length())
+            .map_err(|source| Error::Io { action: "cannot write the file".into(), source })?;
+        self.written.fetch_max(written, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// What holds the bytes.
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
     }
 
     /// Where the bytes lie.
@@ -193,7 +223,10 @@ impl Store {
     }
 
     /// Lets the blocks of the metadata cache image at `address` stand for those in the file.
-    pub(crate) fn overlay(&mut self, address: Address, length: u64) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the image cannot be read or decoded.
+    pub fn overlay(&mut self, address: Address, length: u64) -> Result<()> {
         let bytes = self.read(address, length, MetadataCacheBlock::NAME)?;
         let context = MetadataCacheContext { params: self.params(), length: bytes.len() };
         let image = at(MetadataCacheBlock::decode(&bytes, &context), address)?;
@@ -285,7 +318,8 @@ impl Store {
         let start = self.locate(address, bytes.len() as u64, "raw data")?;
         let failed = |source| Error::Io { action: format!("cannot write raw data at {address}"), source };
         if bytes.len() <= SMALL_WRITE {
-            return self.change(start, bytes).map_err(failed);
+            self.change(start, bytes).map_err(failed)?;
+            return self.relieve();
         }
         self.driver.write_at(start, bytes).map_err(failed)?;
         let end = start.saturating_add(bytes.len() as u64);
@@ -321,9 +355,11 @@ impl Store {
         let Some(block) = self.unsaved.remove(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
         let start = self.locate(address, bytes.len() as u64, "changed block")?;
-        self.pages
-            .write(self.medium(), start, &bytes)
-            .map_err(|source| Error::Io { action: format!("cannot change the block at {address}"), source })
+        self.change(start, &bytes).map_err(|source| Error::Io {
+            action: format!("cannot change the block at {address}"),
+            source,
+        })?;
+        self.relieve()
     }
 
     fn raw_error(address: Address, source: DriverError) -> Error {

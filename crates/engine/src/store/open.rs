@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{FileParams, Limits};
+use hyperslab_format::message::FileSpaceInfo;
 use hyperslab_format::superblock::{ConsistencyFlags, Superblock};
 use hyperslab_vfd::Driver;
 use parking_lot::RwLock;
@@ -14,7 +15,7 @@ use super::Store;
 use super::decoded::Decoded;
 use super::edit::Writing;
 use super::pages::Pages;
-use super::space::Space;
+use super::space::{MessagePlace, Placement, Record, Rules, Space, Stored};
 use super::unsaved::Unsaved;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
@@ -34,10 +35,23 @@ pub struct StoreOptions {
     pub chunk_cache: u64,
     /// Open for writing as well, structures in those versions.
     pub write: Option<LibverBounds>,
+    /// Bytes of the file's pages that are kept for reading.
+    pub page_buffer: u64,
+    /// Bytes of changes that are kept in memory. An operation that changes more writes what lies in new space early;
+    /// what replaces something waits until it has ended.
+    pub uncommitted: u64,
+    /// How new blocks are laid.
+    pub placement: Placement,
 }
 
 /// Bytes of decoded chunks that a file keeps unless told otherwise.
 const CHUNK_CACHE: u64 = 64 << 20;
+
+/// Bytes of pages that a file keeps unless told otherwise.
+const PAGE_BUFFER: u64 = 32 << 20;
+
+/// Bytes of changes that a file keeps unless told otherwise.
+const UNCOMMITTED: u64 = 64 << 20;
 
 impl Default for StoreOptions {
     fn default() -> Self {
@@ -48,6 +62,9 @@ impl Default for StoreOptions {
             ignore_marks: false,
             chunk_cache: CHUNK_CACHE,
             write: None,
+            page_buffer: PAGE_BUFFER,
+            uncommitted: UNCOMMITTED,
+            placement: Placement::default(),
         }
     }
 }
@@ -81,13 +98,14 @@ impl Store {
         (length, stored): (u64, u64),
         options: StoreOptions,
     ) -> Self {
-        let StoreOptions { limits, filters, write, .. } = options;
+        let StoreOptions { limits, filters, write, page_buffer, uncommitted, placement, .. } = options;
         let params = superblock.params;
         let end = stated_end(&superblock, base).unwrap_or(length).saturating_sub(base);
         let writing = write.map(|bounds| Writing {
-            space: Space::new(end, address_limit(params)),
+            space: Space::new(Rules::new(&FileSpaceInfo::DEFAULT, placement, address_limit(params)), end),
             bounds,
             superblock_changed: false,
+            record: None,
         });
         Self {
             driver,
@@ -100,7 +118,10 @@ impl Store {
             stored,
             limits,
             filters,
-            pages: Pages::new(),
+            new_from: AtomicU64::new(base.saturating_add(end)),
+            pages: Pages::new(page_buffer, uncommitted),
+            uncommitted,
+            placement,
             overlay: HashMap::new(),
             decoded: Decoded::new(),
             unsaved: Unsaved::default(),
@@ -108,6 +129,28 @@ impl Store {
             generation: AtomicU64::new(0),
             writing: RwLock::new(writing),
         }
+    }
+}
+
+impl Store {
+    /// Lets the space of the file be managed as it asks for in the message at `place`, and takes over what is free in
+    /// it. To be called before anything is changed.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if what is stored of free space is damaged; [`Error::Io`].
+    pub(crate) fn manage_space(&self, info: FileSpaceInfo, place: MessagePlace) -> Result<()> {
+        if !self.writable {
+            return Ok(());
+        }
+        let rules = Rules::new(&info, self.placement, address_limit(self.params));
+        let mut writing = self.writing.write();
+        let Some(writing) = writing.as_mut() else { return Ok(()) };
+        let end = writing.space.end();
+        let stored = Stored::load(self, &info, &rules, end)?;
+        writing.space = Space::new(rules, end);
+        writing.space.adopt(&stored);
+        writing.record = Some(Record { info, place, blocks: stored.blocks });
+        Ok(())
     }
 }
 

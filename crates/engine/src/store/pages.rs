@@ -14,9 +14,6 @@ use super::Bytes;
 /// Bytes of a page. Headers of small objects lie next to each other, so a page brings many at once.
 pub(crate) const PAGE: u64 = 8 << 10;
 
-/// Clean pages kept: 32 MiB.
-const PAGES: usize = 4096;
-
 /// Pages of the file by their number.
 #[derive(Debug)]
 pub(crate) struct Pages {
@@ -26,6 +23,12 @@ pub(crate) struct Pages {
     changed_count: AtomicUsize,
     /// How often clean pages were replaced.
     replaced: AtomicUsize,
+    /// Clean pages kept.
+    room: usize,
+    /// Changed pages beyond which those of new space are written early.
+    spill_at: AtomicUsize,
+    /// The same, as it was asked for.
+    changed_room: usize,
 }
 
 /// A driver and how much of it exists.
@@ -58,12 +61,18 @@ impl Medium<'_> {
 }
 
 impl Pages {
-    pub(crate) fn new() -> Self {
+    /// Keeps clean pages of so many bytes, and about as many of changed ones, as far as these may be written early.
+    pub(crate) fn new(clean_bytes: u64, changed_bytes: u64) -> Self {
+        let room = to_usize(clean_bytes / PAGE).max(8);
+        let changed_room = to_usize(changed_bytes / PAGE).max(8);
         Self {
-            clean: Cache::new(PAGES),
+            clean: Cache::new(room),
             changed: RwLock::default(),
             changed_count: AtomicUsize::new(0),
             replaced: AtomicUsize::new(0),
+            room,
+            spill_at: AtomicUsize::new(changed_room),
+            changed_room,
         }
     }
 
@@ -142,7 +151,7 @@ impl Pages {
         Ok(page)
     }
 
-    /// Changes bytes in memory. Returns how many bytes of changed pages there are.
+    /// Changes bytes in memory.
     pub(crate) fn write(&self, medium: Medium<'_>, start: u64, bytes: &[u8]) -> Result<(), DriverError> {
         let mut changed = self.changed.write();
         for piece in pieces(start, bytes.len()) {
@@ -189,7 +198,7 @@ impl Pages {
     /// Forgets clean pages.
     pub(crate) fn forget(&self, start: u64, length: u64) {
         let numbers = start / PAGE..=start.saturating_add(length.saturating_sub(1)) / PAGE;
-        if numbers.end().saturating_sub(*numbers.start()) > PAGES as u64 {
+        if numbers.end().saturating_sub(*numbers.start()) > self.room as u64 {
             self.clean.clear();
             return;
         }
@@ -224,7 +233,38 @@ impl Pages {
             self.clean.insert(number, page);
         }
         self.changed_count.store(0, Ordering::Release);
+        self.spill_at.store(self.changed_room, Ordering::Release);
         Ok(())
+    }
+
+    /// Whether there are so many changed pages that [`spill`](Self::spill) should be called.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.changed_count.load(Ordering::Acquire) > self.spill_at.load(Ordering::Acquire)
+    }
+
+    /// Writes the changed pages that lie wholly between `from`, from which on nothing is part of the file as
+    /// committed, and `end`; they are clean then. Returns the offset behind the last byte written.
+    pub(crate) fn spill(&self, driver: &dyn Driver, from: u64, end: u64) -> Result<u64, DriverError> {
+        let mut changed = self.changed.write();
+        let numbers = from.div_ceil(PAGE)..end / PAGE;
+        let pages: Vec<(u64, Arc<[u8]>)> = if numbers.is_empty() {
+            Vec::new()
+        } else {
+            let new = changed.range(numbers);
+            new.map(|(number, page)| (number.saturating_mul(PAGE), Arc::clone(page))).collect()
+        };
+        let requests: Vec<WriteRequest<'_>> =
+            pages.iter().map(|(offset, bytes)| WriteRequest { offset: *offset, bytes }).collect();
+        driver.write_many(&requests)?;
+        let written = pages.last().map_or(0, |(offset, _)| offset.saturating_add(PAGE));
+        for (offset, page) in pages {
+            changed.remove(&(offset / PAGE));
+            self.clean.insert(offset / PAGE, page);
+        }
+        self.changed_count.store(changed.len(), Ordering::Release);
+        // What had to stay is not gone through again for every page.
+        self.spill_at.store(changed.len().saturating_add(self.changed_room), Ordering::Release);
+        Ok(written)
     }
 }
 
@@ -269,7 +309,7 @@ mod tests {
             let bytes: Vec<u8> = (0..4 * PAGE + 77).map(|at| u8::try_from(at % 251).unwrap()).collect();
             let length = bytes.len() as u64;
             let driver = Core::from_vec("test", bytes.clone());
-            let pages = Pages::new();
+            let pages = Pages::new(32 << 20, 64 << 20);
             let medium = Medium { driver: &driver, end: length };
             for (start, count) in reads {
                 let start = start.min(length);
@@ -289,7 +329,7 @@ mod tests {
             // The driver ends before the file does: the rest was allocated, not written.
             model[super::to_usize(3 * PAGE + 5)..].fill(0);
             let driver = Core::from_vec("test", model[..super::to_usize(3 * PAGE + 5)].to_vec());
-            let pages = Pages::new();
+            let pages = Pages::new(32 << 20, 64 << 20);
             for (what, start, count, value) in steps {
                 let medium = Medium { driver: &driver, end: driver.len().unwrap() };
                 let start = start.min(length);

@@ -9,8 +9,11 @@
 //! opaque    | 4, bytes
 //! ```
 
+use hyperslab_datatype::{ByteOrder, Datatype, DatatypeClass};
+
 #[cfg(test)]
 use crate::bits::{BitReader, BitWriter};
+use crate::facts::float_order;
 
 const ATOMIC: u32 = 1;
 const ARRAY: u32 = 2;
@@ -67,6 +70,39 @@ pub struct Member {
 type Parsed<T> = Result<T, &'static str>;
 
 impl Kind {
+    /// What libhdf5 tells nbit of a type: only integers and floating-point numbers may have bits that are not used,
+    /// alone, in arrays and in compounds.
+    ///
+    /// # Errors
+    /// What nbit does not know: sequences in arrays, and the byte order of the VAX.
+    pub fn of(datatype: &Datatype) -> Result<Self, &'static str> {
+        let size = datatype.size;
+        let atomic = |precision: u16, offset: u16, order: ByteOrder| Self::Atomic {
+            size,
+            big_endian: order == ByteOrder::BigEndian,
+            precision: u32::from(precision),
+            offset: u32::from(offset),
+        };
+        Ok(match &datatype.class {
+            DatatypeClass::FixedPoint(number) => atomic(number.precision, number.bit_offset, number.order),
+            DatatypeClass::FloatingPoint(number) => {
+                let order = float_order(number.order).ok_or("numbers in the byte order of the VAX")?;
+                atomic(number.precision, number.bit_offset, order)
+            }
+            DatatypeClass::Array(array) if matches!(array.base.class, DatatypeClass::VariableLength(_)) => {
+                return Err("arrays of sequences or strings of variable length");
+            }
+            DatatypeClass::Array(array) => Self::Array { size, base: Box::new(Self::of(&array.base)?) },
+            DatatypeClass::Compound(compound) => {
+                let member = |member: &hyperslab_datatype::Member| {
+                    Ok(Member { offset: member.offset, kind: Self::of(&member.datatype)? })
+                };
+                Self::Compound { size, members: compound.members.iter().map(member).collect::<Parsed<_>>()? }
+            }
+            _ => Self::Opaque { size },
+        })
+    }
+
     /// Bytes of a value.
     pub fn size(&self) -> u32 {
         match self {

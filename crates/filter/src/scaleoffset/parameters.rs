@@ -1,5 +1,10 @@
 //! The client data of scaleoffset.
 
+use hyperslab_datatype::{ByteOrder, Datatype, DatatypeClass};
+
+use crate::FillValue;
+use crate::facts::float_order;
+
 /// How elements become integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
@@ -41,6 +46,59 @@ pub struct Parameters {
     pub big_endian: bool,
     /// The bits of the dataset's fill value, if it has one.
     pub fill: Option<u64>,
+}
+
+/// The parameters of chunks of a new dataset.
+pub(super) fn of_dataset(
+    asked: &[u32],
+    elements: u32,
+    datatype: &Datatype,
+    fill: FillValue<'_>,
+) -> Result<Parameters, &'static str> {
+    let (scale, factor) = match asked {
+        [0, digits, ..] => (Scale::Decimal { digits: digits.cast_signed() }, 0),
+        [2, bits, ..] => (Scale::Integer { bits: *bits }, *bits),
+        [_, _, ..] => return Err("an unknown scale"),
+        _ => return Err("the scale and its factor are missing"),
+    };
+    let size = datatype.size;
+    let (number, order) = match (&datatype.class, scale, size) {
+        (DatatypeClass::FixedPoint(number), Scale::Integer { .. }, 1 | 2 | 4 | 8) => {
+            (if number.signed { Number::Signed } else { Number::Unsigned }, number.order)
+        }
+        (DatatypeClass::FloatingPoint(number), Scale::Decimal { .. }, 4 | 8) => {
+            (Number::Float, float_order(number.order).ok_or("numbers in the byte order of the VAX")?)
+        }
+        (DatatypeClass::FixedPoint(_), Scale::Decimal { .. }, _) => {
+            return Err("digits are for floating-point numbers: integers take bits");
+        }
+        (DatatypeClass::FloatingPoint(_), Scale::Integer { .. }, _) => {
+            return Err("bits are for integers: floating-point numbers take digits");
+        }
+        (DatatypeClass::FixedPoint(_) | DatatypeClass::FloatingPoint(_), ..) => {
+            return Err("numbers of a size that C has no type for");
+        }
+        _ => return Err("elements are neither integers nor floating-point numbers"),
+    };
+    if factor > size.saturating_mul(8) {
+        return Err("more bits than an element has");
+    }
+    let big_endian = order == ByteOrder::BigEndian;
+    let fill = match fill {
+        FillValue::Undefined => None,
+        FillValue::Default => Some(0),
+        FillValue::Element(element) => Some(bits_of(element, size, big_endian)?),
+    };
+    Ok(Parameters { scale, elements, number, size, big_endian, fill })
+}
+
+/// The bits of an element of up to 8 bytes.
+fn bits_of(element: &[u8], size: u32, big_endian: bool) -> Result<u64, &'static str> {
+    if u32::try_from(element.len()) != Ok(size) {
+        return Err("the fill value is no element");
+    }
+    let shift = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
+    Ok(if big_endian { element.iter().fold(0, shift) } else { element.iter().rev().fold(0, shift) })
 }
 
 /// How many values of client data libhdf5 stores.

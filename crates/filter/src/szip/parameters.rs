@@ -12,6 +12,33 @@ const LONGEST_BLOCK: u32 = 32;
 const LONGEST_LINE: u32 = 4096;
 const MOST_BLOCKS: u32 = 128;
 
+/// The client data that libhdf5 stores for chunks of `elements` elements, `fastest` in the dimension that varies
+/// fastest: of optional filters also where there is no coding samples of so many bits.
+pub(super) fn client_data(
+    options: u32,
+    block: u32,
+    element: Element,
+    fastest: u64,
+    elements: u64,
+) -> Result<[u32; 4], &'static str> {
+    // The checks that need no sample.
+    Parameters::parse(&[options, block, 8, 1])?;
+    let precision = if element.offset == 0 { element.precision } else { element.size.saturating_mul(8) };
+    let bits = match precision {
+        25..=32 => 32,
+        33..=64 => 64,
+        bits => bits,
+    };
+    let fastest = if fastest < u64::from(block) { elements } else { fastest };
+    if fastest < u64::from(block) {
+        return Err("a chunk has fewer elements than a block");
+    }
+    let longest = block.saturating_mul(MOST_BLOCKS).min(LONGEST_LINE);
+    let line = u32::try_from(fastest).map_or(longest, |line| line.min(longest));
+    let order = if element.big_endian { BIG_ENDIAN } else { LITTLE_ENDIAN };
+    Ok([options & !(BIG_ENDIAN | LITTLE_ENDIAN) | order, block, bits, line])
+}
+
 /// The parameters of szip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
@@ -48,20 +75,7 @@ impl Parameters {
         elements: u64,
     ) -> Result<Self, &'static str> {
         let coding = if nearest_neighbour { NEAREST_NEIGHBOUR } else { ENTROPY_CODING };
-        let order = if element.big_endian { BIG_ENDIAN } else { LITTLE_ENDIAN };
-        let bits = match (element.offset, element.precision) {
-            (0, bits @ 0..=24) => bits,
-            (0, 25..=32) => 32,
-            (0, 33..=64) => 64,
-            _ => element.size.saturating_mul(8),
-        };
-        let fastest = if fastest < u64::from(block) { elements } else { fastest };
-        if fastest < u64::from(block) {
-            return Err("a chunk has fewer elements than a block");
-        }
-        let longest = block.saturating_mul(MOST_BLOCKS).min(LONGEST_LINE);
-        let line = u32::try_from(fastest).map_or(longest, |line| line.min(longest));
-        Self::parse(&[coding | order | ALLOW_K13 | NO_HEADER, block, bits, line])
+        Self::parse(&client_data(coding | ALLOW_K13 | NO_HEADER, block, element, fastest, elements)?)
     }
 
     /// The client data of the filter.

@@ -73,6 +73,51 @@ pub enum Mode {
     },
 }
 
+impl Mode {
+    /// The client data by which the mode is asked for: its number, nothing, and what belongs to it; numbers of
+    /// eight bytes are two values, the low word first.
+    pub(crate) fn request(self) -> [u32; 6] {
+        let halves = |value: f64| {
+            let [low @ .., h0, h1, h2, h3] = value.to_le_bytes();
+            (u32::from_le_bytes(low), u32::from_le_bytes([h0, h1, h2, h3]))
+        };
+        match self {
+            Self::Rate(rate) => [1, 0, halves(rate).0, halves(rate).1, 0, 0],
+            Self::Precision(bits) => [2, 0, bits, 0, 0, 0],
+            Self::Accuracy(error) => [3, 0, halves(error).0, halves(error).1, 0, 0],
+            Self::Expert { min_bits, max_bits, max_precision, min_exponent } => {
+                [4, 0, min_bits, max_bits, max_precision, min_exponent.cast_unsigned()]
+            }
+            Self::Reversible => [5, 0, 0, 0, 0, 0],
+        }
+    }
+
+    /// Undoes [`Self::request`].
+    pub(crate) fn asked(data: &[u32]) -> Result<Self, &'static str> {
+        let real = |low: u32, high: u32| f64::from_bits(u64::from(high) << 32 | u64::from(low));
+        Ok(match data {
+            // All that zfp can keep.
+            [] => Self::Expert { min_bits: 1, max_bits: 16658, max_precision: 64, min_exponent: -1074 },
+            [1, _, low, high, ..] => Self::Rate(real(*low, *high)),
+            [2, _, bits, ..] => Self::Precision(*bits),
+            [3, _, low, high, ..] => Self::Accuracy(real(*low, *high)),
+            [4, _, min_bits, max_bits, max_precision, min_exponent, ..] => Self::Expert {
+                min_bits: *min_bits,
+                max_bits: *max_bits,
+                max_precision: *max_precision,
+                min_exponent: min_exponent.cast_signed(),
+            },
+            [5, ..] => Self::Reversible,
+            _ => return Err("an unknown mode, or one whose parameters are missing"),
+        })
+    }
+}
+
+/// Whether zfp can code chunks of this shape: one to four dimensions have several elements.
+pub(super) fn has_dimensions(chunk: &[u64]) -> bool {
+    (1..=4).contains(&chunk.iter().filter(|size| **size != 1).count())
+}
+
 /// The parameters of zfp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {

@@ -9,7 +9,14 @@ pub const CHECKSUM_SIZE: usize = 4;
 /// assert_eq!(hyperslab_format::codec::checksum(b""), 0xdead_beef);
 /// ```
 pub fn checksum(bytes: &[u8]) -> u32 {
-    let mut state = [0xdead_beef_u32.wrapping_add(u32::try_from(bytes.len() & 0xffff_ffff).unwrap_or(0)); 3];
+    checksum_from(0, bytes)
+}
+
+/// The lookup3 hash of `bytes` with another initial value than 0: the hash of a shared message has the number of its
+/// message type there.
+pub fn checksum_from(initial: u32, bytes: &[u8]) -> u32 {
+    let length = u32::try_from(bytes.len() & 0xffff_ffff).unwrap_or(0);
+    let mut state = [0xdead_beef_u32.wrapping_add(length).wrapping_add(initial); 3];
     let mut rest = bytes;
     while rest.len() > 12 {
         let Some((block, tail)) = rest.split_first_chunk::<12>() else { break };

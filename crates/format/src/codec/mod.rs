@@ -10,7 +10,7 @@ mod structure;
 mod writer;
 
 pub use address::Address;
-pub use checksum::{CHECKSUM_SIZE, checksum};
+pub use checksum::{CHECKSUM_SIZE, checksum, checksum_from};
 pub use error::{Corrupt, FormatError, Result};
 pub use limits::Limits;
 pub use params::FileParams;

@@ -23,7 +23,7 @@ const HEAP_ID_SIZE: usize = 8;
 /// A message that several object headers may share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageRecord {
-    /// [`checksum`](crate::codec::checksum) of the encoded message.
+    /// [`checksum_from`](crate::codec::checksum_from) the number of the message type, of the encoded message.
     pub hash: u32,
     /// Where the message lies.
     pub location: SharedMessageLocation,

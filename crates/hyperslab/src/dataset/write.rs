@@ -15,7 +15,7 @@ impl Dataset {
         let store = &self.object.file().container.store;
         let mut edit = store.edit().map_err(|error| self.context(error))?;
         let outcome = work(&mut edit).map_err(|error| self.context(error))?;
-        edit.finish()?;
+        self.object.file().finish(edit)?;
         Ok(outcome)
     }
 

@@ -33,7 +33,7 @@ enum Change {
 }
 
 fn lengths() -> impl Strategy<Value = usize> {
-    prop_oneof![8 => 0..100_usize, 3 => 0..2000_usize, 1 => 3000..3500_usize]
+    prop_oneof![8 => 0..100_usize, 3 => 0..3000_usize, 1 => 60_000..80_000_usize]
 }
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {

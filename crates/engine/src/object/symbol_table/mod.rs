@@ -2,6 +2,8 @@
 
 mod insert;
 mod remove;
+#[cfg(test)]
+mod tests;
 mod way;
 
 use std::cmp::Ordering;

@@ -1,117 +1,362 @@
 //! Who has which bytes of the file: allocation, and reuse of what was freed.
+//!
+//! Each byte below the end is allocated, free (in a pool, or in the rest of a block from which small pieces are cut),
+//! pending (freed, but part of the file as committed: it stays as it is until the next commit), or lost (freed under a
+//! strategy that keeps no account).
 
-use std::collections::{BTreeMap, BTreeSet};
+mod bins;
+mod growth;
+mod persist;
+mod pool;
+mod ranges;
+mod rules;
+#[cfg(test)]
+mod tests;
 
 use hyperslab_format::codec::Address;
 
 use crate::error::{Error, Result};
+pub(crate) use persist::{MessagePlace, Record, Stored, set_manager};
+use pool::{Pool, align_up};
+use ranges::Ranges;
+pub(crate) use rules::{Class, Rules};
+pub use rules::{FileSpace, Placement, SpaceKind};
 
-/// What a block is for, in the order in which file space info messages list their managers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SpaceKind {
-    /// The superblock and its extension.
-    Superblock,
-    /// Nodes of B-trees, symbol tables, super blocks of extensible arrays.
-    BTree,
-    /// Elements of datasets, huge objects of fractal heaps.
-    RawData,
-    /// Collections of the global heap.
-    GlobalHeap,
-    /// Local heaps, direct blocks of fractal heaps, data blocks of arrays, sections of free space.
-    LocalHeap,
-    /// Object headers, and the headers and index blocks of heaps and arrays.
-    ObjectHeader,
-}
+/// A commit pays when this part of the file waits for one to be used again: a fortieth, so that a file in which
+/// everything is replaced again and again does not grow by a twentieth.
+const PENDING_PART: u64 = 40;
+
+/// Less than this is not worth a commit.
+const PENDING_LEAST: u64 = 2048;
 
 /// The space of one file. Addresses count from its base.
 #[derive(Debug)]
 pub(crate) struct Space {
-    /// The first byte behind all that is allocated.
+    rules: Rules,
+    /// The first byte behind all that is given away.
     end: u64,
-    /// Free sections: start and length.
-    free: BTreeMap<u64, u64>,
-    /// The same by length.
-    by_length: BTreeSet<(u64, u64)>,
-    /// What was freed since the last commit and may be in the file as committed.
-    pending: Vec<(u64, u64)>,
-    /// The end at the last commit: blocks behind it are in no committed file.
+    pools: [Pool; 3],
+    /// Where small pieces are cut from: start and end, for metadata and raw data.
+    blocks: [(u64, u64); 2],
+    /// What was freed since the last commit and is part of the file as committed.
+    pending: Vec<(Class, u64, u64)>,
+    pending_bytes: u64,
+    /// The end at the last commit: nothing behind it is part of the file as committed.
     committed_end: u64,
-    /// The highest address that the width of offsets can say, and one more.
-    limit: u64,
+    /// What was allocated below `committed_end` since the last commit.
+    fresh: Ranges,
+    lost: u64,
+    /// Whether anything was allocated or freed since the managers in the file were true.
+    changed: bool,
+}
+
+/// How the bytes below the end are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SpaceUsage {
+    /// Bytes below the end of all that is given away.
+    pub end: u64,
+    /// Bytes that can be given away at once.
+    pub free: u64,
+    /// Bytes that were freed and can be given away after the next commit.
+    pub pending: u64,
+    /// Bytes that were freed and are not kept account of.
+    pub lost: u64,
 }
 
 impl Space {
     /// The space of a file whose bytes up to `end` are taken.
-    pub(crate) fn new(end: u64, limit: u64) -> Self {
-        let (free, by_length) = (BTreeMap::new(), BTreeSet::new());
-        Self { end, free, by_length, pending: Vec::new(), committed_end: end, limit }
+    pub(crate) fn new(rules: Rules, end: u64) -> Self {
+        let small = || Pool::new(rules.page);
+        Self {
+            rules,
+            end,
+            pools: [small(), small(), Pool::new(None)],
+            blocks: [(end, end); 2],
+            pending: Vec::new(),
+            pending_bytes: 0,
+            committed_end: end,
+            fresh: Ranges::default(),
+            lost: 0,
+            changed: false,
+        }
     }
 
-    /// The first byte behind all that is allocated.
+    /// The first byte behind all that is given away.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Gives away `length` bytes.
-    pub(crate) fn allocate(&mut self, _kind: SpaceKind, length: u64) -> Result<Address> {
-        if let Some(&(size, start)) = self.by_length.range((length, 0)..).next() {
-            self.take(start, size);
-            if size > length {
-                self.put(start.saturating_add(length), size.saturating_sub(length));
-            }
-            return Ok(Address::new(start));
+    /// Whether blocks keep to pages.
+    pub(crate) fn is_paged(&self) -> bool {
+        self.rules.page.is_some()
+    }
+
+    /// The end at the last commit.
+    pub(crate) fn committed_end(&self) -> u64 {
+        self.committed_end
+    }
+
+    /// How the bytes below the end are spread.
+    pub(crate) fn usage(&self) -> SpaceUsage {
+        let blocks = self.blocks.iter().map(|(start, end)| end.saturating_sub(*start));
+        let free = self.pools.iter().map(Pool::bytes).chain(blocks).sum();
+        SpaceUsage { end: self.end, free, pending: self.pending_bytes, lost: self.lost }
+    }
+
+    /// Whether so much waits for a commit that one pays.
+    pub(crate) fn wants_commit(&self) -> bool {
+        self.rules.tracks
+            && self.pending_bytes >= PENDING_LEAST
+            && self.pending_bytes.saturating_mul(PENDING_PART) > self.end
+    }
+
+    fn pool(&mut self, class: Class) -> &mut Pool {
+        let [metadata, raw, large] = &mut self.pools;
+        match class {
+            Class::Metadata => metadata,
+            Class::Raw => raw,
+            Class::Large => large,
         }
-        let start = self.end;
-        let end = start.checked_add(length).filter(|end| *end < self.limit).ok_or_else(|| Error::Limit {
-            what: "the size of the file".into(),
-            got: start.saturating_add(length),
-            limit: self.limit,
-        })?;
-        self.end = end;
+    }
+
+    /// Gives away `length` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if offsets of the file cannot say an address so far behind.
+    pub(crate) fn allocate(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
+        if length == 0 {
+            return Ok(Address::new(self.end));
+        }
+        let class = self.rules.class(kind, length);
+        let start = match self.rules.page {
+            Some(page) => self.allocate_paged(class, length, page)?,
+            None => self.allocate_flat(class, length)?,
+        };
+        self.note(start, length);
         Ok(Address::new(start))
     }
 
     /// Takes bytes back.
-    pub(crate) fn free(&mut self, _kind: SpaceKind, address: Address, length: u64) {
-        let Some(start) = address.get().filter(|_| length > 0) else { return };
+    pub(crate) fn free(&mut self, kind: SpaceKind, address: Address, length: u64) {
+        self.free_as(self.rules.class(kind, length), address, length);
+    }
+
+    /// Gives the block of `old` bytes at `address` `more` bytes behind it, if they are free.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate).
+    pub(crate) fn try_extend(
+        &mut self,
+        kind: SpaceKind,
+        address: Address,
+        old: u64,
+        more: u64,
+    ) -> Result<bool> {
+        let Some(tail) = address.get().and_then(|start| start.checked_add(old)) else { return Ok(false) };
+        if more == 0 || old == 0 {
+            return Ok(more == 0);
+        }
+        let class = self.rules.class(kind, old);
+        let extended = match self.rules.page {
+            Some(page) => self.extend_paged(class, tail, old, more, page)?,
+            None => self.extend_flat(class, tail, more)?,
+        };
+        if extended {
+            self.note(tail, more);
+        }
+        Ok(extended)
+    }
+
+    /// Takes back what the block of `old` bytes at `address` has behind its first `new` bytes, if a block of that
+    /// length may lie there.
+    pub(crate) fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> bool {
+        let class = self.rules.class(kind, old);
+        let Some(less) = old.checked_sub(new).filter(|_| self.rules.class(kind, new) == class && new > 0)
+        else {
+            return false;
+        };
+        if let Some(tail) = address.checked_add(new) {
+            self.free_as(class, tail, less);
+        }
+        true
+    }
+
+    fn free_as(&mut self, class: Class, address: Address, length: u64) {
+        let Some(start) = address.get().filter(|start| *start < self.end && length > 0) else { return };
+        self.changed = true;
+        let end = start.saturating_add(length).min(self.end);
         if start >= self.committed_end {
-            self.put(start, length);
-        } else {
-            self.pending.push((start, length));
+            return self.put(class, start, end);
+        }
+        let border = end.min(self.committed_end);
+        let mut from = start;
+        for (fresh, fresh_end) in self.fresh.remove(start, border) {
+            self.wait(class, from, fresh);
+            self.put(class, fresh, fresh_end);
+            from = fresh_end;
+        }
+        self.wait(class, from, border);
+        if border < end {
+            self.put(class, border, end);
         }
     }
 
-    /// Lets what was freed be used again: the file as it is now is committed.
-    pub(crate) fn settle(&mut self) {
-        for (start, length) in std::mem::take(&mut self.pending) {
-            self.put(start, length);
+    /// Lets a part of the committed file wait for the next commit.
+    fn wait(&mut self, class: Class, start: u64, end: u64) {
+        if start < end {
+            self.pending.push((class, start, end));
+            self.pending_bytes = self.pending_bytes.saturating_add(end.saturating_sub(start));
         }
+    }
+
+    /// Remembers that this is not part of the file as committed.
+    fn note(&mut self, start: u64, length: u64) {
+        self.changed = true;
+        if start < self.committed_end {
+            self.fresh.insert(start, start.saturating_add(length).min(self.committed_end));
+        }
+    }
+
+    /// Lets what was freed be used again: the file as it is now is committed. What is free at its end is cut off.
+    pub(crate) fn settle(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.sort_unstable_by_key(|(_, start, end)| (*start, *end));
+        self.fresh.clear();
+        self.pending_bytes = 0;
+        let mut waiting: Option<(Class, u64, u64)> = None;
+        for (class, start, end) in pending {
+            waiting = match waiting {
+                // Freed twice, of a file in which two have the same bytes: each byte is free once.
+                Some((before, from, to)) if start <= to && (before == class || end <= to) => {
+                    Some((before, from, to.max(end)))
+                }
+                Some((before, from, to)) => {
+                    self.put(before, from, to);
+                    Some((class, start.max(to), end))
+                }
+                None => Some((class, start, end)),
+            };
+        }
+        if let Some((class, start, end)) = waiting {
+            self.put(class, start, end);
+        }
+        self.trim();
         self.committed_end = self.end;
     }
 
-    fn take(&mut self, start: u64, length: u64) {
-        self.free.remove(&start);
-        self.by_length.remove(&(length, start));
-    }
-
-    fn put(&mut self, start: u64, length: u64) {
-        let (mut start, mut length) = (start, length);
-        if let Some((&before, &size)) = self.free.range(..start).next_back()
-            && before.saturating_add(size) == start
-        {
-            self.take(before, size);
-            start = before;
-            length = length.saturating_add(size);
-        }
-        if let Some(&size) = self.free.get(&start.saturating_add(length)) {
-            self.take(start.saturating_add(length), size);
-            length = length.saturating_add(size);
-        }
-        if start.saturating_add(length) == self.end {
-            self.end = start;
+    /// Makes bytes free.
+    fn put(&mut self, class: Class, start: u64, end: u64) {
+        if start >= end || end > self.end {
+            // Empty, or cut off already.
             return;
         }
-        self.free.insert(start, length);
-        self.by_length.insert((length, start));
+        if !self.rules.tracks {
+            return self.put_untracked(class, start, end);
+        }
+        match self.rules.page.filter(|_| class != Class::Large) {
+            Some(page) => self.put_small(class, start, end, page),
+            None => drop(self.put_section(class, start, end.saturating_sub(start))),
+        }
+    }
+
+    /// Makes bytes free that lie on pages for small blocks. A page that is free as a whole may hold anything.
+    fn put_small(&mut self, class: Class, start: u64, end: u64, page: u64) {
+        let mut from = start;
+        while from < end {
+            let page_end = from.checked_next_multiple_of(page).unwrap_or(end);
+            let page_end = if page_end == from { from.saturating_add(page) } else { page_end };
+            let to = page_end.min(end);
+            let length = to.saturating_sub(from);
+            let unwanted =
+                class == Class::Metadata && to == page_end && length <= self.rules.page_end_threshold;
+            if unwanted {
+                self.lost = self.lost.saturating_add(length);
+            } else {
+                let (section, length) = self.put_section(class, from, length);
+                if length == page && self.pool(class).take_at(section, length) {
+                    self.put_section(Class::Large, section, length);
+                }
+            }
+            from = to;
+        }
+    }
+
+    fn put_section(&mut self, class: Class, start: u64, length: u64) -> (u64, u64) {
+        let (start, length) = self.pool(class).put(start, length);
+        let end = start.saturating_add(length);
+        if length == 0 {
+            // Free already.
+        } else if length < self.rules.threshold && end != self.end {
+            if let Some(length) = self.pool(class).remove(start) {
+                self.lost = self.lost.saturating_add(length);
+            }
+        } else if end == self.end {
+            self.trim_section(class, start);
+        }
+        (start, length)
+    }
+
+    /// Without pools: free at the end of the file, or before a block that is being cut, or lost.
+    fn put_untracked(&mut self, class: Class, start: u64, end: u64) {
+        match self.blocks.get_mut(class.index()) {
+            _ if end == self.end => self.end = start,
+            Some(block) if block.0 == end && block.0 < block.1 => block.0 = start,
+            _ => self.lost = self.lost.saturating_add(end.saturating_sub(start)),
+        }
+        self.empty_blocks_behind();
+    }
+
+    /// Cuts the section off that ends where the file does: whole pages of it, where there are pages.
+    fn trim_section(&mut self, class: Class, start: u64) -> bool {
+        let page = self.rules.page.unwrap_or(1);
+        let Some(cut) = align_up(start, page).filter(|cut| *cut < self.end) else { return false };
+        if self.rules.page.is_some() && class != Class::Large {
+            return false;
+        }
+        let Some(length) = self.pool(class).remove(start) else { return false };
+        if length != self.end.saturating_sub(start) {
+            self.pool(class).put(start, length);
+            return false;
+        }
+        self.end = cut;
+        if start < cut {
+            self.pool(class).put(start, cut.saturating_sub(start));
+        }
+        self.empty_blocks_behind();
+        true
+    }
+
+    /// Blocks that are used up move with the end.
+    fn empty_blocks_behind(&mut self) {
+        let end = self.end;
+        for block in &mut self.blocks {
+            if block.0 >= block.1 || block.0 >= end {
+                *block = (end, end);
+            }
+        }
+    }
+
+    /// Lets the end go down over all that is free before it.
+    fn trim(&mut self) {
+        loop {
+            let before = self.end;
+            if let Some(block) = self.blocks.iter_mut().find(|block| block.0 < block.1 && block.1 == before) {
+                self.end = block.0;
+                self.empty_blocks_behind();
+            }
+            for class in Class::ALL {
+                let end = self.end;
+                if let Some(start) = self.pool(class).ending_at(end) {
+                    self.trim_section(class, start);
+                }
+            }
+            if self.end == before {
+                return;
+            }
+        }
+    }
+
+    fn too_long(&self, got: u64) -> Error {
+        Error::Limit { what: "the size of the file".into(), got, limit: self.rules.limit }
     }
 }

@@ -1,0 +1,130 @@
+//! Version 1 B-trees: levels, siblings and the order of keys.
+
+use std::cmp::Ordering;
+
+use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Node};
+use hyperslab_format::codec::{Address, Structure as _};
+
+use crate::extents::Kind;
+use crate::file::Checker;
+
+const NAME: &str = BTreeV1Node::NAME;
+
+/// A key: of which node, and which of its keys.
+pub(crate) type Key<'a> = (&'a BTreeV1Node, usize);
+
+/// What group and chunk trees do not have in common.
+pub(crate) trait Leaves {
+    /// How two keys compare; nothing if one of them means nothing.
+    fn compare(&self, one: Key<'_>, other: Key<'_>) -> Option<Ordering>;
+
+    /// Looks at a node of level 0.
+    fn leaf(&mut self, checker: &mut Checker, address: Address, node: &BTreeV1Node);
+}
+
+/// Walks the tree from its root. Whether all of it could be read.
+pub(crate) fn walk(
+    checker: &mut Checker,
+    root: Address,
+    context: BTreeV1Context,
+    kind: Kind,
+    leaves: &mut dyn Leaves,
+) -> bool {
+    let mut walk = Walk { checker, context, kind, leaves, latest: Vec::new() };
+    let complete = walk.node(root, None, None);
+    if complete {
+        walk.ends();
+    }
+    complete
+}
+
+struct Walk<'a> {
+    checker: &'a mut Checker,
+    context: BTreeV1Context,
+    kind: Kind,
+    leaves: &'a mut dyn Leaves,
+    /// The node visited last on each level, and what it says of its right sibling.
+    latest: Vec<Option<(Address, Address)>>,
+}
+
+impl Walk<'_> {
+    /// Visits a node and all below it. Levels fall by one at each step down.
+    fn node(&mut self, address: Address, level: Option<u8>, above: Option<Key<'_>>) -> bool {
+        let Some(node) = self.checker.block::<BTreeV1Node>(address, &self.context, self.kind) else {
+            return false;
+        };
+        if let Some(level) = level
+            && level != node.level
+        {
+            let text = format!("level {}, expected {level} from the node above", node.level);
+            self.checker.fault(NAME, address, text);
+            return false;
+        }
+        self.siblings(address, &node);
+        self.keys(address, &node, above);
+        if node.level == 0 {
+            self.leaves.leaf(self.checker, address, &node);
+            return true;
+        }
+        if node.children.is_empty() {
+            self.checker.fault(NAME, address, format!("no children at level {}", node.level));
+        }
+        let mut complete = true;
+        for (position, child) in node.children.iter().enumerate() {
+            complete &= self.node(*child, Some(node.level.saturating_sub(1)), Some((&node, position)));
+        }
+        complete
+    }
+
+    fn siblings(&mut self, address: Address, node: &BTreeV1Node) {
+        let level = usize::from(node.level);
+        if self.latest.len() <= level {
+            self.latest.resize(level.saturating_add(1), None);
+        }
+        let Some(latest) = self.latest.get_mut(level) else { return };
+        let before = latest.replace((address, node.right));
+        let (left, right) = before.unwrap_or((Address::UNDEFINED, address));
+        if node.left != left {
+            self.checker.fault(NAME, address, format!("left sibling {}, found {left}", node.left));
+        }
+        if right != address {
+            self.checker.fault(NAME, left, format!("right sibling {right}, found {address}"));
+        }
+    }
+
+    fn ends(&mut self) {
+        for (address, right) in std::mem::take(&mut self.latest).into_iter().flatten() {
+            if right.is_defined() {
+                self.checker.fault(
+                    NAME,
+                    address,
+                    format!("right sibling {right} of the last node of its level"),
+                );
+            }
+        }
+    }
+
+    fn keys(&mut self, address: Address, node: &BTreeV1Node, above: Option<Key<'_>>) {
+        for position in 0..node.children.len() {
+            let next = position.saturating_add(1);
+            match self.leaves.compare((node, position), (node, next)) {
+                Some(Ordering::Less) => {}
+                Some(_) => {
+                    self.checker.fault(
+                        NAME,
+                        address,
+                        format!("key {position} is not less than the next one"),
+                    );
+                }
+                None => self.checker.fault(NAME, address, format!("key {position} or {next} means nothing")),
+            }
+        }
+        let Some((parent, position)) = above else { return };
+        let (first, last) = ((node, 0), (node, node.children.len()));
+        let starts = self.leaves.compare((parent, position), first);
+        let ends = self.leaves.compare(last, (parent, position.saturating_add(1)));
+        if starts == Some(Ordering::Greater) || ends == Some(Ordering::Greater) {
+            self.checker.fault(NAME, address, "keys beyond those of the node above");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Version 2 B-trees: every node, the counts on the way down, and the order of records.
+
+use hyperslab_format::btree_v2::{BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
+use hyperslab_format::codec::{Address, Structure as _};
+
+use crate::extents::Kind;
+use crate::file::Checker;
+
+const NAME: &str = BTreeV2Header::NAME;
+
+/// A tree by its header.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) address: Address,
+    pub(crate) header: BTreeV2Header,
+    layout: BTreeV2Layout,
+    kind: Kind,
+}
+
+/// What is done with each record, in the order of the tree.
+pub(crate) type AtRecord<'a> = dyn FnMut(&mut Checker, &[u8]) + 'a;
+
+/// Reads the header of the tree at `address`, which has records of one of these types.
+pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: Kind) -> Option<Tree> {
+    let params = checker.params;
+    let header: BTreeV2Header = checker.block(address, &params, kind)?;
+    if !types.contains(&header.record_type) {
+        let text = format!("record type {}, expected one of {types:?}", header.record_type);
+        checker.fault(NAME, address, text);
+        return None;
+    }
+    let layout = checker.decoded(NAME, address, BTreeV2Layout::new(&header, params))?;
+    let percents = [header.split_percent, header.merge_percent];
+    if percents.iter().any(|percent| !(1..=100).contains(percent)) {
+        checker.fault(NAME, address, format!("split and merge percent of {percents:?}"));
+    }
+    if header.root.is_defined() != (header.root_records > 0) {
+        let text = format!("{} records in a root at {}", header.root_records, header.root);
+        checker.fault(NAME, address, text);
+    }
+    Some(Tree { address, header, layout, kind })
+}
+
+impl Tree {
+    /// Whether records have that size; a fault if not.
+    pub(crate) fn has_records_of(&self, checker: &mut Checker, size: usize) -> bool {
+        checker.same(NAME, self.address, "bytes of a record", self.header.record_size.into(), size as u64)
+    }
+
+    /// Visits all records. The number of them, unless a part of the tree could not be read.
+    pub(crate) fn walk(&self, checker: &mut Checker, visit: &mut AtRecord<'_>) -> Option<u64> {
+        let found = if self.header.root.is_defined() && self.header.root_records > 0 {
+            let mut walk = TreeWalk { tree: self, checker, visit };
+            walk.node(self.header.depth, self.header.root, self.header.root_records.into())?
+        } else {
+            0
+        };
+        checker.same(NAME, self.address, "records in the tree", self.header.total_records, found);
+        Some(found)
+    }
+}
+
+struct TreeWalk<'a, 'v> {
+    tree: &'a Tree,
+    checker: &'a mut Checker,
+    visit: &'a mut AtRecord<'v>,
+}
+
+impl TreeWalk<'_, '_> {
+    /// Records in a node and below it. Levels fall by one at each step down, and no tree has more than 64.
+    fn node(&mut self, level: u16, address: Address, records: u64) -> Option<u64> {
+        let (tree, size) = (self.tree, self.tree.layout.record_size());
+        if level == 0 {
+            let context = tree.layout.leaf(records);
+            let context = self.checker.decoded(BTreeV2Leaf::NAME, address, context)?;
+            let leaf: BTreeV2Leaf = self.checker.block(address, &context, tree.kind)?;
+            for record in leaf.records.chunks_exact(size) {
+                (self.visit)(self.checker, record);
+            }
+            return Some(records);
+        }
+        let context = tree.layout.internal(level, records);
+        let context = self.checker.decoded(BTreeV2Internal::NAME, address, context)?;
+        let node: BTreeV2Internal = self.checker.block(address, &context, tree.kind)?;
+        let mut between = node.records.chunks_exact(size);
+        let mut total = Some(0_u64);
+        for child in &node.children {
+            if child.records == 0 {
+                self.checker.fault(
+                    BTreeV2Internal::NAME,
+                    address,
+                    format!("an empty child at {}", child.address),
+                );
+            }
+            let found = self.node(level.saturating_sub(1), child.address, child.records);
+            if let Some(found) = found {
+                let what = format!("records below the child at {}", child.address);
+                self.checker.same(BTreeV2Internal::NAME, address, &what, child.total, found);
+            }
+            let record = between.next();
+            if let Some(record) = record {
+                (self.visit)(self.checker, record);
+            }
+            let counted = u64::from(record.is_some());
+            total =
+                total.zip(found).map(|(total, found)| total.saturating_add(found).saturating_add(counted));
+        }
+        total
+    }
+}

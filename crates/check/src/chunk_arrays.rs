@@ -1,0 +1,188 @@
+//! Chunks that are found by their number: side by side, or in a fixed array.
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::chunk_index::{
+    ArrayPage, ChunkElementForm, ChunkElementLayout, ChunkIndexClient, FixedArrayDataBlock, FixedArrayHeader,
+    FixedArrayLayout,
+};
+use hyperslab_format::codec::{Address, Structure as _};
+
+use crate::chunks::{Chunked, Place};
+use crate::extents::Kind;
+use crate::file::Checker;
+
+const HEADER: &str = FixedArrayHeader::NAME;
+
+/// From the number of a chunk in an array to its place in the dataset: C order over all chunks there may ever be,
+/// a dimension without end first.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    /// Dimension and number of chunks along it, slowest first; nothing for one without end.
+    dimensions: Vec<(usize, Option<u64>)>,
+}
+
+impl Numbers {
+    pub(crate) fn new(chunked: &Chunked<'_>) -> Self {
+        Self::of(&chunked.dataset.space.max_dims(), &chunked.layout.dims)
+    }
+
+    fn of(max_dims: &[Option<u64>], chunk: &[u64]) -> Self {
+        let counts = max_dims.iter().zip(chunk);
+        let counts = counts.map(|(max, chunk)| max.map(|max| max.div_ceil((*chunk).max(1))));
+        let mut dimensions: Vec<(usize, Option<u64>)> = counts.enumerate().collect();
+        dimensions.sort_by_key(|(_, count)| count.is_some());
+        Self { dimensions }
+    }
+
+    /// How many chunks there may ever be; nothing if there is no end.
+    pub(crate) fn total(&self) -> Option<u64> {
+        self.dimensions.iter().try_fold(1_u64, |total, (_, count)| Some(total.saturating_mul((*count)?)))
+    }
+
+    /// The place of a chunk, counted in chunks.
+    pub(crate) fn scaled(&self, number: u64) -> Dims {
+        let mut scaled = Dims::from_elem(0, self.dimensions.len());
+        let mut rest = number;
+        for (place, (dimension, count)) in self.dimensions.iter().enumerate().rev() {
+            let Some(at) = scaled.get_mut(*dimension) else { continue };
+            match count.filter(|count| place > 0 && *count > 0) {
+                Some(count) => {
+                    *at = rest % count;
+                    rest /= count;
+                }
+                None => *at = rest,
+            }
+        }
+        scaled
+    }
+}
+
+/// The elements of an array, one after the other.
+#[derive(Debug)]
+pub(crate) struct Elements<'a> {
+    pub(crate) chunked: &'a Chunked<'a>,
+    pub(crate) numbers: Numbers,
+    layout: ChunkElementLayout,
+    /// One more than the greatest number of a chunk that was found.
+    pub(crate) end: u64,
+}
+
+impl<'a> Elements<'a> {
+    /// The elements of the array whose header lies at `owner`.
+    pub(crate) fn new(
+        checker: &mut Checker,
+        chunked: &'a Chunked<'a>,
+        (client, size): (ChunkIndexClient, u8),
+        structure: &'static str,
+        owner: Address,
+    ) -> Option<Self> {
+        let layout = ChunkElementLayout::of_array(checker.params, client, size.into(), 0);
+        let layout = checker.decoded(structure, owner, layout)?;
+        let filtered = chunked.dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty());
+        if filtered != matches!(layout.form(), ChunkElementForm::Filtered { .. }) {
+            checker.fault(
+                structure,
+                owner,
+                format!("client {}, which does not go with the filters", client.0),
+            );
+            return None;
+        }
+        Some(Self { chunked, numbers: Numbers::new(chunked), layout, end: 0 })
+    }
+
+    /// Looks at the elements in `bytes`, of which the first has the number `first`.
+    pub(crate) fn look(&mut self, checker: &mut Checker, bytes: &[u8], first: u64) {
+        let filtered = matches!(self.layout.form(), ChunkElementForm::Filtered { .. });
+        for (number, element) in (first..).zip(self.layout.iter(bytes)) {
+            let Ok(element) = element else { return };
+            if !element.address.is_defined() {
+                continue;
+            }
+            self.end = number.saturating_add(1);
+            let scaled = self.numbers.scaled(number);
+            let filtered = filtered.then_some((element.size, element.filter_mask));
+            self.chunked.chunk(checker, &scaled, Place { address: element.address, filtered });
+        }
+    }
+}
+
+/// Chunks side by side.
+pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
+    let (address, bytes) = (chunked.layout.address, chunked.chunk_bytes());
+    let owner = chunked.dataset.owner;
+    if chunked.dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty()) {
+        checker.fault("data layout message", owner, "filters, and chunks that are found without an index");
+    }
+    let numbers = Numbers::new(chunked);
+    let Some(total) = numbers.total() else {
+        checker.fault("data layout message", owner, "no end of chunks that are found without an index");
+        return;
+    };
+    if checker.claim("chunk", address, total.saturating_mul(bytes), Kind::Chunk) {
+        checker.report.chunks = checker.report.chunks.saturating_add(total);
+        chunked.scan_all_of(checker, &numbers, total);
+    }
+}
+
+/// Chunks in a fixed array.
+pub(crate) fn fixed(checker: &mut Checker, chunked: &Chunked<'_>) -> Option<()> {
+    let (params, address) = (checker.params, chunked.layout.address);
+    let header: FixedArrayHeader = checker.block(address, &params, Kind::ChunkIndex)?;
+    let form = (header.client, header.element_size);
+    let mut elements = Elements::new(checker, chunked, form, HEADER, address)?;
+    match elements.numbers.total() {
+        Some(total) => {
+            checker.same(HEADER, address, "number of elements", header.elements, total);
+        }
+        None => checker.fault(HEADER, address, "a dataset that may grow without end"),
+    }
+    if !header.data_block.is_defined() {
+        return None;
+    }
+    let layout = checker.decoded(HEADER, address, FixedArrayLayout::new(&header, address, params))?;
+    let (name, at) = (FixedArrayDataBlock::NAME, header.data_block);
+    if !checker.enter(name, at, layout.total_size() as u64, Kind::ChunkIndex) {
+        return None;
+    }
+    let block = checker.store.get::<FixedArrayDataBlock>(at, &layout);
+    let block = checker.read_or_note(name, at, block)?;
+    elements.look(checker, &block.elements, 0);
+    let mut first = 0_u64;
+    for page in 0..layout.pages() {
+        let Some(context) = layout.page(page) else { break };
+        if block.is_initialised(page) {
+            let start = at.checked_add(layout.page_offset(page) as u64)?;
+            let found = checker.store.get::<ArrayPage>(start, &context);
+            if let Some(found) = checker.read_or_note(ArrayPage::NAME, start, found) {
+                elements.look(checker, &found.elements, first);
+            }
+        }
+        first = first.saturating_add(context.elements as u64);
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_run_through_all_chunks_in_c_order() {
+        let numbers = Numbers::of(&[Some(5), Some(6)], &[2, 3]);
+        assert_eq!(numbers.total(), Some(6));
+        let all: Vec<Dims> = (0..6).map(|number| numbers.scaled(number)).collect();
+        let expected = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]];
+        assert_eq!(all, expected.map(|scaled| Dims::from_slice(&scaled)));
+    }
+
+    #[test]
+    fn the_dimension_without_end_comes_first() {
+        let numbers = Numbers::of(&[Some(4), None, Some(5)], &[2, 2, 2]);
+        assert_eq!(numbers.total(), None);
+        for (number, expected) in
+            [(0, [0, 0, 0]), (1, [0, 0, 1]), (3, [1, 0, 0]), (6, [0, 1, 0]), (613, [0, 102, 1])]
+        {
+            assert_eq!(numbers.scaled(number).as_slice(), expected, "{number}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Chunks: where they lie, whether they belong to the dataset, and what is in them.
+
+use std::cmp::Ordering;
+
+use hyperslab_dataspace::Dims;
+use hyperslab_engine::Error;
+use hyperslab_filter::ChunkTarget;
+use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
+use hyperslab_format::btree_v2::records::{
+    BTreeV2Record as _, ChunkRecord, ChunkRecordContext, ChunkRecordForm, types,
+};
+use hyperslab_format::codec::{Address, Structure as _};
+use hyperslab_format::message::{ChunkFlags, ChunkIndex, ChunkedLayout};
+
+use crate::btree_v1::{self, Key, Leaves};
+use crate::dataset::Dataset;
+use crate::elements;
+use crate::extents::Kind;
+use crate::file::{Checker, to_usize};
+use crate::{btree_v2, chunk_arrays};
+
+const NAME: &str = "chunk";
+const LAYOUT: &str = "data layout message";
+
+/// A dataset of chunked layout.
+#[derive(Debug)]
+pub(crate) struct Chunked<'a> {
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) layout: &'a ChunkedLayout,
+    /// Bytes of a chunk that passes no filter.
+    chunk_bytes: u64,
+    /// Bytes of a chunk in the file, where that does not depend on its contents.
+    stored_bytes: Option<u64>,
+    /// Bits of a filter mask that stand for a filter.
+    mask: u32,
+}
+
+/// Where a chunk lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) address: Address,
+    /// Stored bytes and skipped filters; nothing where the index does not store them.
+    pub(crate) filtered: Option<(u64, u32)>,
+}
+
+/// Checks the index and all chunks.
+pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLayout) {
+    let owner = dataset.owner;
+    checker.same(LAYOUT, owner, "bytes of an element", layout.element_size, dataset.datatype.size.into());
+    if layout.dims.len() != dataset.space.rank() {
+        let text =
+            format!("chunks of rank {} in a dataset of rank {}", layout.dims.len(), dataset.space.rank());
+        checker.fault(LAYOUT, owner, text);
+        return;
+    }
+    let chunk_bytes = layout.dims.iter().fold(layout.element_size, |bytes, dim| bytes.saturating_mul(*dim));
+    let mut chunked = Chunked { dataset, layout, chunk_bytes, stored_bytes: None, mask: 0 };
+    if let Some(pipeline) = &dataset.pipeline {
+        let count = u32::try_from(pipeline.stages.len()).unwrap_or(u32::MAX);
+        chunked.mask = 1_u32.checked_shl(count).map_or(u32::MAX, |bit| bit.wrapping_sub(1));
+        if pipeline.is_empty() {
+            chunked.stored_bytes = Some(chunk_bytes);
+        }
+    }
+    if !layout.address.is_defined() {
+        return;
+    }
+    match &layout.index {
+        ChunkIndex::BTreeV1 => chunked.btree_v1(checker),
+        ChunkIndex::Single(filtered) => {
+            let filtered = filtered.map(|chunk| (chunk.size, chunk.filter_mask));
+            let first = Dims::from_elem(0, layout.dims.len());
+            chunked.chunk(checker, &first, Place { address: layout.address, filtered });
+        }
+        ChunkIndex::Implicit => chunk_arrays::implicit(checker, &chunked),
+        ChunkIndex::FixedArray(_) => {
+            chunk_arrays::fixed(checker, &chunked);
+        }
+        ChunkIndex::ExtensibleArray(_) => {
+            crate::extensible_array::walk(checker, &chunked);
+        }
+        ChunkIndex::BTreeV2(_) => {
+            chunked.btree_v2(checker);
+        }
+    }
+}
+
+impl Chunked<'_> {
+    /// Bytes of a chunk that passes no filter.
+    pub(crate) fn chunk_bytes(&self) -> u64 {
+        self.chunk_bytes
+    }
+
+    /// Looks at a chunk.
+    pub(crate) fn chunk(&self, checker: &mut Checker, scaled: &[u64], place: Place) {
+        checker.report.chunks = checker.report.chunks.saturating_add(1);
+        let Place { address, filtered } = place;
+        let (size, mask) = filtered.unwrap_or((self.chunk_bytes, 0));
+        let dims = self.dataset.space.dims();
+        let edges = scaled.iter().zip(&self.layout.dims).zip(dims);
+        let (mut outside, mut edge) = (false, false);
+        for ((at, chunk), dim) in edges {
+            let start = at.saturating_mul(*chunk);
+            outside |= start >= *dim;
+            edge |= start.saturating_add(*chunk) > *dim;
+        }
+        if outside {
+            let text = format!("the chunk {scaled:?} begins outside of the extent {dims:?}");
+            checker.fault(NAME, address, text);
+        }
+        let plain = edge && self.layout.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS);
+        let expected = if plain || (mask == self.mask && mask != 0) {
+            Some(self.chunk_bytes)
+        } else {
+            self.stored_bytes
+        };
+        if size == 0 {
+            checker.fault(NAME, address, format!("the chunk {scaled:?} has no bytes"));
+        } else if let Some(expected) = expected.filter(|expected| *expected != size) {
+            let text = format!("the chunk {scaled:?} has {size} bytes, expected {expected}");
+            checker.fault(NAME, address, text);
+        }
+        if mask & !self.mask != 0 {
+            let text = format!("the chunk {scaled:?} skips filters that there are not: mask {mask:#x}");
+            checker.remark(NAME, address, text);
+        }
+        let look = checker.decode_chunks || !self.dataset.plan.is_nothing();
+        if checker.claim(NAME, address, size, Kind::Chunk) && look && !outside {
+            self.scan(checker, scaled, address, size, if plain { None } else { Some(mask) });
+        }
+    }
+
+    /// Looks into all chunks that lie side by side without an index, as far as they are inside of the extent.
+    pub(crate) fn scan_all_of(&self, checker: &mut Checker, numbers: &chunk_arrays::Numbers, total: u64) {
+        if self.dataset.plan.is_nothing() {
+            return;
+        }
+        let dims = self.dataset.space.dims();
+        for number in 0..total {
+            let scaled = numbers.scaled(number);
+            let starts = scaled.iter().zip(&self.layout.dims).map(|(at, chunk)| at.saturating_mul(*chunk));
+            let offset = number.saturating_mul(self.chunk_bytes);
+            let Some(address) = self.layout.address.checked_add(offset) else { return };
+            if starts.zip(dims).all(|(start, dim)| start < *dim) {
+                self.scan(checker, &scaled, address, self.chunk_bytes, None);
+            }
+        }
+    }
+
+    /// Looks at the elements of a chunk, those beyond the extent left out.
+    fn scan(&self, checker: &mut Checker, scaled: &[u64], address: Address, size: u64, mask: Option<u32>) {
+        let Some(pipeline) = &self.dataset.pipeline else { return };
+        let limits = *checker.store.limits();
+        let possible = size.max(64).saturating_mul(limits.expansion).min(limits.chunk_bytes);
+        if self.chunk_bytes > possible {
+            checker.not_checked(NAME, address, &format!("{} bytes from {size}", self.chunk_bytes));
+            return;
+        }
+        let Some(budget) = checker.decode_budget.checked_sub(self.chunk_bytes) else {
+            checker.not_checked(NAME, address, "more bytes to decode than the file can have reason for");
+            return;
+        };
+        checker.decode_budget = budget;
+        let stored = checker.store.read_raw_vec(address, size);
+        let Some(stored) = checker.read_or_note(NAME, address, stored) else { return };
+        let length = to_usize(self.chunk_bytes);
+        let bytes = match mask.filter(|_| !pipeline.is_empty()) {
+            None => stored,
+            Some(mask) => {
+                let element_size = self.dataset.element_size();
+                let target = ChunkTarget { element_size, ..ChunkTarget::of_length(length) };
+                let decoded = pipeline.decode_chunk(checker.store.filters(), mask, &stored, &target);
+                let decoded = decoded.map_err(|source| Error::Filter { address, source });
+                let Some(bytes) = checker.read_or_note(NAME, address, decoded) else { return };
+                bytes
+            }
+        };
+        if !self.dataset.plan.is_nothing() {
+            self.scan_rows(checker, scaled, bytes.get(..length).unwrap_or(&bytes));
+        }
+    }
+
+    fn scan_rows(&self, checker: &mut Checker, scaled: &[u64], bytes: &[u8]) {
+        let (chunk, dims, size) = (&self.layout.dims, self.dataset.space.dims(), self.dataset.element_size());
+        let starts: Dims = scaled.iter().zip(chunk).map(|(at, chunk)| at.saturating_mul(*chunk)).collect();
+        let Some(row) = chunk.last().map(|row| to_usize(*row).saturating_mul(size)).filter(|row| *row > 0)
+        else {
+            return;
+        };
+        let outer = chunk.len().saturating_sub(1);
+        let rest = dims.last().zip(starts.last()).map_or(0, |(dim, start)| dim.saturating_sub(*start));
+        let inside = to_usize(rest).saturating_mul(size).min(row);
+        let mut at = Dims::from_elem(0, outer);
+        for row in bytes.chunks_exact(row) {
+            let within =
+                at.iter().zip(&starts).zip(dims).all(|((at, start), dim)| start.saturating_add(*at) < *dim);
+            if within && let Some(elements) = row.get(..inside) {
+                elements::scan_all(checker, &self.dataset.plan, size, elements, self.dataset.owner);
+            }
+            for (at, chunk) in at.iter_mut().zip(chunk.iter().take(outer)).rev() {
+                *at = at.saturating_add(1);
+                if *at < *chunk {
+                    break;
+                }
+                *at = 0;
+            }
+        }
+    }
+
+    fn btree_v1(&self, checker: &mut Checker) {
+        let context = BTreeV1Context {
+            params: checker.params,
+            kind: BTreeV1Kind::Chunks { rank: self.layout.dims.len() },
+            k: checker.k.chunk_internal,
+        };
+        let mut leaves = ChunkLeaves { chunked: self };
+        btree_v1::walk(checker, self.layout.address, context, Kind::ChunkIndex, &mut leaves);
+    }
+
+    fn btree_v2(&self, checker: &mut Checker) -> Option<()> {
+        let (params, address, rank) = (checker.params, self.layout.address, self.layout.dims.len());
+        let filtered = self.dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty());
+        let wanted = if filtered { types::CHUNK_FILTERED } else { types::CHUNK };
+        let tree = btree_v2::open(checker, address, &[wanted], Kind::ChunkIndex)?;
+        let size = usize::from(tree.header.record_size);
+        let context = ChunkRecordContext::new(params, rank, tree.header.record_type, size, 0);
+        let context = checker.decoded(ChunkRecord::NAME, address, context)?;
+        let mut last: Option<Dims> = None;
+        tree.walk(checker, &mut |checker, bytes| {
+            let record = ChunkRecord::decode(bytes, context);
+            let Some(record) = checker.decoded(ChunkRecord::NAME, address, record) else { return };
+            if let Some(last) = last.take().filter(|last| *last >= record.scaled) {
+                let text = format!("the chunk {:?} stands behind {last:?}", record.scaled);
+                checker.fault(ChunkRecord::NAME, address, text);
+            }
+            let stored = matches!(context.form, ChunkRecordForm::Filtered { .. });
+            let filtered = stored.then_some((record.size, record.filter_mask));
+            self.chunk(checker, &record.scaled, Place { address: record.address, filtered });
+            last = Some(record.scaled);
+        });
+        Some(())
+    }
+}
+
+/// The leaves of a version 1 B-tree of chunks.
+struct ChunkLeaves<'a> {
+    chunked: &'a Chunked<'a>,
+}
+
+impl Leaves for ChunkLeaves<'_> {
+    fn compare(&self, (one, at): Key<'_>, (other, position): Key<'_>) -> Option<Ordering> {
+        let (one, other) = (one.keys.as_chunks()?, other.keys.as_chunks()?);
+        Some(one.offset(at)?.cmp(other.offset(position)?))
+    }
+
+    fn leaf(&mut self, checker: &mut Checker, address: Address, node: &BTreeV1Node) {
+        let BTreeV1Keys::Chunks(keys) = &node.keys else { return };
+        let chunk = &self.chunked.layout.dims;
+        let mut scaled = Dims::from_elem(0, chunk.len());
+        let stored = keys.sizes.iter().zip(&keys.filter_masks).enumerate();
+        for ((position, (size, mask)), child) in stored.zip(&node.children) {
+            let Some((within, offset)) = keys.offset(position).and_then(<[u64]>::split_last) else {
+                continue;
+            };
+            let mut whole = *within == 0;
+            for ((scaled, at), chunk) in scaled.iter_mut().zip(offset).zip(chunk) {
+                *scaled = at.checked_div(*chunk).unwrap_or(0);
+                whole &= scaled.saturating_mul(*chunk) == *at;
+            }
+            if !whole {
+                let text = format!("the chunk at {offset:?} does not begin where a chunk does");
+                checker.fault(BTreeV1Node::NAME, address, text);
+            }
+            self.chunked.chunk(
+                checker,
+                &scaled,
+                Place { address: *child, filtered: Some(((*size).into(), *mask)) },
+            );
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Datasets: what their messages say of each other, and where their raw data lie.
+
+use hyperslab_dataspace::Dataspace;
+use hyperslab_datatype::Datatype;
+use hyperslab_engine::index::fractal_heap::pipeline;
+use hyperslab_filter::Pipeline;
+use hyperslab_format::codec::Address;
+use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::message::{
+    ContiguousLayout, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFiles, FillStatus, FillValue,
+    FillValueOld, FilterPipeline, Layout, Message as _, MessageType, VirtualLayout,
+};
+use hyperslab_format::virtual_mapping::VirtualMappings;
+
+use crate::chunks;
+use crate::elements::{self, Plan};
+use crate::extents::Kind;
+use crate::file::{Checker, to_usize};
+use crate::header::Header;
+use crate::symbol_table::LocalHeap;
+
+const NAME: &str = "dataset";
+const LAYOUT: &str = "data layout message";
+/// Bytes of contiguous raw data that are looked at in one go.
+const PIECE: u64 = 1 << 20;
+
+/// What the messages of a dataset say.
+#[derive(Debug)]
+pub(crate) struct Dataset {
+    pub(crate) owner: Address,
+    pub(crate) datatype: Datatype,
+    pub(crate) space: Dataspace,
+    pub(crate) plan: Plan,
+    /// Nothing if it is not known what the filters do.
+    pub(crate) pipeline: Option<Pipeline>,
+}
+
+/// Checks the dataset with this header.
+pub(crate) fn check(checker: &mut Checker, header: &Header) {
+    let Some((dataset, layout)) = describe(checker, header) else { return };
+    fill_value(checker, header, &dataset);
+    let external = external_files(checker, header);
+    match &layout.layout {
+        Layout::Compact(compact) => {
+            let wanted = dataset.bytes();
+            if (compact.data.len() as u64) < wanted {
+                let text = format!("{} bytes for elements of {wanted}", compact.data.len());
+                checker.fault(LAYOUT, dataset.owner, text);
+            }
+            let data = compact.data.get(..to_usize(wanted)).unwrap_or(&compact.data);
+            elements::scan_all(checker, &dataset.plan, dataset.element_size(), data, dataset.owner);
+        }
+        Layout::Contiguous(contiguous) => dataset.contiguous(checker, contiguous, external),
+        Layout::Chunked(chunked) => chunks::check(checker, &dataset, chunked),
+        Layout::Virtual(mapped) => virtual_mappings(checker, &dataset, mapped),
+        Layout::Structured(_) => {
+            checker.not_checked(LAYOUT, dataset.owner, "structured chunks");
+        }
+    }
+}
+
+fn describe(checker: &mut Checker, header: &Header) -> Option<(Dataset, DataLayout)> {
+    let (owner, params) = (header.address, checker.params);
+    let mut body = |kind: MessageType| {
+        let message = header.of(kind).next();
+        if message.is_none() && header.complete {
+            checker.fault(NAME, owner, format!("no {}", kind.name()));
+        }
+        message.map(|message| message.body.clone())
+    };
+    let datatype = body(MessageType::DATATYPE);
+    let space = body(MessageType::DATASPACE);
+    let layout = body(MessageType::DATA_LAYOUT)?;
+    let datatype = checker.decoded(NAME, owner, DatatypeMessage::decode(&datatype?, params))?.datatype;
+    let space = checker.decoded(NAME, owner, DataspaceMessage::decode(&space?, params))?.dataspace;
+    let layout = checker.decoded(LAYOUT, owner, DataLayout::decode(&layout, params))?;
+    let plan = Plan::of(&datatype);
+    let pipeline = filters(checker, header);
+    if space.element_count().is_none() {
+        checker.remark(NAME, owner, "more elements than 64 bits can count");
+    }
+    Some((Dataset { owner, datatype, space, plan, pipeline }, layout))
+}
+
+fn filters(checker: &mut Checker, header: &Header) -> Option<Pipeline> {
+    let Some(message) = header.of(MessageType::FILTER_PIPELINE).next() else {
+        return Some(Pipeline::default());
+    };
+    let message = FilterPipeline::decode(&message.body, checker.params).ok()?;
+    pipeline(&message).ok()
+}
+
+/// The fill value must be one element, and may lead into the file.
+fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
+    let mut look = |status: FillStatus<'_>, exact: bool| {
+        let FillStatus::UserDefined(element) = status else { return };
+        if exact && element.len() != dataset.element_size() {
+            let text = format!("{} bytes, an element has {}", element.len(), dataset.element_size());
+            checker.remark("fill value message", header.address, text);
+            return;
+        }
+        elements::scan_all(checker, &dataset.plan, dataset.element_size(), element, dataset.owner);
+    };
+    for message in header.of(MessageType::FILL_VALUE) {
+        if let Ok(fill) = FillValue::decode(&message.body, Default::default()) {
+            look(fill.status(), true);
+        }
+    }
+    if header.has(MessageType::FILL_VALUE) {
+        return;
+    }
+    for message in header.of(MessageType::FILL_VALUE_OLD) {
+        if let Ok(fill) = FillValueOld::decode(&message.body, Default::default()) {
+            look(fill.status(), false);
+        }
+    }
+}
+
+/// Whether raw data are in other files; their names are in a local heap.
+fn external_files(checker: &mut Checker, header: &Header) -> bool {
+    let Some(message) = header.of(MessageType::EXTERNAL_FILES).next() else { return false };
+    let Ok(files) = ExternalFiles::decode(&message.body, checker.params) else { return true };
+    if let Some(mut heap) = LocalHeap::open(checker, files.heap) {
+        for slot in &files.slots {
+            heap.name(checker, slot.name_offset);
+        }
+        heap.finish(checker);
+    }
+    true
+}
+
+fn virtual_mappings(checker: &mut Checker, dataset: &Dataset, mapped: &VirtualLayout) {
+    let id = GlobalHeapId { collection: mapped.heap, index: mapped.index };
+    if id.is_null() {
+        return;
+    }
+    if checker.refer(id, dataset.owner).is_none() {
+        return;
+    }
+    let Some(block) = checker.heap_object(id) else { return };
+    let mappings = VirtualMappings::decode(&block, checker.params);
+    checker.decoded("virtual dataset mapping", mapped.heap, mappings);
+}
+
+impl Dataset {
+    /// Bytes of an element.
+    pub(crate) fn element_size(&self) -> usize {
+        to_usize(self.datatype.size.into())
+    }
+
+    /// Bytes of all elements.
+    fn bytes(&self) -> u64 {
+        let count = self.space.element_count().unwrap_or(u64::MAX);
+        count.saturating_mul(self.datatype.size.into())
+    }
+
+    fn contiguous(&self, checker: &mut Checker, layout: &ContiguousLayout, external: bool) {
+        let wanted = self.bytes();
+        if external {
+            if layout.address.is_defined() && layout.address.raw() != 0 {
+                checker.fault(LAYOUT, self.owner, "raw data both in this file and in others");
+            }
+            return;
+        }
+        if !layout.address.is_defined() || wanted == 0 {
+            return;
+        }
+        let length = layout.size.unwrap_or(wanted);
+        if length < wanted {
+            checker.fault(LAYOUT, self.owner, format!("{length} bytes for elements of {wanted}"));
+        }
+        if checker.claim("raw data", layout.address, length, Kind::Contiguous) {
+            self.scan_contiguous(checker, layout.address, length.min(wanted));
+        }
+    }
+
+    fn scan_contiguous(&self, checker: &mut Checker, address: Address, length: u64) {
+        if self.plan.is_nothing() {
+            return;
+        }
+        let size = u64::from(self.datatype.size).max(1);
+        let piece = (PIECE / size).max(1).saturating_mul(size);
+        let mut at = 0;
+        while at < length {
+            let count = piece.min(length.saturating_sub(at));
+            let Some(start) = address.checked_add(at) else { return };
+            let bytes = checker.store.read_raw_vec(start, count);
+            let Some(bytes) = checker.read_or_note("raw data", start, bytes) else { return };
+            elements::scan_all(checker, &self.plan, self.element_size(), &bytes, self.owner);
+            at = at.saturating_add(count);
+        }
+    }
+}

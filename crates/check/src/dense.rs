@@ -1,0 +1,82 @@
+//! Links and attributes in a heap: records of two B-trees that must agree with each other.
+
+use hyperslab_format::codec::{Address, FormatError};
+
+use crate::btree_v2;
+use crate::extents::Kind;
+use crate::file::Checker;
+
+/// What a record of a B-tree says: an object of the heap, and the key by which records are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub(crate) key: u64,
+    pub(crate) id_bytes: [u8; 8],
+    pub(crate) id_length: u8,
+    /// Flags of the message, for attributes.
+    pub(crate) flags: u8,
+    /// Creation order, in the index of attributes by name.
+    pub(crate) order: u32,
+}
+
+impl Entry {
+    /// An entry for an object whose ID has at most 8 bytes.
+    pub(crate) fn new(id: &[u8], key: u64) -> Self {
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().zip(id) {
+            *to = *from;
+        }
+        Self { key, id_bytes: bytes, id_length: u8::try_from(id.len()).unwrap_or(8), flags: 0, order: 0 }
+    }
+
+    /// The ID in the heap.
+    pub(crate) fn id(&self) -> &[u8] {
+        self.id_bytes.get(..usize::from(self.id_length)).unwrap_or(&self.id_bytes)
+    }
+}
+
+/// The records of the index at `address`, whose keys must ascend.
+pub(crate) fn entries(
+    checker: &mut Checker,
+    address: Address,
+    record_type: u8,
+    read: impl Fn(&[u8]) -> Result<Entry, FormatError>,
+) -> Option<Vec<Entry>> {
+    let name = "version 2 B-tree";
+    if !address.is_defined() {
+        checker.fault(name, address, format!("no index of type {record_type} for what is in a heap"));
+        return None;
+    }
+    let tree = btree_v2::open(checker, address, &[record_type], Kind::BTreeV2)?;
+    let mut entries: Vec<Entry> = Vec::new();
+    tree.walk(checker, &mut |checker, bytes| {
+        let Some(entry) = checker.decoded(name, address, read(bytes)) else { return };
+        if let Some(last) = entries.last().filter(|last| last.key > entry.key) {
+            checker.fault(
+                name,
+                address,
+                format!("the record {:#x} stands behind {:#x}", entry.key, last.key),
+            );
+        }
+        entries.push(entry);
+    })?;
+    Some(entries)
+}
+
+/// Whether the index by creation order at `address` has just what was found through the index by name.
+pub(crate) fn same(checker: &mut Checker, address: Address, mut found: Vec<Entry>, mut orders: Vec<Entry>) {
+    let name = "version 2 B-tree";
+    if let Some([one, _]) = orders.windows(2).find(|pair| matches!(pair, [one, next] if one.key == next.key))
+    {
+        checker.fault(name, address, format!("two records have the creation order {}", one.key));
+    }
+    checker.same(name, address, "records, as in the index by name", orders.len() as u64, found.len() as u64);
+    found.sort_unstable_by_key(|entry| (entry.key, entry.id_bytes));
+    orders.sort_unstable_by_key(|entry| (entry.key, entry.id_bytes));
+    let differs =
+        found.iter().zip(&orders).find(|(one, other)| (one.key, one.id_bytes) != (other.key, other.id_bytes));
+    if let Some((one, other)) = differs {
+        let text =
+            format!("the indexes by name and by creation order disagree at {} and {}", one.key, other.key);
+        checker.fault(name, address, text);
+    }
+}

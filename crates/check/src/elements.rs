@@ -1,0 +1,195 @@
+//! Elements that lead into the file: of variable length, and references.
+
+use hyperslab_datatype::{Datatype, DatatypeClass, ReferenceKind};
+use hyperslab_format::codec::{Address, Reader};
+use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::reference::{ReferenceBlock, ReferenceTarget, RegionBlock, StoredReference};
+
+use crate::file::{Checker, to_usize};
+
+const SEQUENCE: &str = "variable-length element";
+const REFERENCE: &str = "reference";
+
+/// What of an element leads into the file.
+#[derive(Debug, Clone)]
+pub(crate) enum Plan {
+    Nothing,
+    /// A sequence or string, and what its items are.
+    Sequence {
+        item: usize,
+        base: Box<Plan>,
+    },
+    Reference(ReferenceKind),
+    /// Members at their offsets, with their sizes.
+    Members(Vec<(usize, usize, Plan)>),
+    /// Items side by side.
+    Items {
+        item: usize,
+        base: Box<Plan>,
+    },
+}
+
+impl Plan {
+    /// The plan for elements of that type. Types are nested no deeper than their decoder allows.
+    pub(crate) fn of(datatype: &Datatype) -> Self {
+        let size = |datatype: &Datatype| to_usize(datatype.size.into());
+        match &datatype.class {
+            _ if !datatype.points_into_file() => Self::Nothing,
+            DatatypeClass::VariableLength(variable) => {
+                Self::Sequence { item: size(&variable.base), base: Box::new(Self::of(&variable.base)) }
+            }
+            DatatypeClass::Reference(reference) => Self::Reference(reference.kind),
+            DatatypeClass::Array(array) => {
+                Self::Items { item: size(&array.base), base: Box::new(Self::of(&array.base)) }
+            }
+            DatatypeClass::Compound(compound) => {
+                let members = compound.members.iter().filter(|member| member.datatype.points_into_file());
+                Self::Members(
+                    members
+                        .map(|member| {
+                            let of = &member.datatype;
+                            (to_usize(member.offset.into()), size(of), Self::of(of))
+                        })
+                        .collect(),
+                )
+            }
+            _ => Self::Nothing,
+        }
+    }
+
+    /// Whether nothing leads into the file.
+    pub(crate) fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+}
+
+/// Looks at elements of `size` bytes side by side.
+pub(crate) fn scan_all(checker: &mut Checker, plan: &Plan, size: usize, bytes: &[u8], owner: Address) {
+    if plan.is_nothing() || size == 0 {
+        return;
+    }
+    for element in bytes.chunks_exact(size) {
+        scan(checker, plan, element, owner);
+    }
+}
+
+/// Looks at one element. Each object of the heap is looked into once, so that this ends.
+fn scan(checker: &mut Checker, plan: &Plan, element: &[u8], owner: Address) {
+    match plan {
+        Plan::Nothing => {}
+        Plan::Sequence { item, base } => {
+            sequence(checker, (*item, base), element, owner);
+        }
+        Plan::Reference(kind) => {
+            reference(checker, *kind, element, owner);
+        }
+        Plan::Members(members) => {
+            for (offset, size, plan) in members {
+                if let Some(member) = element.get(*offset..offset.saturating_add(*size)) {
+                    scan(checker, plan, member, owner);
+                }
+            }
+        }
+        Plan::Items { item, base } => scan_all(checker, base, *item, element, owner),
+    }
+}
+
+fn sequence(
+    checker: &mut Checker,
+    (item, base): (usize, &Plan),
+    element: &[u8],
+    owner: Address,
+) -> Option<()> {
+    let mut reader = Reader::new(SEQUENCE, element);
+    let count = checker.decoded(SEQUENCE, owner, reader.u32("length"))?;
+    let id = checker.decoded(SEQUENCE, owner, GlobalHeapId::read(&mut reader, checker.params))?;
+    if id.is_null() {
+        if count > 0 {
+            checker.fault(SEQUENCE, owner, format!("{count} items that are nowhere"));
+        }
+        return None;
+    }
+    if count == 0 {
+        return None;
+    }
+    let found = checker.refer(id, owner)?;
+    let wanted = u64::from(count).saturating_mul(item as u64);
+    if found.length < wanted {
+        let text = format!("{count} items of {item} bytes in a heap object of {} bytes", found.length);
+        checker.fault(SEQUENCE, owner, text);
+        return None;
+    }
+    if found.first && !base.is_nothing() {
+        let bytes = checker.heap_object(id)?;
+        scan_all(checker, base, item, bytes.get(..to_usize(wanted))?, owner);
+    }
+    Some(())
+}
+
+fn reference(checker: &mut Checker, kind: ReferenceKind, element: &[u8], owner: Address) -> Option<()> {
+    let params = checker.params;
+    match kind {
+        ReferenceKind::Object1 => {
+            let address = Reader::new(REFERENCE, element).offset(params, "address");
+            let address = checker.decoded(REFERENCE, owner, address)?;
+            checker.leads_to(address);
+        }
+        ReferenceKind::DatasetRegion1 => {
+            let id = GlobalHeapId::read(&mut Reader::new(REFERENCE, element), params);
+            let id = checker.decoded(REFERENCE, owner, id)?;
+            if id.is_null() || !checker.refer(id, owner)?.first {
+                return None;
+            }
+            let block = checker.heap_object(id)?;
+            let block =
+                checker.decoded("region reference", id.collection, RegionBlock::decode(&block, params))?;
+            checker.leads_to(block.object);
+        }
+        ReferenceKind::Object2 | ReferenceKind::DatasetRegion2 | ReferenceKind::Attribute => {
+            revised(checker, element, owner)?;
+        }
+    }
+    Some(())
+}
+
+fn revised(checker: &mut Checker, element: &[u8], owner: Address) -> Option<()> {
+    let params = checker.params;
+    match checker.decoded(REFERENCE, owner, StoredReference::decode(element, params))? {
+        StoredReference::Null => {}
+        StoredReference::Object(token) => {
+            let address = checker.decoded(REFERENCE, owner, token.address(params))?;
+            checker.leads_to(address);
+        }
+        StoredReference::Block { kind, external, size, id } => {
+            let found = checker.refer(id, owner)?;
+            if found.length < size.into() {
+                checker.fault(REFERENCE, owner, format!("{size} bytes in a heap object of {}", found.length));
+            }
+            if !found.first {
+                return None;
+            }
+            let block = checker.heap_object(id)?;
+            let block = ReferenceBlock::decode(&block, kind, external);
+            let block = checker.decoded(REFERENCE, id.collection, block)?;
+            if block.file.is_none() {
+                let address = checker.decoded(REFERENCE, id.collection, block.token.address(params))?;
+                checker.leads_to(address);
+            }
+            if let ReferenceTarget::Attribute { name } = &block.target
+                && name.is_empty()
+            {
+                checker.fault(REFERENCE, id.collection, "an attribute without a name");
+            }
+        }
+    }
+    Some(())
+}
+
+impl Checker {
+    /// Notes what a reference leads to.
+    fn leads_to(&mut self, address: Address) {
+        if address.is_defined() && address.raw() != 0 {
+            self.references.insert(address);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Who has which bytes of the file.
+
+use std::ops::Range;
+
+/// What a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The superblock.
+    Superblock,
+    /// The driver information block.
+    DriverInformation,
+    /// An object header, or a continuation of one.
+    ObjectHeader,
+    /// A node of a version 1 B-tree of a group.
+    GroupBTree,
+    /// A symbol table node.
+    SymbolTableNode,
+    /// The header or data segment of a local heap.
+    LocalHeap,
+    /// The header or a node of a version 2 B-tree, but for those of chunks.
+    BTreeV2,
+    /// A header or block of a fractal heap.
+    FractalHeap,
+    /// A huge object of a fractal heap.
+    HugeObject,
+    /// The header or section list of a free-space manager.
+    FreeSpaceManager,
+    /// A table or list of shared messages.
+    SharedMessages,
+    /// A collection of the global heap.
+    GlobalHeap,
+    /// The metadata cache image.
+    CacheImage,
+    /// A header, node or block of an index of chunks.
+    ChunkIndex,
+    /// A chunk.
+    Chunk,
+    /// Raw data of contiguous layout.
+    Contiguous,
+    /// What a free-space manager of the file holds ready.
+    Free,
+}
+
+impl Kind {
+    /// The name, for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Superblock => "superblock",
+            Self::DriverInformation => "driver information block",
+            Self::ObjectHeader => "object headers",
+            Self::GroupBTree => "B-trees of groups",
+            Self::SymbolTableNode => "symbol table nodes",
+            Self::LocalHeap => "local heaps",
+            Self::BTreeV2 => "version 2 B-trees",
+            Self::FractalHeap => "fractal heaps",
+            Self::HugeObject => "huge objects",
+            Self::FreeSpaceManager => "free-space managers",
+            Self::SharedMessages => "shared message indexes",
+            Self::GlobalHeap => "global heap",
+            Self::CacheImage => "metadata cache image",
+            Self::ChunkIndex => "chunk indexes",
+            Self::Chunk => "chunks",
+            Self::Contiguous => "contiguous raw data",
+            Self::Free => "free space",
+        }
+    }
+}
+
+/// Bytes that a block has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Claim {
+    start: u64,
+    end: u64,
+    kind: Kind,
+}
+
+/// Two blocks that have the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Overlap {
+    /// The bytes that both have.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// What they are, the one that begins first before the other.
+    pub(crate) kinds: [Kind; 2],
+}
+
+/// Claims that are kept before neighbours are joined for the first time.
+const FIRST_JOIN: usize = 1 << 20;
+/// Overlaps that are kept.
+const MAX_OVERLAPS: usize = 1000;
+
+/// All claims. Neighbours of one kind are joined from time to time, so that memory follows the number of gaps and
+/// changes of kind in the file, not the number of its blocks.
+#[derive(Debug)]
+pub(crate) struct Extents {
+    claims: Vec<Claim>,
+    next_join: usize,
+    overlaps: Vec<Overlap>,
+}
+
+impl Extents {
+    pub(crate) fn new() -> Self {
+        Self { claims: Vec::new(), next_join: FIRST_JOIN, overlaps: Vec::new() }
+    }
+
+    /// Gives `length` bytes at `start` to a block of that kind. No bytes at all are nobody's.
+    pub(crate) fn claim(&mut self, start: u64, length: u64, kind: Kind) {
+        if length == 0 {
+            return;
+        }
+        self.claims.push(Claim { start, end: start.saturating_add(length), kind });
+        if self.claims.len() >= self.next_join {
+            self.join();
+            self.next_join = self.claims.len().saturating_mul(2).max(FIRST_JOIN);
+        }
+    }
+
+    /// Sorts the claims, notes overlaps, and makes one claim of neighbours of one kind. Afterwards no two overlap.
+    fn join(&mut self) {
+        self.claims.sort_unstable();
+        let mut joined: Vec<Claim> = Vec::new();
+        for claim in std::mem::take(&mut self.claims) {
+            let Some(last) = joined.last_mut() else {
+                joined.push(claim);
+                continue;
+            };
+            if claim.start < last.end && self.overlaps.len() < MAX_OVERLAPS {
+                let end = claim.end.min(last.end);
+                self.overlaps.push(Overlap { start: claim.start, end, kinds: [last.kind, claim.kind] });
+            }
+            let start = claim.start.max(last.end);
+            if claim.end <= last.end {
+                continue;
+            }
+            if claim.kind == last.kind && start == last.end {
+                last.end = claim.end;
+            } else {
+                joined.push(Claim { start, ..claim });
+            }
+        }
+        self.claims = joined;
+    }
+
+    /// The overlaps, and what of `0..end` nobody has.
+    pub(crate) fn finish(mut self, end: u64) -> (Vec<Overlap>, Vec<Range<u64>>) {
+        self.join();
+        let mut gaps = Vec::new();
+        let mut at = 0;
+        for claim in &self.claims {
+            if claim.start > at && at < end {
+                gaps.push(at..claim.start.min(end));
+            }
+            at = at.max(claim.end);
+        }
+        if at < end {
+            gaps.push(at..end);
+        }
+        (self.overlaps, gaps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finish(claims: &[(u64, u64, Kind)], end: u64) -> (Vec<Overlap>, Vec<Range<u64>>) {
+        let mut extents = Extents::new();
+        for (start, length, kind) in claims {
+            extents.claim(*start, *length, *kind);
+        }
+        extents.finish(end)
+    }
+
+    #[test]
+    fn gaps_are_what_nobody_has() {
+        let claims =
+            [(10, 10, Kind::Chunk), (0, 5, Kind::Superblock), (20, 5, Kind::Chunk), (40, 0, Kind::Chunk)];
+        assert_eq!(finish(&claims, 30), (vec![], vec![5..10, 25..30]));
+        let gap = |range: Range<u64>| (vec![], Vec::from([range]));
+        assert_eq!(finish(&claims, 22), gap(5..10));
+        assert_eq!(finish(&[], 7), gap(0..7));
+    }
+
+    #[test]
+    fn overlaps_are_found_whatever_lies_between() {
+        let claims =
+            [(0, 100, Kind::Contiguous), (10, 5, Kind::Chunk), (20, 5, Kind::Chunk), (90, 20, Kind::Free)];
+        let (overlaps, gaps) = finish(&claims, 110);
+        let found: Vec<_> =
+            overlaps.iter().map(|overlap| (overlap.start, overlap.end, overlap.kinds[1])).collect();
+        assert_eq!(found, [(10, 15, Kind::Chunk), (20, 25, Kind::Chunk), (90, 100, Kind::Free)]);
+        assert_eq!(gaps, []);
+    }
+
+    #[test]
+    fn the_same_block_twice_is_an_overlap() {
+        let (overlaps, _) = finish(&[(8, 8, Kind::Chunk), (8, 8, Kind::Chunk)], 16);
+        assert_eq!(overlaps, [Overlap { start: 8, end: 16, kinds: [Kind::Chunk; 2] }]);
+    }
+
+    #[test]
+    fn joining_on_the_way_changes_nothing() {
+        let mut extents = Extents { next_join: 4, ..Extents::new() };
+        for number in (0..1000).rev() {
+            extents.claim(number * 8, 8, Kind::Chunk);
+            if number % 7 == 0 {
+                extents.join();
+            }
+        }
+        extents.claim(80, 1, Kind::Free);
+        let (overlaps, gaps) = extents.finish(8000);
+        assert_eq!(overlaps.len(), 1);
+        assert_eq!(gaps, []);
+    }
+}

@@ -1,0 +1,102 @@
+//! The global heap: collections that elements lead to, and which of their objects are in use.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hyperslab_format::codec::{Address, Structure as _};
+use hyperslab_format::global_heap::{
+    GLOBAL_HEAP_MIN_SIZE, GlobalHeapCollection, GlobalHeapContext, GlobalHeapId,
+};
+
+use crate::extents::Kind;
+use crate::file::{Checker, to_usize};
+
+const NAME: &str = GlobalHeapCollection::NAME;
+
+/// The collections that were heard of; those that cannot be read without objects.
+#[derive(Debug, Default)]
+pub(crate) struct GlobalHeap {
+    collections: HashMap<Address, Option<Collection>>,
+}
+
+#[derive(Debug)]
+struct Collection {
+    context: GlobalHeapContext,
+    /// By index.
+    objects: Vec<Object>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Object {
+    index: u16,
+    used: bool,
+    length: u64,
+}
+
+/// An object of the heap that something refers to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Referred {
+    /// Bytes of the object.
+    pub(crate) length: u64,
+    /// Whether nothing referred to it before.
+    pub(crate) first: bool,
+}
+
+impl Checker {
+    /// Looks up an object that something refers to; a fault if it is not there.
+    pub(crate) fn refer(&mut self, id: GlobalHeapId, owner: Address) -> Option<Referred> {
+        if !self.heap.collections.contains_key(&id.collection) {
+            let collection = self.open_collection(id.collection);
+            self.heap.collections.insert(id.collection, collection);
+        }
+        let collection = self.heap.collections.get_mut(&id.collection)?.as_mut()?;
+        let index = u16::try_from(id.index).unwrap_or(0);
+        let place = collection.objects.binary_search_by_key(&index, |object| object.index);
+        let Some(object) = place.ok().and_then(|place| collection.objects.get_mut(place)) else {
+            let text = format!("no object {} in the collection, to which {owner} refers", id.index);
+            self.fault(NAME, id.collection, text);
+            return None;
+        };
+        let first = !std::mem::replace(&mut object.used, true);
+        Some(Referred { length: object.length, first })
+    }
+
+    /// The bytes of an object that was looked up.
+    pub(crate) fn heap_object(&mut self, id: GlobalHeapId) -> Option<Vec<u8>> {
+        let context = self.heap.collections.get(&id.collection)?.as_ref()?.context;
+        let collection: Arc<GlobalHeapCollection> = self.store.shared(id.collection, &context).ok()?;
+        collection.get(id.index).map(<[u8]>::to_vec)
+    }
+
+    fn open_collection(&mut self, address: Address) -> Option<Collection> {
+        let params = self.params;
+        let prefix = self.store.read(address, GlobalHeapCollection::prefix_size(params) as u64, NAME);
+        let prefix = self.read_or_note(NAME, address, prefix)?;
+        let stored = GlobalHeapCollection::stored_size(&prefix, params);
+        let stored = self.decoded(NAME, address, stored)?;
+        if stored < GLOBAL_HEAP_MIN_SIZE as u64 {
+            let text = format!("{stored} bytes, at least {GLOBAL_HEAP_MIN_SIZE} are needed");
+            self.fault(NAME, address, text);
+        }
+        if !self.enter(NAME, address, stored, Kind::GlobalHeap) {
+            return None;
+        }
+        let context = GlobalHeapContext { params, size: to_usize(stored) };
+        let collection = self.store.shared::<GlobalHeapCollection>(address, &context);
+        let collection = self.read_or_note(NAME, address, collection)?;
+        let objects = collection.objects().iter().map(|object| Object {
+            index: object.index,
+            used: false,
+            length: object.data.len() as u64,
+        });
+        Some(Collection { context, objects: objects.collect() })
+    }
+
+    /// Once all elements were looked at: objects that nothing refers to.
+    pub(crate) fn finish_heap(&mut self) {
+        let collections = self.heap.collections.values().flatten();
+        for object in collections.flat_map(|collection| &collection.objects).filter(|object| !object.used) {
+            self.report.leaked_heap_objects.add(object.length);
+        }
+    }
+}

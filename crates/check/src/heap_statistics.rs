@@ -1,0 +1,168 @@
+//! What the header of a fractal heap says of its contents, against what its users and blocks say.
+
+use hyperslab_format::codec::Address;
+use hyperslab_format::fractal_heap::{DoublingTable, FractalHeapHeader};
+use hyperslab_format::free_space::{FreeSpaceClient, FreeSpaceSectionKind};
+
+use crate::file::Checker;
+use crate::file_space;
+use crate::fractal_heap::{Heap, NAME};
+
+const HEADER: &str = "fractal heap header";
+
+impl Heap {
+    /// Holds the statistics of the header against what was found, once all users have asked for their objects.
+    pub(crate) fn finish(mut self, checker: &mut Checker) {
+        self.managed.sort_unstable();
+        for pair in self.managed.windows(2) {
+            if let [(one, length), (next, _)] = pair
+                && one.saturating_add(*length) > *next
+            {
+                let text = format!("objects at offsets {one:#x} and {next:#x} overlap");
+                checker.fault(NAME, self.address, text);
+            }
+        }
+        if self.blocks.complete {
+            self.blocks_against_header(checker);
+        }
+        if self.complete {
+            self.objects_against_header(checker);
+        }
+        self.free_sections(checker);
+    }
+
+    fn blocks_against_header(&self, checker: &mut Checker) {
+        let allocated = self.blocks.direct.iter().fold(0_u64, |sum, block| sum.saturating_add(block.size));
+        let address = self.address;
+        checker.same(HEADER, address, "bytes of direct blocks", self.header.allocated_size, allocated);
+        let managed = managed_size(&self.header, &self.table);
+        checker.same(HEADER, address, "bytes of address space", self.header.managed_size, managed);
+        let end = self.blocks.direct.last().map_or(0, |block| block.offset.saturating_add(block.size));
+        if self.header.root_rows > 0 && self.header.iterator_offset < end {
+            let text = format!(
+                "the next block goes to {:#x}, the last one ends at {end:#x}",
+                self.header.iterator_offset
+            );
+            checker.fault(HEADER, address, text);
+        }
+    }
+
+    fn objects_against_header(&self, checker: &mut Checker) {
+        let (header, address) = (&self.header, self.address);
+        let sum = |lengths: &mut dyn Iterator<Item = u64>| lengths.fold(0_u64, u64::saturating_add);
+        let objects = self.managed.len() as u64;
+        checker.same(HEADER, address, "managed objects", header.managed_objects, objects);
+        checker.same(HEADER, address, "tiny objects", header.tiny_objects, self.tiny.len() as u64);
+        let tiny = sum(&mut self.tiny.iter().copied());
+        checker.same(HEADER, address, "bytes of tiny objects", header.tiny_size, tiny);
+        checker.same(HEADER, address, "huge objects", header.huge_objects, self.huge.len() as u64);
+        let huge = sum(&mut self
+            .huge
+            .values()
+            .map(|(record, _)| record.filtered.map_or(record.length, |filtered| filtered.memory_size)));
+        checker.same(HEADER, address, "bytes of huge objects", header.huge_size, huge);
+        let unused = self.huge.values().filter(|(_, used)| !used).count();
+        if unused > 0 {
+            checker.fault(NAME, address, format!("{unused} huge objects that nobody has"));
+        }
+        if !self.blocks.complete {
+            return;
+        }
+        let taken = sum(&mut self.managed.iter().map(|(_, length)| *length));
+        let free = capacity(header, &self.table, self.prefix()).saturating_sub(taken);
+        checker.same(HEADER, address, "free bytes in managed blocks", header.free_space, free);
+    }
+
+    /// Bytes before the objects of a direct block.
+    fn prefix(&self) -> u64 {
+        self.blocks.direct.first().map_or(0, |block| block.prefix as u64)
+    }
+
+    /// Walks the heap's free-space manager: every byte of a direct block is an object's or free.
+    fn free_sections(&self, checker: &mut Checker) {
+        let address = self.header.free_space_manager;
+        if !address.is_defined() {
+            return self.fill_of_blocks(checker, &[]);
+        }
+        let width = self.table.offset_width();
+        let walked = file_space::walk(checker, address, FreeSpaceClient::FRACTAL_HEAP, width);
+        let Some((_, Some(sections))) = walked else { return };
+        let single = |kind: &FreeSpaceSectionKind| *kind == FreeSpaceSectionKind::SINGLE;
+        let mut free: Vec<(u64, u64)> = sections
+            .iter()
+            .filter(|section| single(&section.kind))
+            .map(|section| (section.offset, section.size))
+            .collect();
+        free.sort_unstable();
+        for (offset, size) in &free {
+            if self.blocks.complete && self.blocks.find(*offset).is_none() {
+                let text = format!("a free section of {size} bytes at {offset:#x}, where there is no block");
+                checker.fault(NAME, self.address, text);
+            }
+        }
+        self.fill_of_blocks(checker, &free);
+    }
+
+    /// Objects and free sections side by side must fill the direct blocks.
+    fn fill_of_blocks(&self, checker: &mut Checker, free: &[(u64, u64)]) {
+        if !self.complete || !self.blocks.complete {
+            return;
+        }
+        let mut parts: Vec<(u64, u64)> = self.managed.iter().chain(free).copied().collect();
+        parts.sort_unstable();
+        let mut parts = parts.into_iter().peekable();
+        for block in &self.blocks.direct {
+            let end = block.offset.saturating_add(block.size);
+            let mut at = block.offset.saturating_add(block.prefix as u64);
+            while let Some((offset, length)) = parts.next_if(|(offset, _)| *offset < end) {
+                if offset != at {
+                    let what = if offset < at { "overlap" } else { "leave a gap" };
+                    let text = format!("objects and free sections {what} at offset {:#x}", offset.min(at));
+                    checker.fault(NAME, self.address, text);
+                }
+                at = at.max(offset.saturating_add(length));
+            }
+            if at != end {
+                let text = format!("neither object nor free section from offset {at:#x} to {end:#x}");
+                checker.fault(NAME, self.address, text);
+            }
+        }
+    }
+}
+
+/// Bytes of address space that the root covers.
+fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
+    match (header.root == Address::UNDEFINED, header.root_rows) {
+        (true, _) => 0,
+        (false, 0) => header.starting_block_size,
+        (false, rows) => table.row_offset(rows.into()),
+    }
+}
+
+/// Bytes for objects in all direct blocks that the root has room for.
+fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u64 {
+    match (header.root == Address::UNDEFINED, header.root_rows) {
+        (true, _) => 0,
+        (false, 0) => header.starting_block_size.saturating_sub(prefix),
+        (false, rows) => table_capacity(table, rows.into(), prefix),
+    }
+}
+
+/// The same for a table of `rows` rows. Tables below have fewer rows; there are at most 64.
+fn table_capacity(table: &DoublingTable, rows: u32, prefix: u64) -> u64 {
+    let mut below: Vec<u64> = Vec::new();
+    let mut total = 0_u64;
+    for row in 0..rows {
+        let size = table.row_block_size(row);
+        let one = if row < table.max_direct_rows() {
+            size.saturating_sub(prefix)
+        } else {
+            // Tables of fewer rows were counted on the way here, as sums of rows.
+            let rows = usize::try_from(table.rows_for(size)).unwrap_or(usize::MAX);
+            below.get(rows.wrapping_sub(1)).copied().unwrap_or(0)
+        };
+        total = total.saturating_add(one.saturating_mul(table.width()));
+        below.push(total);
+    }
+    total
+}

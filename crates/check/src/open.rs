@@ -1,0 +1,220 @@
+//! The straight line of a check: superblock, extension, objects, and the account of all bytes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperslab_engine::error::{Error, Result};
+use hyperslab_engine::store::{Store, StoreOptions};
+use hyperslab_format::codec::{Address, Structure as _};
+use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation};
+use hyperslab_format::message::{
+    BTreeK, FileSpaceInfo, FileSpaceStrategy, Message, MessageFlags, MessageType, MetadataCacheImage,
+    SharedMessageTable,
+};
+use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, SuperblockVersion};
+use hyperslab_vfd::{Access, Driver, DriverKind, Sec2};
+
+use crate::extents::Kind;
+use crate::file::Checker;
+use crate::report::Report;
+use crate::{file_space, object, shared, symbol_table};
+
+const SUPERBLOCK: &str = "superblock";
+const EXTENSION: &str = "superblock extension";
+/// The name under which the superblock has the root group.
+const ROOT: &[u8] = b"/";
+
+/// How a file is checked.
+#[derive(Debug, Clone)]
+pub struct CheckOptions {
+    /// Bounds on what the file may ask for, and the filters that blocks and chunks may have passed. Marks are always
+    /// ignored.
+    pub store: StoreOptions,
+    /// Decode all chunks, to see whether they pass their filters (with checksums of their own, perhaps), and not only
+    /// those whose elements lead into the file.
+    pub decode_chunks: bool,
+    /// Findings that are kept; others are only counted.
+    pub max_findings: usize,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        Self { store: StoreOptions::default(), decode_chunks: false, max_findings: 1000 }
+    }
+}
+
+/// Checks the file at `path`, which must be one file: members of others go through [`check`] with their driver.
+///
+/// # Errors
+/// As [`check`]; [`Error::Io`] if the file cannot be opened.
+pub fn check_path(path: &Path) -> Result<Report> {
+    let file = Sec2::open(path, Access::ReadOnly);
+    let file = file.map_err(|source| Error::Io { action: "cannot open the file".into(), source })?;
+    check(Arc::new(file), &CheckOptions::default())
+}
+
+/// Checks the file that `driver` holds.
+///
+/// # Errors
+/// If there is no superblock that can be read: [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Io`]. All other
+/// damage is in the report.
+pub fn check(driver: Arc<dyn Driver>, options: &CheckOptions) -> Result<Report> {
+    let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
+    let length = driver.len().map_err(unknown)?;
+    let name = driver.name().to_owned();
+    let store = Store::open(driver, StoreOptions { ignore_marks: true, ..options.store.clone() })?;
+    let mut checker = Checker::new(store, options.max_findings);
+    checker.report.name = name;
+    checker.report.base = checker.store.base();
+    checker.report.length = length.saturating_sub(checker.store.base());
+    checker.decode_chunks = options.decode_chunks;
+    checker.superblock()?;
+    checker.check_objects();
+    checker.finish_objects();
+    checker.finish_shared();
+    checker.finish_heap();
+    Ok(checker.account())
+}
+
+impl Checker {
+    /// Looks at the superblock and what it leads to.
+    fn superblock(&mut self) -> Result<()> {
+        let superblock = self.store.superblock();
+        let start = Address::new(0);
+        let end = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
+        // Where members lie far apart, the end is that of one of them.
+        let apart = matches!(self.store.driver_kind(), DriverKind::Split | DriverKind::Multi);
+        self.end = end.filter(|_| !apart).unwrap_or(u64::MAX);
+        self.report.end = end.unwrap_or(0);
+        let size = superblock.encode().map_or(0, |bytes| bytes.len() as u64);
+        self.claim(SUPERBLOCK, start, size, Kind::Superblock);
+        if superblock.base_address != self.store.base() {
+            let text =
+                format!("base address {:#x}, found at {:#x}", superblock.base_address, self.store.base());
+            self.remark(SUPERBLOCK, start, text);
+        }
+        let marks = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
+        if superblock.version_number() >= 3 && superblock.consistency.intersects(marks) {
+            self.fault(SUPERBLOCK, start, "marked as open for writing, so that others refuse the file");
+        }
+        match end {
+            None => self.fault(SUPERBLOCK, start, "the end of file address is undefined"),
+            Some(end) if end > self.report.length => {
+                let text =
+                    format!("the end of the file at {end:#x}, which has {:#x} bytes", self.report.length);
+                self.fault(SUPERBLOCK, start, text);
+            }
+            Some(end) if end < self.report.length && !apart => {
+                let behind = self.report.length.saturating_sub(end);
+                self.remark(
+                    SUPERBLOCK,
+                    start,
+                    format!("{behind} bytes behind the end of the file at {end:#x}"),
+                );
+            }
+            Some(_) => {}
+        }
+        match &superblock.version {
+            SuperblockVersion::Old(old) => self.old_superblock(old),
+            SuperblockVersion::New { extension, .. } if extension.is_defined() => {
+                self.extension(*extension)?;
+            }
+            SuperblockVersion::New { .. } => {}
+        }
+        self.used(superblock.root(), ROOT);
+        Ok(())
+    }
+
+    fn old_superblock(&mut self, old: &OldSuperblock) {
+        self.k.group_leaf = old.group_leaf_k;
+        self.k.group_internal = old.group_internal_k;
+        if let Some(k) = old.indexed_storage_k {
+            self.k.chunk_internal = k;
+        }
+        let start = Address::new(0);
+        if old.free_space.is_defined() {
+            self.remark(
+                SUPERBLOCK,
+                start,
+                format!("free-space information at {}, which no version has", old.free_space),
+            );
+        }
+        symbol_table::cached(self, start, &old.root);
+        if old.driver_info.is_defined() {
+            self.driver_info(old.driver_info);
+        }
+    }
+
+    fn driver_info(&mut self, address: Address) -> Option<()> {
+        let name = DriverInfoBlock::NAME;
+        let prefix = self.store.read(address, DriverInfoBlock::PREFIX_SIZE as u64, name);
+        let prefix = self.read_or_note(name, address, prefix)?;
+        let length = self.decoded(name, address, DriverInfoBlock::size_of_block(&prefix))?;
+        let bytes = self.block_bytes(name, address, length, Kind::DriverInformation)?;
+        let information = bytes.len().saturating_sub(DriverInfoBlock::PREFIX_SIZE);
+        let block = self.decoded(name, address, DriverInfoBlock::decode(&bytes, &information))?;
+        let said = DriverInformation::decode(block.identification, &block.information);
+        self.decoded(name, address, said).map(drop)
+    }
+
+    /// Looks at the superblock extension. Pages come first, and the metadata cache image: it stands for other blocks.
+    fn extension(&mut self, address: Address) -> Result<()> {
+        use hyperslab_engine::object::header::ObjectHeader;
+        let early = ObjectHeader::load(&self.store, address);
+        if let Ok(header) = &early
+            && let Some(message) = header.find(MessageType::FILE_SPACE_INFO)
+            && let Ok(info) = FileSpaceInfo::decode(header.body(message), self.params)
+            && info.strategy == FileSpaceStrategy::Page
+        {
+            self.page = Some(info.page_size);
+        }
+        if let Ok(header) = early
+            && let Some(message) = header.find(MessageType::METADATA_CACHE_IMAGE)
+            && let Ok(image) = MetadataCacheImage::decode(header.body(message), self.params)
+            && image.address.is_defined()
+        {
+            let name = "metadata cache image";
+            self.enter(name, image.address, image.length, Kind::CacheImage);
+            let overlaid = self.store.overlay(image.address, image.length);
+            self.read_or_note(name, image.address, overlaid);
+        }
+        let Some(header) = object::open(self, address) else { return Ok(()) };
+        self.report.objects = self.report.objects.saturating_add(1);
+        let count = header.of(MessageType::REFERENCE_COUNT).count();
+        if count > 0 {
+            self.remark(EXTENSION, address, "a reference count, though nothing can link to it");
+        }
+        if let Some(k) = first::<BTreeK>(self, &header) {
+            self.k = k;
+        }
+        if let Some(table) = first::<SharedMessageTable>(self, &header) {
+            shared::open(self, table);
+        }
+        let stale = |flags: MessageFlags| flags.contains(MessageFlags::WAS_UNKNOWN);
+        let known = header.of(MessageType::FILE_SPACE_INFO).any(|message| !stale(message.flags));
+        if let Some(info) = first::<FileSpaceInfo>(self, &header).filter(|_| known) {
+            file_space::of_file(self, &info);
+        }
+        Ok(())
+    }
+
+    /// Accounts for every byte.
+    fn account(mut self) -> Report {
+        let extents = std::mem::replace(&mut self.extents, crate::extents::Extents::new());
+        let (overlaps, leaked) = extents.finish(self.report.end.min(self.report.length));
+        for overlap in overlaps {
+            let [one, other] = overlap.kinds.map(Kind::name);
+            let bytes = overlap.end.saturating_sub(overlap.start);
+            let text = format!("{bytes} bytes belong to two blocks: {one}, and {other}");
+            self.fault("file", Address::new(overlap.start), text);
+        }
+        self.report.leaked = leaked;
+        self.report
+    }
+}
+
+/// The first message of that kind in the superblock extension.
+fn first<M: for<'a> Message<'a>>(checker: &Checker, header: &crate::header::Header) -> Option<M> {
+    let message = header.of(M::TYPE).next()?;
+    M::decode(&message.body, checker.params).ok()
+}

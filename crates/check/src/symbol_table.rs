@@ -1,0 +1,182 @@
+//! Groups of the old style: a version 1 B-tree, symbol table nodes and a local heap of names.
+
+use std::cmp::Ordering;
+
+use hyperslab_engine::object::header::ObjectHeader;
+use hyperslab_engine::store::Bytes;
+use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Kind, BTreeV1Node};
+use hyperslab_format::codec::{Address, Structure as _};
+use hyperslab_format::local_heap::{
+    LOCAL_HEAP_ALIGNMENT, LocalHeapFreeBlock, LocalHeapHeader, name_at, read_free_blocks,
+};
+use hyperslab_format::message::{Message as _, MessageType, SymbolTable};
+use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
+use hyperslab_format::symbol_table_node::{SymbolTableNode, SymbolTableNodeContext};
+
+use crate::btree_v1::{self, Key, Leaves};
+use crate::extents::Kind;
+use crate::file::{Checker, shown};
+
+const HEAP: &str = LocalHeapHeader::NAME;
+const SEGMENT: &str = "local heap data segment";
+const NODE: &str = SymbolTableNode::NAME;
+
+/// A local heap, and what of it is used.
+#[derive(Debug)]
+pub(crate) struct LocalHeap {
+    address: Address,
+    segment: Bytes,
+    free: Option<Vec<LocalHeapFreeBlock>>,
+    used: Vec<(u64, u64)>,
+}
+
+impl LocalHeap {
+    /// Walks the heap at `address`.
+    pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Self> {
+        let params = checker.params;
+        let header: LocalHeapHeader = checker.block(address, &params, Kind::LocalHeap)?;
+        let segment = checker.block_bytes(SEGMENT, header.segment, header.segment_size, Kind::LocalHeap)?;
+        let free = read_free_blocks(&segment, header.free_list, params);
+        let free = checker.decoded(SEGMENT, header.segment, free);
+        for block in free.iter().flatten() {
+            let aligned = block.offset.is_multiple_of(LOCAL_HEAP_ALIGNMENT);
+            if !aligned || block.size < 2 * params.length_width() as u64 {
+                let text = format!("a free block of {} bytes at {:#x}", block.size, block.offset);
+                checker.fault(SEGMENT, header.segment, text);
+            }
+        }
+        Some(Self { address, segment, free, used: Vec::new() })
+    }
+
+    /// The name at `offset`, which is in use.
+    pub(crate) fn name(&mut self, checker: &mut Checker, offset: u64) -> Option<Vec<u8>> {
+        let name = checker.decoded(SEGMENT, self.address, name_at(&self.segment, offset))?.to_vec();
+        let length = (name.len() as u64).saturating_add(1);
+        self.used.push((offset, offset.saturating_add(length)));
+        Some(name)
+    }
+
+    /// Whether what is used and what is free are apart.
+    pub(crate) fn finish(mut self, checker: &mut Checker) {
+        self.used.sort_unstable();
+        self.used.dedup();
+        let free = self.free.take().unwrap_or_default();
+        let free =
+            free.into_iter().map(|block| (block.offset, block.offset.saturating_add(block.size), true));
+        let used = self.used.into_iter().map(|(start, end)| (start, end, false));
+        let mut parts: Vec<(u64, u64, bool)> = used.chain(free).collect();
+        parts.sort_unstable();
+        for pair in parts.windows(2) {
+            let [(_, end, free), (next, _, next_free)] = pair else { continue };
+            // Names never share bytes, but a name may end with another.
+            if end > next && (*free || *next_free) {
+                let what =
+                    if *free && *next_free { "free blocks overlap" } else { "a name lies in a free block" };
+                checker.fault(HEAP, self.address, format!("{what} at {next:#x}"));
+            }
+        }
+    }
+}
+
+/// Walks the links of a group.
+pub(crate) fn walk(checker: &mut Checker, table: &SymbolTable) {
+    let Some(heap) = LocalHeap::open(checker, table.heap) else {
+        checker.fault("symbol table message", table.heap, "names cannot be read, links are not checked");
+        return;
+    };
+    let context =
+        BTreeV1Context { params: checker.params, kind: BTreeV1Kind::Group, k: checker.k.group_internal };
+    let mut links = Links { heap, last: None };
+    btree_v1::walk(checker, table.btree, context, Kind::GroupBTree, &mut links);
+    links.heap.finish(checker);
+}
+
+struct Links {
+    heap: LocalHeap,
+    last: Option<Vec<u8>>,
+}
+
+impl Links {
+    /// The name that a key stands for.
+    fn key(&self, (node, position): Key<'_>) -> Option<&[u8]> {
+        name_at(&self.heap.segment, *node.keys.as_group()?.get(position)?).ok()
+    }
+
+    fn node(&mut self, checker: &mut Checker, address: Address, [after, last]: [Option<Vec<u8>>; 2]) {
+        let context = SymbolTableNodeContext { params: checker.params, leaf_k: checker.k.group_leaf };
+        let Some(node) = checker.block::<SymbolTableNode>(address, &context, Kind::SymbolTableNode) else {
+            return;
+        };
+        if node.entries.is_empty() {
+            checker.remark(NODE, address, "no entries");
+        }
+        for entry in &node.entries {
+            let Some(name) = self.heap.name(checker, entry.name_offset) else { continue };
+            if self.last.as_ref().is_some_and(|last| *last >= name) {
+                checker.fault(NODE, address, format!("the name `{}` is out of order", shown(&name)));
+            }
+            let beyond = after.as_ref().is_some_and(|after| *after >= name)
+                || last.as_ref().is_some_and(|last| *last < name);
+            if beyond {
+                let text = format!("the name `{}` is beyond the keys of its node", shown(&name));
+                checker.fault(NODE, address, text);
+            }
+            self.entry(checker, address, entry, &name);
+            self.last = Some(name);
+        }
+    }
+
+    fn entry(&mut self, checker: &mut Checker, node: Address, entry: &SymbolTableEntry, name: &[u8]) {
+        if let SymbolTableCache::SymbolicLink { value_offset } = entry.cache {
+            self.heap.name(checker, value_offset.into());
+        } else {
+            checker.linked(entry.header, name);
+            cached(checker, node, entry);
+        }
+    }
+}
+
+/// What an entry repeats of a group must be so.
+pub(crate) fn cached(checker: &mut Checker, place: Address, entry: &SymbolTableEntry) {
+    match entry.cache {
+        SymbolTableCache::Group { btree, heap } => {
+            let Ok(header) = ObjectHeader::load(&checker.store, entry.header) else { return };
+            let message = header.find(MessageType::SYMBOL_TABLE).map(|message| header.body(message));
+            let table = message.and_then(|body| SymbolTable::decode(body, checker.params).ok());
+            let Some(table) = table else {
+                // A group that was turned into one of the new style; the superblock's entry is not told.
+                return checker.remark(
+                    SymbolTableEntry::NAME,
+                    place,
+                    "caches a group that is of the new style now",
+                );
+            };
+            if table != (SymbolTable { btree, heap }) {
+                let text =
+                    format!("B-tree {btree} and heap {heap} of {} are others than its own", entry.header);
+                checker.fault(SymbolTableEntry::NAME, place, text);
+            }
+        }
+        SymbolTableCache::Other { cache_type, .. } => {
+            checker.fault(SymbolTableEntry::NAME, place, format!("cache type {cache_type}"));
+        }
+        SymbolTableCache::Nothing | SymbolTableCache::SymbolicLink { .. } => {}
+    }
+}
+
+impl Leaves for Links {
+    fn compare(&self, one: Key<'_>, other: Key<'_>) -> Option<Ordering> {
+        Some(self.key(one)?.cmp(self.key(other)?))
+    }
+
+    fn leaf(&mut self, checker: &mut Checker, _: Address, node: &BTreeV1Node) {
+        for (position, child) in node.children.iter().enumerate() {
+            let bounds = [position, position.saturating_add(1)];
+            let bounds = bounds.map(|at| self.key((node, at)).map(<[u8]>::to_vec));
+            self.node(checker, *child, bounds);
+        }
+        for offset in node.keys.as_group().unwrap_or_default() {
+            self.heap.name(checker, *offset);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Sound files are found sound, and their bytes accounted for.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperslab_check::{CheckOptions, Kind, check, check_path};
+use hyperslab_testkit::fixtures;
+use hyperslab_vfd::{Access, Driver, Family, FamilyPattern, Multi, MultiMember};
+
+/// Refreshed with `HYPERSLAB_UPDATE=1`.
+const ACCOUNTS: &str = "tests/expected/accounts.txt";
+
+#[test]
+fn every_fixture_is_sound_and_what_it_leaks_is_known() {
+    let mut accounts = String::new();
+    for name in fixtures::names().unwrap() {
+        let report = check_path(&fixtures::path(&name)).unwrap();
+        assert!(report.is_sound() && report.unchecked == 0, "{name}:\n{report}");
+        let used: u64 = report.usage.values().map(|usage| usage.bytes).sum();
+        assert_eq!(used + report.leaked_bytes(), report.end, "{name}");
+        let (leaked, lost) = (report.leaked_bytes(), report.leaked_heap_objects.blocks);
+        writeln!(accounts, "{name}: {leaked} bytes unaccounted for, {lost} unused heap objects").unwrap();
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(ACCOUNTS);
+    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
+        std::fs::write(&path, &accounts).unwrap();
+    }
+    assert_eq!(accounts, std::fs::read_to_string(&path).unwrap());
+}
+
+#[test]
+fn files_that_keep_their_free_space_leak_nothing_to_speak_of() {
+    for name in ["file_space_persisted_latest.h5", "file_space_paged_latest.h5"] {
+        let report = check_path(&fixtures::path(name)).unwrap();
+        assert_eq!(report.leaked, [], "{name}");
+        assert!(report.usage_of(Kind::Free).bytes > 0, "{name}:\n{report}");
+    }
+}
+
+#[test]
+fn chunks_pass_their_filters() {
+    for name in fixtures::names().unwrap() {
+        let report = check_path(&fixtures::path(&name)).unwrap();
+        let driver = hyperslab_vfd::Sec2::open(fixtures::path(&name), Access::ReadOnly).unwrap();
+        let options = CheckOptions { decode_chunks: true, ..CheckOptions::default() };
+        assert_eq!(check(Arc::new(driver), &options).unwrap(), report, "{name}");
+    }
+}
+
+#[test]
+fn files_of_several_members_are_sound() {
+    let members = |name: &str| fixtures::path(&format!("members/{name}"));
+    for bounds in ["earliest", "latest"] {
+        let first = members(&format!("{bounds}-family00.h5"));
+        let pattern = FamilyPattern::of_first_member(&first).next().unwrap();
+        let family = Family::open(pattern, Access::ReadOnly, None).unwrap();
+        let multi =
+            Multi::open(MultiMember::multi(&members(&format!("{bounds}-multi"))), Access::ReadOnly).unwrap();
+        let drivers: [Arc<dyn Driver>; 2] = [Arc::new(family), Arc::new(multi)];
+        for driver in drivers {
+            let report = check(driver, &CheckOptions::default()).unwrap();
+            assert!(report.is_sound() && report.objects >= 4, "{bounds}:\n{report}");
+        }
+    }
+}
+
+#[test]
+fn a_report_says_what_there_is() {
+    let report = check_path(&fixtures::path("chunk_indexes_large_latest.h5")).unwrap();
+    let text = report.to_string();
+    assert!(text.starts_with("sound: 0 faults, 0 remarks\n"), "{text}");
+    for part in ["superblock", "object headers", "chunk indexes", "chunks", "unaccounted for"] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    let json = report.to_json();
+    assert_eq!(json["sound"], true);
+    assert_eq!(json["chunks"], report.chunks);
+    assert_eq!(json["usage"]["chunks"]["bytes"], report.usage_of(Kind::Chunk).bytes);
+    assert_eq!(json["leaked_bytes"], report.leaked_bytes());
+}

@@ -1,0 +1,116 @@
+//! `hyperslab check`: is a file sound?
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hyperslab_check::{CheckOptions, Finding, Report, Severity};
+use serde_json::json;
+
+use crate::open::OpenArguments;
+use crate::output;
+
+/// The exit code if a file is not sound.
+const UNSOUND: u8 = 1;
+/// The exit code if a file cannot be opened at all.
+const UNREADABLE: u8 = 2;
+
+/// What `check` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Print a JSON document: a list with one report for each file
+    #[arg(long)]
+    json: bool,
+    /// Print faults only, and nothing for a sound file
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+    /// Decode all chunks, too: whether they pass their filters
+    #[arg(long)]
+    data: bool,
+    #[command(flatten)]
+    open: OpenArguments,
+    /// The files
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+}
+
+/// Checks files; the exit code is that of the worst: 0 all sound, 1 one with faults, 2 one that cannot be opened.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let mut out = output::stdout();
+    let mut worst = 0;
+    let mut documents = Vec::new();
+    for file in &arguments.files {
+        let name = file.display().to_string();
+        let (code, document) = match check(arguments, file) {
+            Ok(report) => {
+                if !arguments.json {
+                    show(&mut out, arguments, &name, &report)?;
+                }
+                (if report.is_sound() { 0 } else { UNSOUND }, report.to_json())
+            }
+            Err(error) => {
+                let error = output::chain(error.as_ref());
+                if !arguments.json {
+                    out.flush()?;
+                    let line =
+                        output::escape(format!("hyperslab: cannot check `{name}`: {error}").as_bytes());
+                    // The exit code says it, too.
+                    let _ = writeln!(std::io::stderr(), "{line}");
+                }
+                (UNREADABLE, json!({"schema": 1, "name": name, "error": error}))
+            }
+        };
+        worst = worst.max(code);
+        if arguments.json {
+            documents.push(document);
+        }
+    }
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &documents)?;
+        writeln!(out)?;
+    }
+    out.flush()?;
+    arguments.open.report();
+    Ok(ExitCode::from(worst))
+}
+
+fn check(arguments: &Arguments, file: &Path) -> Result<Report> {
+    let driver = arguments.open.options().find_driver(file)?;
+    let options = CheckOptions { decode_chunks: arguments.data, ..CheckOptions::default() };
+    Ok(hyperslab_check::check(driver, &options)?)
+}
+
+fn show(out: &mut output::Output, arguments: &Arguments, name: &str, report: &Report) -> Result<()> {
+    let several = arguments.files.len() > 1;
+    if arguments.quiet {
+        let prefix = if several { format!("{name}: ") } else { String::new() };
+        for finding in report.fault_findings() {
+            line(out, &prefix, finding)?;
+        }
+        return Ok(());
+    }
+    if several {
+        writeln!(out, "{}:", output::escape(name.as_bytes()))?;
+    }
+    for finding in &report.findings {
+        line(out, "", finding)?;
+    }
+    let more = report.faults.saturating_add(report.remarks).saturating_sub(report.findings.len() as u64);
+    if more > 0 {
+        writeln!(out, "… and {more} more findings")?;
+    }
+    write!(out, "{}", report.summary_only())?;
+    Ok(())
+}
+
+fn line(out: &mut output::Output, prefix: &str, finding: &Finding) -> Result<()> {
+    let style = match finding.severity {
+        Severity::Fault => output::ERROR,
+        Severity::Remark => output::FAINT,
+    };
+    let text = output::escape(format!("{prefix}{finding}").as_bytes());
+    output::styled(out, style, &text)?;
+    writeln!(out)?;
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! `hyperslab check`, run as people run it.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::process::{Command, Output};
+
+use hyperslab_testkit::fixtures;
+use serde_json::Value;
+
+fn check(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command.current_dir(fixtures::path("")).arg("check").args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// A copy of a fixture of which one byte is changed.
+fn damaged(name: &str, at: usize) -> tempfile::TempPath {
+    let mut bytes = std::fs::read(fixtures::path(name)).unwrap();
+    bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 0xff);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    file.into_temp_path()
+}
+
+#[test]
+fn a_sound_file() {
+    let output = check(&["weather_station.h5"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).starts_with("sound: 0 faults"), "{}", text(&output.stdout));
+    let output = check(&["--quiet", "weather_station.h5", "groups_latest.h5"]);
+    assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), "", ""));
+}
+
+#[test]
+fn a_file_with_a_fault() {
+    let path = damaged("attributes_latest.h5", 60);
+    let output = check(&["--quiet", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    assert!(lines.len() == 1 && lines[0].starts_with("fault: object header"), "{lines:?}");
+}
+
+#[test]
+fn a_file_that_is_none() {
+    let output = check(&["generate.py", "weather_station.h5"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with("hyperslab: cannot check `generate.py`: "));
+    assert!(
+        text(&output.stdout).contains("weather_station.h5:\nsound"),
+        "the others are checked all the same"
+    );
+    assert_eq!(check(&["no such file"]).status.code(), Some(2));
+    assert_eq!(check(&[]).status.code(), Some(2), "usage");
+}
+
+#[test]
+fn a_document() {
+    let path = damaged("attributes_latest.h5", 60);
+    let output = check(&["--json", "weather_station.h5", path.to_str().unwrap(), "generate.py"]);
+    assert_eq!(output.status.code(), Some(2));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document[0]["sound"], true);
+    assert_eq!(
+        (&document[1]["sound"], &document[1]["findings"][0]["severity"]),
+        (&false.into(), &"fault".into())
+    );
+    assert!(document[2]["error"].as_str().unwrap().contains("signature"));
+}
+
+#[test]
+fn a_file_of_several_members() {
+    for first in ["earliest-family00.h5", "latest-family00.h5", "earliest-multi-s.h5", "latest-multi-s.h5"] {
+        let output = check(&["--quiet", &format!("members/{first}")]);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""), "{first}");
+    }
+}
+
+#[test]
+fn chunks_are_decoded_if_asked_for() {
+    let output = check(&["--quiet", "--data", "filters_latest.h5"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""));
+}

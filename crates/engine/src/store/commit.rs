@@ -1,0 +1,221 @@
+//! Writing what was changed: commits, and the last one, which stores what is free for the next session.
+
+use hyperslab_format::codec::{Address, FileParams, Structure as _};
+use hyperslab_format::free_space::FreeSpaceHeader;
+use hyperslab_format::message::{FreeSpaceManagers, Message as _};
+use hyperslab_format::object_header::replace_body;
+
+use super::edit::Edit;
+use super::space::{Class, Record, SpaceKind, set_manager};
+use super::{Store, at};
+use crate::error::{Error, Result};
+
+/// How often room for the lists of free sections is sought before it is enough: finding it changes them.
+const ROUNDS: usize = 8;
+
+/// Room for one manager of free space.
+#[derive(Debug, Clone, Copy)]
+struct Manager {
+    class: Class,
+    header: Address,
+    list: Address,
+    allocated: u64,
+}
+
+impl Edit<'_> {
+    /// Writes everything that was changed: the file on the medium is what it is in memory. Space that was freed can
+    /// be used again.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the medium fails.
+    pub fn commit(&mut self) -> Result<()> {
+        self.disown_managers()?;
+        self.write_out()
+    }
+
+    /// The last commit: the file is as short as it can be, and where it asks for that, what is free in it is stored.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the medium fails.
+    pub fn close(mut self) -> Result<()> {
+        self.writing()?.space.give_up_blocks();
+        self.commit()?;
+        let writing = self.writing()?;
+        if writing.space.has_changed()
+            && writing.record.as_ref().is_some_and(|record| record.info.managers.is_some())
+        {
+            self.store_managers()?;
+        }
+        let end = self.writing()?.space.end();
+        if self.store().length() != self.store().base.saturating_add(end) {
+            // What was freed before the end could not be cut off in the same commit.
+            self.write_out()?;
+        }
+        Ok(())
+    }
+
+    fn write_out(&mut self) -> Result<()> {
+        let store = self.store();
+        store.save_all()?;
+        let end = self.writing()?.space.end();
+        self.write_superblock(end)?;
+        let file_end = store.base.saturating_add(end);
+        let io = |source| Error::Io { action: "cannot write the file".into(), source };
+        store.pages.commit(&*store.driver, file_end).map_err(io)?;
+        let length = store.driver.len().map_err(io)?;
+        if length > file_end {
+            // The file must not be shorter than its superblock says, whenever the power fails.
+            store.driver.flush().map_err(io)?;
+        }
+        if length != file_end {
+            store.driver.set_len(file_end).map_err(io)?;
+        }
+        store.driver.flush().map_err(io)?;
+        // What stood behind the end must not come back when the file grows again.
+        store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
+        store.set_end(file_end);
+        let writing = self.writing()?;
+        writing.space.settle();
+        let committed = writing.space.committed_end();
+        store.set_new_from(committed);
+        Ok(())
+    }
+
+    fn write_superblock(&mut self, end: u64) -> Result<()> {
+        let store = self.store();
+        {
+            let mut superblock = store.superblock.write();
+            // The stored end counts from the start of the file as the stored base address does.
+            let stated = Address::new(end.saturating_add(superblock.base_address));
+            if superblock.end_of_file == stated && !self.writing()?.superblock_changed {
+                return Ok(());
+            }
+            superblock.end_of_file = stated;
+        }
+        let bytes = store.superblock.read().encode()?;
+        self.write(Address::new(0), &bytes, "superblock")?;
+        self.writing()?.superblock_changed = false;
+        Ok(())
+    }
+
+    /// Once anything was allocated or freed, the managers in the file are no longer true: it shall not name them, and
+    /// their space is free.
+    fn disown_managers(&mut self) -> Result<()> {
+        let writing = self.writing()?;
+        if !writing.space.has_changed() {
+            return Ok(());
+        }
+        let Some(record) = &mut writing.record else { return Ok(()) };
+        let named = record.info.managers.is_some_and(|managers| managers != FreeSpaceManagers::NONE);
+        if !named && record.blocks.is_empty() {
+            return Ok(());
+        }
+        record.info.managers = Some(FreeSpaceManagers::NONE);
+        record.info.end_before_managers = Address::UNDEFINED;
+        let blocks = std::mem::take(&mut record.blocks);
+        for (kind, address, length) in blocks {
+            self.free(kind, address, length)?;
+        }
+        self.write_record()
+    }
+
+    /// Writes the message that says how the space of the file is managed.
+    fn write_record(&mut self) -> Result<()> {
+        let params = self.params();
+        let Some(Record { info, place, .. }) = &self.writing()?.record else { return Ok(()) };
+        let (body, place) = (info.to_bytes(params)?, *place);
+        let chunk = self.store().read(place.chunk, place.length, "superblock extension")?;
+        let chunk = at(replace_body(&chunk, place.sealed, place.skip, &body), place.chunk)?;
+        self.write(place.chunk, &chunk, "superblock extension")
+    }
+
+    /// Stores what is free. The space of the managers is none of it, so that there must be room before it is known
+    /// how much of it.
+    fn store_managers(&mut self) -> Result<()> {
+        let params = self.params();
+        let reserved = self.reserve_managers()?;
+        let mut managers = FreeSpaceManagers::NONE;
+        let mut blocks = Vec::new();
+        for manager in reserved {
+            let (mut header, list, context) =
+                self.writing()?.space.manager(manager.class, manager.header, params)?;
+            if list.sections.is_empty() || header.list_used > manager.allocated {
+                // Its own room was all that it had.
+                continue;
+            }
+            header.list = manager.list;
+            header.list_allocated = manager.allocated;
+            self.write(manager.list, &list.encode(&context)?, "free-space section list")?;
+            self.write(manager.header, &header.encode(&params)?, FreeSpaceHeader::NAME)?;
+            set_manager(&mut managers, manager.class, manager.header);
+            blocks.push((SpaceKind::ObjectHeader, manager.header, FreeSpaceHeader::size(&params) as u64));
+            blocks.push((SpaceKind::LocalHeap, manager.list, manager.allocated));
+        }
+        let writing = self.writing()?;
+        let end = writing.space.end();
+        if let Some(record) = &mut writing.record {
+            record.info.managers = Some(managers);
+            if record.info.version > 0 {
+                record.info.end_before_managers = Address::new(end);
+            }
+            record.blocks = blocks;
+        }
+        self.write_record()?;
+        self.write_out()?;
+        self.writing()?.space.is_stored();
+        Ok(())
+    }
+
+    fn reserve_managers(&mut self) -> Result<Vec<Manager>> {
+        let params = self.params();
+        let mut managers: Vec<Manager> = Vec::new();
+        for _ in 0..ROUNDS {
+            let mut enough = true;
+            for class in Class::ALL {
+                let known = managers.iter().any(|manager| manager.class == class);
+                if !known && self.writing()?.space.has_sections(class) {
+                    let length = FreeSpaceHeader::size(&params) as u64;
+                    let header = self.allocate_last(SpaceKind::ObjectHeader, length)?;
+                    managers.push(Manager { class, header, list: Address::UNDEFINED, allocated: 0 });
+                    enough = false;
+                }
+            }
+            for manager in &mut managers {
+                enough &= self.reserve_list(manager, params)?;
+            }
+            if enough {
+                break;
+            }
+        }
+        Ok(managers)
+    }
+
+    /// Makes room for the list of a manager. Returns whether there was enough.
+    fn reserve_list(&mut self, manager: &mut Manager, params: FileParams) -> Result<bool> {
+        let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
+        if header.sections == 0 || header.list_used <= manager.allocated {
+            return Ok(true);
+        }
+        if manager.allocated > 0 {
+            self.free(SpaceKind::LocalHeap, manager.list, manager.allocated)?;
+        }
+        manager.allocated = header.list_used;
+        manager.list = self.allocate_last(SpaceKind::LocalHeap, manager.allocated)?;
+        Ok(false)
+    }
+
+    fn allocate_last(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
+        let writing = self.writing()?;
+        let start = writing.space.allocate_last(kind, length)?;
+        let end = writing.space.end();
+        self.store().reach(end);
+        Ok(Address::new(start))
+    }
+}
+
+impl Store {
+    /// Makes bytes of all changed blocks.
+    pub(super) fn save_all(&self) -> Result<()> {
+        self.unsaved.addresses().into_iter().try_for_each(|address| self.save(address))
+    }
+}

@@ -1,0 +1,192 @@
+//! Where blocks come from: free sections, blocks that are cut into small pieces, the end of the file.
+
+use super::pool::align_up;
+use super::rules::{Class, SpaceKind};
+use super::{Result, Space};
+
+impl Space {
+    /// Bytes of a file without pages.
+    pub(super) fn allocate_flat(&mut self, class: Class, length: u64) -> Result<u64> {
+        let alignment = self.rules.alignment(length);
+        if let Some(start) = self.pool(class).take(length, alignment) {
+            return Ok(start);
+        }
+        if length < self.rules.block(class) {
+            self.cut(class, length, alignment)
+        } else {
+            self.append(class, length, alignment)
+        }
+    }
+
+    /// Bytes from the block for small pieces, or from a new one.
+    fn cut(&mut self, class: Class, length: u64, alignment: u64) -> Result<u64> {
+        let (start, end) = self.block(class);
+        if let Some(to) = self.end_of(start, length, alignment).filter(|to| *to <= end) {
+            return Ok(self.cut_up_to(class, to, length));
+        }
+        let block = self.rules.block(class);
+        if end != self.end {
+            self.set_block(class, (self.end, self.end));
+            self.put(class, start, end);
+        }
+        let (start, _) = self.block(class);
+        let to = self.end_of(start, length, alignment).ok_or_else(|| self.too_long(u64::MAX))?;
+        self.grow(self.end.saturating_add(block).max(to))?;
+        self.set_block(class, (start, self.end));
+        Ok(self.cut_up_to(class, to, length))
+    }
+
+    /// Bytes at the end of the file.
+    pub(super) fn append(&mut self, class: Class, length: u64, alignment: u64) -> Result<u64> {
+        let (start, end) = self.block(class);
+        // What is left of a block at the end is the beginning of the piece.
+        let continues = end == self.end;
+        let from = if continues { start } else { self.end };
+        let to = self.end_of(from, length, alignment).ok_or_else(|| self.too_long(u64::MAX))?;
+        self.grow(to)?;
+        if continues {
+            self.set_block(class, (from, self.end));
+            return Ok(self.cut_up_to(class, to, length));
+        }
+        let start = to.saturating_sub(length);
+        self.put(class, from, start);
+        Ok(start)
+    }
+
+    /// The end of an aligned piece of that length from `start` on.
+    fn end_of(&self, start: u64, length: u64, alignment: u64) -> Option<u64> {
+        align_up(start, alignment)?.checked_add(length)
+    }
+
+    /// Takes the piece of that length that ends at `to` from the block. What is skipped is free.
+    fn cut_up_to(&mut self, class: Class, to: u64, length: u64) -> u64 {
+        let (start, end) = self.block(class);
+        let piece = to.saturating_sub(length);
+        self.set_block(class, (to, end));
+        self.put(class, start, piece);
+        piece
+    }
+
+    fn block(&self, class: Class) -> (u64, u64) {
+        self.blocks.get(class.index()).copied().unwrap_or((self.end, self.end))
+    }
+
+    fn set_block(&mut self, class: Class, block: (u64, u64)) {
+        if let Some(place) = self.blocks.get_mut(class.index()) {
+            *place = block;
+        }
+    }
+
+    /// Moves the end up.
+    fn grow(&mut self, end: u64) -> Result<()> {
+        if end > self.end {
+            if end >= self.rules.limit {
+                return Err(self.too_long(end));
+            }
+            self.end = end;
+        }
+        Ok(())
+    }
+
+    /// Bytes of a file of pages: small blocks lie on one page, with their like; large ones begin with a page.
+    pub(super) fn allocate_paged(&mut self, class: Class, length: u64, page: u64) -> Result<u64> {
+        if class == Class::Large {
+            return match self.pool(class).take(length, page) {
+                Some(start) => Ok(start),
+                None => self.append_pages(length, page),
+            };
+        }
+        if let Some(start) = self.pool(class).take(length, 1) {
+            return Ok(start);
+        }
+        let start = self.allocate_paged(Class::Large, page, page)?;
+        self.pool(class).put(start.saturating_add(length), page.saturating_sub(length));
+        Ok(start)
+    }
+
+    /// Whole pages at the end of the file. What the block does not need of the last stays free for large ones.
+    fn append_pages(&mut self, length: u64, page: u64) -> Result<u64> {
+        let before = self.end;
+        let start = align_up(before, page).ok_or_else(|| self.too_long(u64::MAX))?;
+        let end = start.checked_add(length).ok_or_else(|| self.too_long(u64::MAX))?;
+        let pages = align_up(end, page).ok_or_else(|| self.too_long(u64::MAX))?;
+        self.grow(pages)?;
+        self.pool(Class::Large).put(before, start.saturating_sub(before));
+        self.pool(Class::Large).put(end, pages.saturating_sub(end));
+        Ok(start)
+    }
+
+    /// `more` bytes at `tail`, without pages.
+    pub(super) fn extend_flat(&mut self, class: Class, tail: u64, more: u64) -> Result<bool> {
+        if self.pool(class).take_at(tail, more) {
+            return Ok(true);
+        }
+        let (start, end) = self.block(class);
+        let to = tail.checked_add(more).ok_or_else(|| self.too_long(u64::MAX))?;
+        if start == tail && start < end {
+            if to > end && end != self.end {
+                return Ok(false);
+            }
+            self.grow(to)?;
+            self.set_block(class, (to, end.max(to)));
+            return Ok(true);
+        }
+        if tail != self.end {
+            return Ok(false);
+        }
+        self.grow(to)?;
+        Ok(true)
+    }
+
+    /// `more` bytes at `tail` behind `old` bytes, with pages. A small block stays small and on its page.
+    pub(super) fn extend_paged(
+        &mut self,
+        class: Class,
+        tail: u64,
+        old: u64,
+        more: u64,
+        page: u64,
+    ) -> Result<bool> {
+        if class != Class::Large {
+            let fits = old.saturating_add(more) < page && !tail.is_multiple_of(page);
+            return Ok(fits && self.pool(class).take_at(tail, more));
+        }
+        if self.pool(class).take_at(tail, more) {
+            return Ok(true);
+        }
+        let free_to = self.pool(class).starting_at(tail).unwrap_or(tail);
+        if free_to != self.end {
+            return Ok(false);
+        }
+        let to = tail.checked_add(more).ok_or_else(|| self.too_long(u64::MAX))?;
+        let pages = align_up(to, page).ok_or_else(|| self.too_long(u64::MAX))?;
+        self.grow(pages)?;
+        self.pool(class).remove(tail);
+        self.pool(class).put(to, pages.saturating_sub(to));
+        Ok(true)
+    }
+
+    /// Bytes for what is written last when a file is closed: nothing is left over behind them.
+    pub(crate) fn allocate_last(&mut self, kind: SpaceKind, length: u64) -> Result<u64> {
+        let class = self.rules.class(kind, length);
+        let start = match self.rules.page {
+            Some(page) => self.allocate_paged(class, length, page)?,
+            None => match self.pool(class).take(length, 1) {
+                Some(start) => start,
+                None => self.append(class, length, 1)?,
+            },
+        };
+        self.note(start, length);
+        Ok(start)
+    }
+
+    /// Gives the rests of blocks for small pieces back.
+    pub(crate) fn give_up_blocks(&mut self) {
+        for class in [Class::Metadata, Class::Raw] {
+            let (start, end) = self.block(class);
+            self.set_block(class, (self.end, self.end));
+            self.put(class, start, end);
+        }
+        self.trim();
+    }
+}

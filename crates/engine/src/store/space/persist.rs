@@ -1,0 +1,196 @@
+//! Free space that outlives the session: the managers that a file's space info message leads to.
+
+use hyperslab_format::codec::{Address, FileParams, Structure as _};
+use hyperslab_format::free_space::{
+    FreeSpaceClient, FreeSpaceHeader, FreeSpaceSection, FreeSpaceSectionKind, FreeSpaceSections,
+    FreeSpaceSectionsContext,
+};
+use hyperslab_format::message::{FileSpaceInfo, FreeSpaceManagers};
+
+use super::rules::{Class, SpaceKind};
+use super::{Rules, Space};
+use crate::error::{Error, Result};
+use crate::store::{Store, at};
+
+/// What the file says of its space, and where.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// The message as the file holds it.
+    pub(crate) info: FileSpaceInfo,
+    pub(crate) place: MessagePlace,
+    /// The blocks of the managers in the file.
+    pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
+}
+
+/// Where a message lies whose length does not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MessagePlace {
+    /// The chunk of the object header, from its signature to its checksum where it has them.
+    pub(crate) chunk: Address,
+    /// Bytes of the chunk.
+    pub(crate) length: u64,
+    /// Bytes of the chunk before the message's body.
+    pub(crate) skip: u64,
+    /// Whether the chunk ends with a checksum.
+    pub(crate) sealed: bool,
+}
+
+/// What the managers of a file say.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stored {
+    sections: Vec<(Class, u64, u64)>,
+    /// The blocks of the managers themselves.
+    pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
+}
+
+/// The managers in the message's two lists: which class of space each is for, by its place there.
+fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (Class, Address)> {
+    let small = |place: usize| if matches!(place, 2 | 3) { Class::Raw } else { Class::Metadata };
+    let large = move |place: usize| if paged { Class::Large } else { small(place) };
+    let small = managers.small.into_iter().enumerate().map(move |(place, address)| (small(place), address));
+    let large = managers.large.into_iter().enumerate().map(move |(place, address)| (large(place), address));
+    small.chain(large).filter(|(_, address)| address.is_defined())
+}
+
+/// Names the manager of a class.
+pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, address: Address) {
+    match class {
+        Class::Metadata => managers.small[0] = address,
+        Class::Raw => managers.small[2] = address,
+        Class::Large => managers.large[0] = address,
+    }
+}
+
+impl Stored {
+    /// Reads the managers that the message names.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if they are damaged, or their sections overlap or lie outside the file; [`Error::Io`].
+    pub(crate) fn load(store: &Store, info: &FileSpaceInfo, rules: &Rules, end: u64) -> Result<Self> {
+        let mut stored = Self::default();
+        let Some(listed) = &info.managers else { return Ok(stored) };
+        for (class, address) in managers(listed, rules.page.is_some()) {
+            stored.load_manager(store, class, address)?;
+        }
+        stored.check(end)?;
+        Ok(stored)
+    }
+
+    /// What managers would say of that space.
+    #[cfg(test)]
+    pub(super) fn of(space: &Space) -> Self {
+        let sections = |class: Class| {
+            let sections = space.pools.get(class.index()).map(super::Pool::sections).unwrap_or_default();
+            sections.into_iter().map(move |(start, length)| (class, start, length))
+        };
+        Self { sections: Class::ALL.into_iter().flat_map(sections).collect(), blocks: Vec::new() }
+    }
+
+    fn load_manager(&mut self, store: &Store, class: Class, address: Address) -> Result<()> {
+        let params = store.params();
+        let header: FreeSpaceHeader = store.get(address, &params)?;
+        if header.client != FreeSpaceClient::FILE {
+            let got = header.client.0;
+            return Err(Error::corrupt(FreeSpaceHeader::NAME, "client ID", "1 (file)", got).at(address));
+        }
+        self.blocks.push((SpaceKind::ObjectHeader, address, FreeSpaceHeader::size(&params) as u64));
+        if !header.list.is_defined() {
+            return Ok(());
+        }
+        self.blocks.push((SpaceKind::LocalHeap, header.list, header.list_allocated));
+        let context = at(FreeSpaceSectionsContext::new(&header, address, 0, params), address)?;
+        // As raw data: a list of millions of sections is longer than blocks of metadata are.
+        let bytes = store.read_raw_vec(header.list, header.list_used)?;
+        let list = at(FreeSpaceSections::decode(&bytes, &context), header.list)?;
+        self.sections.extend(list.sections.iter().map(|section| (class, section.offset, section.size)));
+        Ok(())
+    }
+
+    /// Free sections and managers lie inside the file and do not overlap.
+    fn check(&mut self, end: u64) -> Result<()> {
+        self.sections.sort_unstable_by_key(|(_, start, _)| *start);
+        let sections = self.sections.iter().map(|(_, start, length)| (*start, *length));
+        let blocks = self.blocks.iter().map(|(_, address, length)| (address.raw(), *length));
+        let mut all: Vec<(u64, u64)> = sections.chain(blocks).collect();
+        all.sort_unstable();
+        // The superblock lies at 0.
+        let mut taken = 1_u64;
+        for (start, length) in all {
+            let section_end = start.checked_add(length).filter(|to| start >= taken && *to <= end);
+            taken = section_end.ok_or_else(|| {
+                let expected = format!("sections apart from each other, up to {end}");
+                let got = format!("{length} bytes at {start}");
+                Error::corrupt(FreeSpaceSections::NAME, "section", expected, got)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Space {
+    /// Takes over what the managers in the file say is free.
+    pub(crate) fn adopt(&mut self, stored: &Stored) {
+        let end = self.end;
+        for &(class, start, length) in &stored.sections {
+            self.put(class, start, start.saturating_add(length));
+        }
+        // What lay free at the end is cut off: the managers know too much.
+        self.changed |= self.end != end;
+    }
+
+    /// Whether anything was allocated or freed since the managers in the file were true.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// The managers in the file are true.
+    pub(crate) fn is_stored(&mut self) {
+        self.changed = false;
+    }
+
+    /// Whether a class has free sections.
+    pub(crate) fn has_sections(&self, class: Class) -> bool {
+        self.pools.get(class.index()).is_some_and(|pool| pool.len() > 0)
+    }
+
+    /// The header of a manager of that class, to lie at `address`, and its sections. The place of the list is not set,
+    /// its length is.
+    pub(crate) fn manager(
+        &self,
+        class: Class,
+        address: Address,
+        params: FileParams,
+    ) -> Result<(FreeSpaceHeader, FreeSpaceSections, FreeSpaceSectionsContext)> {
+        let kind = match (self.rules.page, class) {
+            (None, _) => FreeSpaceSectionKind::FILE,
+            (Some(_), Class::Large) => FreeSpaceSectionKind::Plain(2),
+            (Some(_), _) => FreeSpaceSectionKind::Plain(1),
+        };
+        let sections = self.pools.get(class.index()).map(super::Pool::sections).unwrap_or_default();
+        let section = |(offset, size)| FreeSpaceSection { offset, size, kind };
+        let mut list = FreeSpaceSections { sections: sections.into_iter().map(section).collect() };
+        // Files end where the system's offsets do, which have a sign.
+        let widest =
+            u64::MAX.checked_shr(64_u32.saturating_sub(u32::from(params.size_of_lengths).saturating_mul(8)));
+        let highest = self.rules.limit.min(i64::MAX.unsigned_abs()).min(widest.unwrap_or(u64::MAX));
+        let bits = highest.checked_ilog2().unwrap_or(0).saturating_add(1);
+        let count = list.sections.len() as u64;
+        let mut header = FreeSpaceHeader {
+            client: FreeSpaceClient::FILE,
+            total_space: list.sections.iter().map(|section| section.size).sum(),
+            sections: count,
+            serialized_sections: count,
+            unserialized_sections: 0,
+            section_classes: 3,
+            shrink_percent: 80,
+            expand_percent: 120,
+            address_bits: u16::try_from(bits).unwrap_or(64),
+            max_section_size: highest,
+            list: Address::UNDEFINED,
+            list_used: 0,
+            list_allocated: 0,
+        };
+        let context = list.arrange(&mut header, address, 0, params)?;
+        Ok((header, list, context))
+    }
+}

@@ -1,0 +1,298 @@
+//! A pool of free sections: one is found by its length, its neighbours by where it begins and ends, each in a time
+//! that does not grow with how many there are.
+
+use std::collections::HashMap;
+
+use super::bins::{Bins, NONE, all_fit, list_of};
+
+/// How many sections of a list are looked at for a better one.
+const LOOKS: usize = 8;
+
+/// How many are looked at before the file grows.
+const LAST_LOOKS: usize = 64;
+
+/// Free sections that do not touch one another.
+#[derive(Debug)]
+pub(super) struct Pool {
+    sections: Vec<Section>,
+    /// Places in `sections` that hold none.
+    vacant: Vec<u32>,
+    by_start: HashMap<u64, u32>,
+    by_end: HashMap<u64, u32>,
+    bins: Bins,
+    bytes: u64,
+    /// Sections do not grow together over multiples of this.
+    page: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Section {
+    start: u64,
+    length: u64,
+    previous: u32,
+    next: u32,
+}
+
+impl Section {
+    fn end(&self) -> u64 {
+        self.start.saturating_add(self.length)
+    }
+
+    /// Bytes before the first multiple of `alignment`, if `length` bytes fit behind them.
+    fn skip(&self, length: u64, alignment: u64) -> Option<u64> {
+        let skip = align_up(self.start, alignment)?.checked_sub(self.start)?;
+        (skip.checked_add(length)? <= self.length).then_some(skip)
+    }
+}
+
+/// The first multiple of `alignment` from `value` on.
+pub(super) fn align_up(value: u64, alignment: u64) -> Option<u64> {
+    if alignment <= 1 { Some(value) } else { value.checked_next_multiple_of(alignment) }
+}
+
+impl Pool {
+    pub(super) fn new(page: Option<u64>) -> Self {
+        Self {
+            sections: Vec::new(),
+            vacant: Vec::new(),
+            by_start: HashMap::new(),
+            by_end: HashMap::new(),
+            bins: Bins::new(),
+            bytes: 0,
+            page,
+        }
+    }
+
+    /// Bytes in all sections.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Number of sections.
+    pub(super) fn len(&self) -> usize {
+        self.by_start.len()
+    }
+
+    /// Start and length of all sections, ascending.
+    pub(super) fn sections(&self) -> Vec<(u64, u64)> {
+        let section = |index: &u32| self.get(*index).map(|section| (section.start, section.length));
+        let mut sections: Vec<(u64, u64)> = self.by_start.values().filter_map(section).collect();
+        sections.sort_unstable();
+        sections
+    }
+
+    /// Where the section begins that ends there.
+    pub(super) fn ending_at(&self, end: u64) -> Option<u64> {
+        self.get(*self.by_end.get(&end)?).map(|section| section.start)
+    }
+
+    /// Where the section ends that begins there.
+    pub(super) fn starting_at(&self, start: u64) -> Option<u64> {
+        self.get(*self.by_start.get(&start)?).map(Section::end)
+    }
+
+    /// Takes `length` bytes that begin at a multiple of `alignment` from the section that they fit best, as far as
+    /// that is found at once.
+    pub(super) fn take(&mut self, length: u64, alignment: u64) -> Option<u64> {
+        if self.bytes < length {
+            return None;
+        }
+        let index = self.find(length, alignment)?;
+        let section = *self.get(index)?;
+        let start = section.start.saturating_add(section.skip(length, alignment)?);
+        self.carve(index, section, start, length);
+        Some(start)
+    }
+
+    /// Takes `length` bytes from the section that begins at `start`.
+    pub(super) fn take_at(&mut self, start: u64, length: u64) -> bool {
+        let Some(&index) = self.by_start.get(&start) else { return false };
+        match self.get(index).copied() {
+            Some(section) if section.length >= length => {
+                self.carve(index, section, start, length);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes the section that begins there, whole. Returns its length.
+    pub(super) fn remove(&mut self, start: u64) -> Option<u64> {
+        let index = *self.by_start.get(&start)?;
+        let section = *self.get(index)?;
+        self.carve(index, section, start, section.length);
+        Some(section.length)
+    }
+
+    /// Adds a section and lets it grow together with its neighbours. Returns start and length of what comes of it.
+    pub(super) fn put(&mut self, start: u64, length: u64) -> (u64, u64) {
+        let end = start.saturating_add(length);
+        if length == 0 || self.by_start.contains_key(&start) || self.by_end.contains_key(&end) {
+            // Nothing, or free already: of a file that gives the same bytes to two.
+            return (start, 0);
+        }
+        let before = self.by_end.get(&start).copied().filter(|_| !self.is_border(start));
+        let after = self.by_start.get(&end).copied().filter(|_| !self.is_border(end));
+        self.bytes = self.bytes.saturating_add(length);
+        match (before, after) {
+            (None, None) => {
+                self.insert(start, length);
+                (start, length)
+            }
+            (Some(index), None) => self.resize(index, |section| (section.start, end)),
+            (None, Some(index)) => self.resize(index, |section| (start, section.end())),
+            (Some(before), Some(after)) => {
+                let end = self.get(after).map_or(end, Section::end);
+                self.drop_section(after);
+                self.resize(before, |section| (section.start, end))
+            }
+        }
+    }
+
+    fn is_border(&self, address: u64) -> bool {
+        self.page.is_some_and(|page| address.is_multiple_of(page))
+    }
+
+    fn get(&self, index: u32) -> Option<&Section> {
+        self.sections.get(to_usize(index))
+    }
+
+    /// The section to take from.
+    fn find(&self, length: u64, alignment: u64) -> Option<u32> {
+        let own = list_of(length);
+        let exact = alignment <= 1 && all_fit(length);
+        if !exact && let Some(found) = self.look(own, LOOKS, length, alignment) {
+            return Some(found);
+        }
+        let first = if exact { own } else { own.saturating_add(1) };
+        let mut list = self.bins.next_filled(first);
+        // Most lists above fit whatever the alignment; those that may not are few.
+        while let Some(filled) = list {
+            if let Some(found) = self.look(filled, LOOKS, length, alignment) {
+                return Some(found);
+            }
+            let sure = list_of(length.saturating_add(alignment)).saturating_add(1);
+            list = self.bins.next_filled(if filled < sure { filled.saturating_add(1) } else { return None });
+        }
+        if exact { None } else { self.look(own, LAST_LOOKS, length, alignment) }
+    }
+
+    /// The shortest that fits among the first sections of a list.
+    fn look(&self, list: usize, looks: usize, length: u64, alignment: u64) -> Option<u32> {
+        let mut best: Option<(u64, u32)> = None;
+        let mut index = self.bins.head(list);
+        for _ in 0..looks {
+            let Some(section) = self.get(index) else { break };
+            if section.skip(length, alignment).is_some() && best.is_none_or(|(best, _)| section.length < best)
+            {
+                best = Some((section.length, index));
+                if section.length == length {
+                    break;
+                }
+            }
+            index = section.next;
+        }
+        best.map(|(_, index)| index)
+    }
+
+    /// Takes bytes out of a section; what is left of it before and behind stays.
+    fn carve(&mut self, index: u32, section: Section, start: u64, length: u64) {
+        let end = start.saturating_add(length);
+        self.bytes = self.bytes.saturating_sub(length);
+        let (before, after) = (start > section.start, end < section.end());
+        match (before, after) {
+            (false, false) => self.drop_section(index),
+            (true, false) => drop(self.resize(index, |section| (section.start, start))),
+            (false, true) => drop(self.resize(index, |section| (end, section.end()))),
+            (true, true) => {
+                self.resize(index, |section| (section.start, start));
+                self.insert(end, section.end().saturating_sub(end));
+            }
+        }
+    }
+
+    fn insert(&mut self, start: u64, length: u64) {
+        let section = Section { start, length, previous: NONE, next: NONE };
+        let index = if let Some(index) = self.vacant.pop() {
+            if let Some(place) = self.sections.get_mut(to_usize(index)) {
+                *place = section;
+            }
+            index
+        } else {
+            let index = u32::try_from(self.sections.len()).unwrap_or(NONE);
+            if index == NONE {
+                // Four thousand million sections: the space is given up.
+                self.bytes = self.bytes.saturating_sub(length);
+                return;
+            }
+            self.sections.push(section);
+            index
+        };
+        self.by_start.insert(start, index);
+        self.by_end.insert(section.end(), index);
+        self.link(index, length);
+    }
+
+    fn drop_section(&mut self, index: u32) {
+        let Some(section) = self.get(index).copied() else { return };
+        self.unlink(&section);
+        self.by_start.remove(&section.start);
+        self.by_end.remove(&section.end());
+        self.vacant.push(index);
+    }
+
+    /// Lets a section begin and end elsewhere. Returns its start and length.
+    fn resize(&mut self, index: u32, change: impl FnOnce(&Section) -> (u64, u64)) -> (u64, u64) {
+        let Some(section) = self.get(index).copied() else { return (0, 0) };
+        let (start, end) = change(&section);
+        let length = end.saturating_sub(start);
+        if start != section.start {
+            self.by_start.remove(&section.start);
+            self.by_start.insert(start, index);
+        }
+        if end != section.end() {
+            self.by_end.remove(&section.end());
+            self.by_end.insert(end, index);
+        }
+        let stays = list_of(section.length) == list_of(length);
+        if !stays {
+            self.unlink(&section);
+        }
+        if let Some(section) = self.sections.get_mut(to_usize(index)) {
+            section.start = start;
+            section.length = length;
+        }
+        if !stays {
+            self.link(index, length);
+        }
+        (start, length)
+    }
+
+    fn link(&mut self, index: u32, length: u64) {
+        let list = list_of(length);
+        let head = self.bins.head(list);
+        if let Some(section) = self.sections.get_mut(to_usize(index)) {
+            section.previous = NONE;
+            section.next = head;
+        }
+        if let Some(next) = self.sections.get_mut(to_usize(head)) {
+            next.previous = index;
+        }
+        self.bins.set_head(list, index);
+    }
+
+    fn unlink(&mut self, section: &Section) {
+        match self.sections.get_mut(to_usize(section.previous)) {
+            Some(previous) => previous.next = section.next,
+            None => self.bins.set_head(list_of(section.length), section.next),
+        }
+        if let Some(next) = self.sections.get_mut(to_usize(section.next)) {
+            next.previous = section.previous;
+        }
+    }
+}
+
+/// [`NONE`] leads behind every vector of sections.
+fn to_usize(index: u32) -> usize {
+    usize::try_from(index).unwrap_or(usize::MAX)
+}

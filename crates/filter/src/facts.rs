@@ -1,0 +1,142 @@
+//! What filters are told of a dataset that is being made.
+
+use hyperslab_datatype::{Array, ByteOrder, Datatype, DatatypeClass, FloatOrder};
+
+use crate::{FilterError, FilterId, Result};
+
+/// The fill value of a new dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FillValue<'a> {
+    /// None: elements nobody wrote may have any value.
+    Undefined,
+    /// Zero.
+    #[default]
+    Default,
+    /// This element, as the file stores elements.
+    Element(&'a [u8]),
+}
+
+/// What filters may know of a dataset that is being made.
+#[derive(Debug, Clone, Copy)]
+pub struct DatasetFacts<'a> {
+    /// The type of its elements.
+    pub datatype: &'a Datatype,
+    /// Elements of a chunk in each dimension, the one that varies fastest last.
+    pub chunk: &'a [u64],
+    /// What elements are that nobody wrote.
+    pub fill: FillValue<'a>,
+}
+
+/// What filters ask about the numbers inside an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Atom {
+    /// Bits that are used.
+    pub(crate) precision: u32,
+    /// The lowest of them.
+    pub(crate) offset: u32,
+    /// [`None`] for bytes without an order, and for the order of the VAX.
+    pub(crate) order: Option<ByteOrder>,
+}
+
+impl<'a> DatasetFacts<'a> {
+    /// A dataset of these elements in these chunks, with the default fill value.
+    pub fn new(datatype: &'a Datatype, chunk: &'a [u64]) -> Self {
+        Self { datatype, chunk, fill: FillValue::Default }
+    }
+
+    /// The same dataset with another fill value.
+    #[must_use]
+    pub fn with_fill(self, fill: FillValue<'a>) -> Self {
+        Self { fill, ..self }
+    }
+
+    /// Elements of a chunk; [`None`] if they cannot be counted.
+    pub fn elements(&self) -> Option<u64> {
+        self.chunk.iter().try_fold(1_u64, |count, size| count.checked_mul(*size))
+    }
+
+    /// Bytes of a chunk; [`None`] if they cannot be counted.
+    pub fn chunk_bytes(&self) -> Option<u64> {
+        self.elements()?.checked_mul(u64::from(self.datatype.size))
+    }
+
+    /// Bytes of an element, or if it is an array, of one in it.
+    pub(crate) fn item_size(&self) -> u32 {
+        match &self.datatype.class {
+            DatatypeClass::Array(Array { base, .. }) => base.size,
+            _ => self.datatype.size,
+        }
+    }
+
+    /// [`Self::elements`] as client data.
+    pub(crate) fn elements_for(&self, id: FilterId) -> Result<u32> {
+        let elements = self.elements().and_then(|elements| u32::try_from(elements).ok());
+        elements.ok_or_else(|| FilterError::refused(id, "a chunk has 2^32 elements or more"))
+    }
+
+    /// [`Self::chunk_bytes`] as client data.
+    pub(crate) fn chunk_bytes_for(&self, id: FilterId) -> Result<u32> {
+        let bytes = self.chunk_bytes().and_then(|bytes| u32::try_from(bytes).ok());
+        bytes.ok_or_else(|| FilterError::refused(id, "a chunk has 4 GiB or more"))
+    }
+}
+
+/// The byte order of a floating-point number, but for that of the VAX.
+pub(crate) fn float_order(order: FloatOrder) -> Option<ByteOrder> {
+    match order {
+        FloatOrder::LittleEndian => Some(ByteOrder::LittleEndian),
+        FloatOrder::BigEndian => Some(ByteOrder::BigEndian),
+        FloatOrder::Vax => None,
+    }
+}
+
+/// The atoms that elements of arrays, enumerations, sequences and complex numbers consist of; [`None`] for compounds.
+pub(crate) fn atom(datatype: &Datatype) -> Option<Atom> {
+    let whole = datatype.size.saturating_mul(8);
+    let bytes = Atom { precision: whole, offset: 0, order: None };
+    let with = |precision: u16, offset: u16, order| {
+        Some(Atom { precision: u32::from(precision), offset: u32::from(offset), order })
+    };
+    match &datatype.class {
+        DatatypeClass::FixedPoint(number) => with(number.precision, number.bit_offset, Some(number.order)),
+        DatatypeClass::FloatingPoint(number) => {
+            with(number.precision, number.bit_offset, float_order(number.order))
+        }
+        DatatypeClass::Bitfield(bits) => with(bits.precision, bits.bit_offset, Some(bits.order)),
+        DatatypeClass::Time(time) => with(time.precision, 0, Some(time.order)),
+        DatatypeClass::String(_) | DatatypeClass::Opaque(_) | DatatypeClass::Reference(_) => Some(bytes),
+        DatatypeClass::Array(array) => atom(&array.base),
+        DatatypeClass::Enumeration(enumeration) => atom(&enumeration.base),
+        DatatypeClass::VariableLength(variable) => atom(&variable.base),
+        DatatypeClass::Complex(complex) => atom(&complex.base),
+        DatatypeClass::Compound(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab_datatype::ByteOrder::LittleEndian;
+
+    #[test]
+    fn chunks_are_measured() {
+        let pairs = Datatype::array([2], Datatype::i16(LittleEndian));
+        let facts = DatasetFacts::new(&pairs, &[3, 5]);
+        assert_eq!((facts.elements(), facts.chunk_bytes(), facts.item_size()), (Some(15), Some(60), 2));
+        let large = DatasetFacts::new(&pairs, &[1 << 40, 1 << 40]);
+        assert_eq!((large.elements(), large.chunk_bytes()), (None, None));
+        assert!(large.elements_for(FilterId::NBIT).is_err() && large.chunk_bytes_for(FilterId::LZF).is_err());
+        let bytes = DatasetFacts::new(&pairs, &[1 << 30]);
+        assert_eq!(bytes.elements_for(FilterId::NBIT), Ok(1 << 30));
+        assert!(bytes.chunk_bytes_for(FilterId::LZF).is_err());
+    }
+
+    #[test]
+    fn atoms_are_found_inside() {
+        let integers = Datatype::sequence(Datatype::array([2, 3], Datatype::i16(LittleEndian)), 8);
+        let atom_of = |precision, order| Some(Atom { precision, offset: 0, order });
+        assert_eq!(atom(&integers), atom_of(16, Some(LittleEndian)));
+        assert_eq!(atom(&Datatype::vax_f32()), atom_of(32, None));
+        assert_eq!(atom(&Datatype::packed([("x", integers)])), None);
+    }
+}

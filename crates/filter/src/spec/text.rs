@@ -1,0 +1,278 @@
+//! Filters as text: `gzip=4`, `szip=nn:16`, `zfp=rate:8`, `32015=3`; `?` behind makes them optional, `!` mandatory.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{FilterId, Stage};
+
+use super::{BitshuffleCodec, BloscCodec, BloscTransform, FilterSpec, SzipCoding, default_flags};
+
+/// Why a text names no filter.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no filter: {reason}")]
+pub struct ParseFilterError {
+    text: String,
+    reason: String,
+}
+
+type Parsed = Result<FilterSpec, String>;
+
+/// A filter that has a name: how its parameters are read, and what to write.
+struct Named {
+    names: &'static [&'static str],
+    usage: &'static str,
+    parse: fn(&mut Words<'_>) -> Parsed,
+}
+
+const NAMED: &[Named] = &[
+    Named {
+        names: &["gzip", "deflate"],
+        usage: "gzip[=LEVEL]",
+        parse: |words| Ok(FilterSpec::deflate(words.number_or(4)?)),
+    },
+    Named { names: &["shuffle"], usage: "shuffle", parse: |_| Ok(FilterSpec::shuffle()) },
+    Named { names: &["fletcher32"], usage: "fletcher32", parse: |_| Ok(FilterSpec::fletcher32()) },
+    Named { names: &["szip"], usage: "szip[=nn|ec[:PIXELS]]", parse: szip },
+    Named { names: &["nbit"], usage: "nbit", parse: |_| Ok(FilterSpec::nbit()) },
+    Named { names: &["scaleoffset"], usage: "scaleoffset=int[:BITS]|float:DIGITS", parse: scale_offset },
+    Named { names: &["lzf"], usage: "lzf", parse: |_| Ok(FilterSpec::lzf()) },
+    Named { names: &["lzo"], usage: "lzo", parse: |_| Ok(FilterSpec::lzo()) },
+    Named { names: &["lz4"], usage: "lz4[=BYTES]", parse: |words| Ok(FilterSpec::lz4(words.number_or(0)?)) },
+    Named {
+        names: &["zstd"],
+        usage: "zstd[=LEVEL]",
+        parse: |words| Ok(FilterSpec::zstd(words.number_or(3)?)),
+    },
+    Named {
+        names: &["bzip2"],
+        usage: "bzip2[=BLOCK]",
+        parse: |words| Ok(FilterSpec::bzip2(words.number_or(9)?)),
+    },
+    Named { names: &["bitshuffle"], usage: "bitshuffle[=none|lz4|zstd:LEVEL[:ELEMENTS]]", parse: bitshuffle },
+    Named {
+        names: &["blosc"],
+        usage: "blosc[=CODEC[:LEVEL[:none|bytes|bits]]]",
+        parse: |words| blosc(words, BloscCodec::Lz4, FilterSpec::blosc),
+    },
+    Named {
+        names: &["blosc2"],
+        usage: "blosc2[=CODEC[:LEVEL[:none|bytes|bits|delta]]]",
+        parse: |words| blosc(words, BloscCodec::BloscLz, FilterSpec::blosc2),
+    },
+    #[cfg(feature = "zfp")]
+    Named {
+        names: &["zfp"],
+        usage: "zfp=rate:BITS|precision:BITS|accuracy:ERROR|reversible|expert:MINBITS:MAXBITS:PRECISION:EXPONENT",
+        parse: zfp,
+    },
+];
+
+/// What stands behind the `=`, between colons.
+struct Words<'a> {
+    rest: Option<std::str::Split<'a, char>>,
+}
+
+impl<'a> Words<'a> {
+    fn next(&mut self) -> Option<&'a str> {
+        self.rest.as_mut().and_then(Iterator::next)
+    }
+
+    fn number<N: FromStr>(&mut self) -> Result<N, String> {
+        let word = self.next().ok_or("a number is missing")?;
+        word.parse().map_err(|_| format!("{word:?} is no number that fits"))
+    }
+
+    fn number_or<N: FromStr>(&mut self, default: N) -> Result<N, String> {
+        match self.next() {
+            None => Ok(default),
+            Some(word) => word.parse().map_err(|_| format!("{word:?} is no number that fits")),
+        }
+    }
+
+    /// One of several words that have a meaning.
+    fn one_of<T: Copy>(&mut self, default: T, all: &[(T, &str, u32)]) -> Result<T, String> {
+        let Some(word) = self.next() else { return Ok(default) };
+        let found = all.iter().find(|(_, name, _)| *name == word);
+        found.map(|(value, ..)| *value).ok_or_else(|| format!("{word:?} is unknown"))
+    }
+}
+
+fn szip(words: &mut Words<'_>) -> Parsed {
+    let coding = match words.next() {
+        None | Some("nn") => SzipCoding::NearestNeighbour,
+        Some("ec") => SzipCoding::Entropy,
+        Some(word) => return Err(format!("{word:?} is neither nn nor ec")),
+    };
+    Ok(FilterSpec::szip(coding, words.number_or(8)?))
+}
+
+fn scale_offset(words: &mut Words<'_>) -> Parsed {
+    match words.next() {
+        Some("int") => Ok(FilterSpec::scale_offset_int(words.number_or(0)?)),
+        Some("float") => Ok(FilterSpec::scale_offset_float(words.number()?)),
+        _ => Err("neither int nor float".to_owned()),
+    }
+}
+
+fn bitshuffle(words: &mut Words<'_>) -> Parsed {
+    let codec = match words.next() {
+        None | Some("lz4") => BitshuffleCodec::Lz4,
+        Some("none") => BitshuffleCodec::None,
+        Some("zstd") => BitshuffleCodec::Zstd { level: words.number_or(3)? },
+        Some(word) => return Err(format!("{word:?} is none of none, lz4, zstd")),
+    };
+    Ok(FilterSpec::bitshuffle(words.number_or(0)?, codec))
+}
+
+fn blosc(
+    words: &mut Words<'_>,
+    codec: BloscCodec,
+    make: fn(BloscCodec, u32, BloscTransform) -> FilterSpec,
+) -> Parsed {
+    let codec = words.one_of(codec, &BloscCodec::ALL)?;
+    let level = words.number_or(5)?;
+    Ok(make(codec, level, words.one_of(BloscTransform::Shuffle, &BloscTransform::ALL)?))
+}
+
+#[cfg(feature = "zfp")]
+fn zfp(words: &mut Words<'_>) -> Parsed {
+    use crate::zfp::Mode;
+
+    Ok(FilterSpec::zfp(match words.next() {
+        Some("rate") => Mode::Rate(words.number()?),
+        Some("precision") => Mode::Precision(words.number()?),
+        Some("accuracy") => Mode::Accuracy(words.number()?),
+        Some("reversible") => Mode::Reversible,
+        Some("expert") => Mode::Expert {
+            min_bits: words.number()?,
+            max_bits: words.number()?,
+            max_precision: words.number()?,
+            min_exponent: words.number()?,
+        },
+        _ => return Err("a mode is missing or unknown".to_owned()),
+    }))
+}
+
+fn parse(text: &str) -> Parsed {
+    let (body, flags) = match text.split_at_checked(text.len().saturating_sub(1)) {
+        Some((body, "?")) => (body, Some(Stage::OPTIONAL)),
+        Some((body, "!")) => (body, Some(0)),
+        _ => (text, None),
+    };
+    let (name, parameters) = body.split_once('=').map_or((body, None), |(name, rest)| (name, Some(rest)));
+    let mut words = Words { rest: parameters.map(|parameters| parameters.split(':')) };
+    let mut spec = if let Ok(id) = name.parse().map(FilterId) {
+        let numbers = words.rest.take().into_iter().flatten();
+        let number = |word: &str| word.parse().map_err(|_| format!("{word:?} is no number that fits"));
+        FilterSpec::custom(id, default_flags(id), numbers.map(number).collect::<Result<Vec<u32>, _>>()?, None)
+    } else {
+        let named = NAMED.iter().find(|named| named.names.contains(&name));
+        let named = named.ok_or_else(|| format!("there are {}, and numbers", known()))?;
+        let spec = (named.parse)(&mut words).map_err(|reason| format!("{reason}; write {}", named.usage))?;
+        if let Some(word) = words.next() {
+            return Err(format!("{word:?} is too much; write {}", named.usage));
+        }
+        spec
+    };
+    spec.flags = flags.unwrap_or(spec.flags);
+    Ok(spec)
+}
+
+fn known() -> String {
+    let names: Vec<_> = NAMED.iter().filter_map(|named| named.names.first().copied()).collect();
+    names.join(", ")
+}
+
+impl FromStr for FilterSpec {
+    type Err = ParseFilterError;
+
+    fn from_str(text: &str) -> Result<Self, ParseFilterError> {
+        parse(text.trim()).map_err(|reason| ParseFilterError { text: text.to_owned(), reason })
+    }
+}
+
+impl FilterSpec {
+    /// Filters with commas between them, in the order in which they encode; none for an empty text.
+    ///
+    /// # Errors
+    /// For the first text between commas that names no filter.
+    pub fn parse_list(text: &str) -> Result<Vec<Self>, ParseFilterError> {
+        if text.trim().is_empty() { Ok(Vec::new()) } else { text.split(',').map(str::parse).collect() }
+    }
+
+    /// Name and parameters, if there is a way to write them.
+    fn named_text(&self) -> Option<String> {
+        let all = |name: &str| Some(name.to_owned());
+        match (self.id, self.client_data.as_slice()) {
+            (FilterId::DEFLATE, [level]) => Some(format!("gzip={level}")),
+            (FilterId::SHUFFLE, []) => all("shuffle"),
+            (FilterId::FLETCHER32, []) => all("fletcher32"),
+            (FilterId::NBIT, []) => all("nbit"),
+            (FilterId::LZF, []) => all("lzf"),
+            (FilterId::LZO, []) => all("lzo"),
+            (FilterId::SZIP, [133, pixels]) => Some(format!("szip=ec:{pixels}")),
+            (FilterId::SZIP, [161, pixels]) => Some(format!("szip=nn:{pixels}")),
+            (FilterId::SCALEOFFSET, [2, bits]) => Some(format!("scaleoffset=int:{bits}")),
+            (FilterId::SCALEOFFSET, [0, digits]) => {
+                Some(format!("scaleoffset=float:{}", digits.cast_signed()))
+            }
+            (FilterId::LZ4, [block]) => Some(format!("lz4={block}")),
+            (FilterId::ZSTD, [level]) => Some(format!("zstd={level}")),
+            (FilterId::BZIP2, [block]) => Some(format!("bzip2={block}")),
+            (FilterId::BITSHUFFLE, [block, 0]) => Some(format!("bitshuffle=none:{block}")),
+            (FilterId::BITSHUFFLE, [block, 2]) => Some(format!("bitshuffle=lz4:{block}")),
+            (FilterId::BITSHUFFLE, [block, 3, level]) => Some(format!("bitshuffle=zstd:{level}:{block}")),
+            (FilterId::BLOSC, [0, 0, 0, 0, level, transform, codec]) => {
+                blosc_text("blosc", *codec, *level, *transform)
+            }
+            (FilterId::BLOSC2, [0, 0, 0, 0, level, transform, codec]) => {
+                blosc_text("blosc2", *codec, *level, *transform)
+            }
+            #[cfg(feature = "zfp")]
+            (FilterId::ZFP, asked) => zfp_text(asked),
+            _ => None,
+        }
+    }
+}
+
+fn blosc_text(name: &str, codec: u32, level: u32, transform: u32) -> Option<String> {
+    let codec = BloscCodec::ALL.iter().find(|(.., number)| *number == codec)?.1;
+    let transform = BloscTransform::ALL.iter().find(|(.., number)| *number == transform)?.1;
+    Some(format!("{name}={codec}:{level}:{transform}"))
+}
+
+#[cfg(feature = "zfp")]
+fn zfp_text(asked: &[u32]) -> Option<String> {
+    use crate::zfp::Mode;
+
+    let mode = Mode::asked(asked).ok().filter(|mode| mode.request() == asked)?;
+    Some(match mode {
+        Mode::Rate(bits) => format!("zfp=rate:{bits}"),
+        Mode::Precision(bits) => format!("zfp=precision:{bits}"),
+        Mode::Accuracy(error) => format!("zfp=accuracy:{error}"),
+        Mode::Reversible => "zfp=reversible".to_owned(),
+        Mode::Expert { min_bits, max_bits, max_precision, min_exponent } => {
+            format!("zfp=expert:{min_bits}:{max_bits}:{max_precision}:{min_exponent}")
+        }
+    })
+}
+
+/// As [`FilterSpec::from_str`] reads it; a name of its own and flags but that for optional filters are left out.
+impl fmt::Display for FilterSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.named_text() {
+            Some(text) => f.write_str(&text)?,
+            None => {
+                write!(f, "{}", self.id.0)?;
+                for (at, value) in self.client_data.iter().enumerate() {
+                    write!(f, "{}{value}", if at == 0 { '=' } else { ':' })?;
+                }
+            }
+        }
+        match (self.is_optional(), default_flags(self.id) & Stage::OPTIONAL != 0) {
+            (true, false) => f.write_str("?"),
+            (false, true) => f.write_str("!"),
+            _ => Ok(()),
+        }
+    }
+}
