@@ -6,7 +6,7 @@ use hyperslab_engine::object::header_edit::{self, AttributeOrder, NewHeader};
 use hyperslab_engine::object::link::LinkTarget as EngineTarget;
 use hyperslab_engine::ops::{NewDataset, NewLayout};
 use hyperslab_engine::{Address, Error, Result};
-use hyperslab_filter::{Pipeline, Stage};
+use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, FilterSpec, Pipeline};
 
 use super::data::ArrayData;
 use crate::datatype::convert::Conversions;
@@ -48,7 +48,7 @@ pub struct DatasetBuilder {
     unlimited: bool,
     storage: Storage,
     edges_unfiltered: bool,
-    stages: Vec<Stage>,
+    filters: Vec<FilterSpec>,
     fill: FillWanted,
     fill_time: FillWriteTime,
     allocation_time: StoredAllocation,
@@ -92,7 +92,7 @@ impl Group {
             unlimited: false,
             storage: Storage::Any,
             edges_unfiltered: false,
-            stages: Vec::new(),
+            filters: Vec::new(),
             fill: FillWanted::Default,
             fill_time: FillWriteTime::IF_SET,
             allocation_time: StoredAllocation::DEFAULT,
@@ -189,10 +189,35 @@ impl DatasetBuilder {
         self
     }
 
-    /// Chunks pass this filter behind those named before. Its parameters are given as they are stored.
-    pub fn stage(mut self, stage: Stage) -> Self {
-        self.stages.push(stage);
+    /// Chunks pass this filter behind those named before.
+    ///
+    /// ```
+    /// use hyperslab::filter::FilterSpec;
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let values: Vec<f64> = (0..10_000).map(f64::from).collect();
+    /// let dataset = file.new_dataset("a").filter(FilterSpec::shuffle()).filter(FilterSpec::lzf()).write(&values)?;
+    /// assert_eq!(dataset.filters().len(), 2);
+    /// assert_eq!(dataset.read_raw::<f64>()?, values);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn filter(mut self, filter: FilterSpec) -> Self {
+        self.filters.push(filter);
         self
+    }
+
+    /// Chunks are compressed with deflate (gzip) at that level, 0 to 9; h5py's default is 4.
+    pub fn deflate(self, level: u32) -> Self {
+        self.filter(FilterSpec::deflate(level))
+    }
+
+    /// The bytes of elements are sorted by their significance before what follows compresses them.
+    pub fn shuffle(self) -> Self {
+        self.filter(FilterSpec::shuffle())
+    }
+
+    /// Chunks carry a checksum, which is checked when they are read.
+    pub fn fletcher32(self) -> Self {
+        self.filter(FilterSpec::fletcher32())
     }
 
     /// The value of elements that were never written, converted to the dataset's type.
@@ -297,8 +322,8 @@ impl DatasetBuilder {
             write_time: self.fill_time,
             allocation_time: self.allocation_time,
         };
+        let pipeline = self.pipeline(&layout, &datatype, &fill.value)?;
         let header = if self.times { self.header.with_times(header_edit::now()) } else { self.header };
-        let pipeline = Pipeline::new(self.stages);
         let committed = self.committed;
         Ok(NewDataset { datatype, committed, dataspace, layout, pipeline, fill, header })
     }
@@ -331,9 +356,30 @@ impl DatasetBuilder {
             Storage::Contiguous => NewLayout::Contiguous,
             Storage::External(pieces) => NewLayout::External(pieces.clone()),
             Storage::Chunks(chunk) => chunked(chunk),
-            Storage::Any if self.stages.is_empty() && !dataspace.is_extendible() => NewLayout::Contiguous,
+            Storage::Any if self.filters.is_empty() && !dataspace.is_extendible() => NewLayout::Contiguous,
             Storage::Any | Storage::AutoChunks => chunked(&auto_chunk(dataspace, u64::from(datatype.size))?),
         })
+    }
+
+    /// The filters with the parameters that the dataset asks for.
+    fn pipeline(&self, layout: &NewLayout, datatype: &Datatype, fill: &Fill) -> Result<Pipeline> {
+        let NewLayout::Chunked { chunk, .. } = layout else {
+            return match self.filters.is_empty() {
+                true => Ok(Pipeline::default()),
+                false => {
+                    Err(Error::Misuse("only chunks pass filters: give the dataset a chunk shape".into()))
+                }
+            };
+        };
+        let fill = match fill {
+            Fill::Undefined => FactsFill::Undefined,
+            Fill::Default => FactsFill::Default,
+            Fill::User(element) => FactsFill::Element(element),
+        };
+        let facts = DatasetFacts::new(datatype, chunk).with_fill(fill);
+        let store = &self.group.file().container.store;
+        Pipeline::for_dataset(&self.filters, &facts, store.filters())
+            .map_err(|error| Error::Misuse(error.to_string()))
     }
 
     fn fill_value(&self, datatype: &Datatype) -> Result<Fill> {
