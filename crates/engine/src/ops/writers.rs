@@ -133,6 +133,11 @@ impl OpenFile {
         edit.commit()
     }
 
+    /// Lets the file's structures say all that was written, before a change reads them.
+    pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
+    }
+
     /// Forgets what is known of a dataset that is no more.
     pub fn forget_dataset(&self, dataset: Address) {
         self.writers.known.lock().remove(&dataset);
