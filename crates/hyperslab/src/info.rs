@@ -4,6 +4,7 @@ use hyperslab_engine::format::FileSpaceStrategy as StoredStrategy;
 use hyperslab_engine::index::shared_messages::SharedMessages;
 use hyperslab_engine::object::container::Container;
 use hyperslab_engine::object::header::ObjectHeader;
+use hyperslab_engine::store::FileSpace as StoredSpace;
 use hyperslab_vfd::DriverKind;
 
 /// What a file's superblock and its extension say.
@@ -94,6 +95,17 @@ impl FileInfo {
 }
 
 impl FileSpace {
+    pub(crate) fn stored(self) -> StoredSpace {
+        let strategy = match self.strategy {
+            FileSpaceStrategy::FreeSpaceAndAggregators => StoredStrategy::FreeSpaceAndAggregators,
+            FileSpaceStrategy::Page => StoredStrategy::Page,
+            FileSpaceStrategy::Aggregators => StoredStrategy::Aggregators,
+            FileSpaceStrategy::None => StoredStrategy::None,
+        };
+        let Self { persist, threshold, page_size, .. } = self;
+        StoredSpace { strategy, persist, threshold, page_size }
+    }
+
     fn of(container: &Container) -> Self {
         let Some(info) = &container.settings.file_space else {
             let strategy = FileSpaceStrategy::FreeSpaceAndAggregators;
