@@ -8,6 +8,7 @@ mod libhdf5;
 mod memory;
 mod objects;
 mod table;
+mod writes;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,11 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         "arrays",
         arrays::run,
         "reads raw data: layouts, filters, selections, conversions [ROUNDS, default 7] [ONLY names that contain this] [alone: without libhdf5, for a profiler]",
+    ),
+    (
+        "writes",
+        writes::run,
+        "makes files: arrays, objects, attributes, links, appends, strings [ROUNDS, default 5] [ONLY] [alone]",
     ),
     ("memory", memory::run, "tells the peak memory of reading parts of a dataset of 4 GiB"),
 ];

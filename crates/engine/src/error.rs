@@ -117,7 +117,8 @@ impl Error {
             Self::Misuse(_) | Self::Convert(_) => ErrorKind::Misuse,
             Self::Io { .. } => ErrorKind::Io,
             Self::Filter { source, .. } => match source {
-                FilterError::Missing { .. } => ErrorKind::Unsupported,
+                FilterError::Missing { .. } | FilterError::Unsupported { .. } => ErrorKind::Unsupported,
+                FilterError::Refused { .. } => ErrorKind::Misuse,
                 FilterError::Limit { .. } => ErrorKind::Limit,
                 _ => ErrorKind::Corrupt,
             },

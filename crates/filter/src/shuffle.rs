@@ -96,9 +96,17 @@ fn shuffle(size: usize, elements: &[u8], planes: &mut [u8]) {
     if size.is_power_of_two() && size <= LARGEST {
         shuffle_tiles(size, elements, planes);
     } else {
-        for (at, plane) in planes.chunks_exact_mut(count).enumerate() {
-            let bytes = elements.iter().skip(at).step_by(size);
-            plane.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        let some = (TILE / size).max(1);
+        for (tile, elements) in elements.chunks(some * size).enumerate() {
+            for (at, plane) in planes.chunks_exact_mut(count).enumerate() {
+                let plane = plane.get_mut(tile * some..).unwrap_or_default();
+                for (to, element) in plane.iter_mut().zip(elements.chunks_exact(size)) {
+                    // Always there; so written, it is several times as fast as stepping over bytes.
+                    if let Some(byte) = element.get(at) {
+                        *to = *byte;
+                    }
+                }
+            }
         }
     }
     copy(tail_out, tail);

@@ -293,10 +293,10 @@ impl FilterSpec {
             }
             return Ok(self.stage(self.client_data.clone()));
         }
-        match filter.suits(dataset) {
-            Err(error) if !self.is_optional() => return Err(error),
-            _ => Ok(self.stage(filter.prepare(&self.client_data, dataset)?)),
+        if !self.is_optional() {
+            filter.suits(dataset)?;
         }
+        Ok(self.stage(filter.prepare(&self.client_data, dataset)?))
     }
 }
 

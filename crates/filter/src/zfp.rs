@@ -110,8 +110,8 @@ impl Filter for Zfp {
 
     fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let refused = |reason: &str| FilterError::refused(ID, reason);
-        if !dataset.datatype.is_number() || !parameters::has_dimensions(dataset.chunk) {
-            // As the plug-in does, whose chunks are then stored without the filter.
+        // What the plug-in does not change has chunks that are stored without the filter.
+        if !dataset.datatype.is_number() {
             return Ok(asked.to_vec());
         }
         let is_float = matches!(dataset.datatype.class, DatatypeClass::FloatingPoint(_));
@@ -122,6 +122,9 @@ impl Filter for Zfp {
             (true, 8) => Number::F64,
             _ => return Err(refused("elements have neither 4 nor 8 bytes")),
         };
+        if !parameters::has_dimensions(dataset.chunk) {
+            return Ok(asked.to_vec());
+        }
         let mode = Mode::asked(asked).map_err(refused)?;
         if is_swapped(dataset) && mode != Mode::Reversible {
             return Err(refused(

@@ -48,6 +48,12 @@ fn look(file: &File) {
     assert_eq!(file.attr("title").unwrap().read_strings().unwrap().first().unwrap(), "a file");
 }
 
+/// What is written is sound.
+fn sound(path: &std::path::Path) {
+    let report = hyperslab_check::check_path(path).unwrap();
+    assert!(report.is_sound() && report.unchecked == 0, "{}:\n{report}", path.display());
+}
+
 #[test]
 fn under_every_bound_the_file_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,12 +62,14 @@ fn under_every_bound_the_file_is_read_again() {
             let path = folder.path().join(format!("{name}-{user_block}.h5"));
             build(FileOptions::new().libver(bounds).user_block(user_block), &path);
             look(&File::open(&path).unwrap());
+            sound(&path);
             let file = File::open_rw(&path).unwrap();
             look(&file);
             file.create_group("later").unwrap();
             look(&file);
             file.close().unwrap();
             look(&File::open(&path).unwrap());
+            sound(&path);
         }
     }
 }

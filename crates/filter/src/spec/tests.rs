@@ -1,3 +1,5 @@
+//! Tests of what users ask for: prepared, refused, as text.
+
 use hyperslab_datatype::{
     ByteOrder::{BigEndian as BE, LittleEndian as LE},
     CharacterSet, Datatype, DatatypeClass, StringPadding,

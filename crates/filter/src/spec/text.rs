@@ -260,13 +260,12 @@ fn zfp_text(asked: &[u32]) -> Option<String> {
 /// As [`FilterSpec::from_str`] reads it; a name of its own and flags but that for optional filters are left out.
 impl fmt::Display for FilterSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.named_text() {
-            Some(text) => f.write_str(&text)?,
-            None => {
-                write!(f, "{}", self.id.0)?;
-                for (at, value) in self.client_data.iter().enumerate() {
-                    write!(f, "{}{value}", if at == 0 { '=' } else { ':' })?;
-                }
+        if let Some(text) = self.named_text() {
+            f.write_str(&text)?;
+        } else {
+            write!(f, "{}", self.id.0)?;
+            for (at, value) in self.client_data.iter().enumerate() {
+                write!(f, "{}{value}", if at == 0 { '=' } else { ':' })?;
             }
         }
         match (self.is_optional(), default_flags(self.id) & Stage::OPTIONAL != 0) {

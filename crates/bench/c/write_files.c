@@ -1,0 +1,268 @@
+/* Makes files through a libhdf5 that is loaded at run time:  write_files LIBHDF5
+ * Each line on standard input is one file, from its making to its closing; the answer is one line: seconds, seconds of the
+ * processor, and the bytes of the file.
+ *     arrays FILE LOW TYPE FILTERS ROWS COLUMNS CHUNK_ROWS CHUNK_COLUMNS   one dataset, whole; no chunks if they are 0
+ *     objects FILE LOW N         datasets of 3 x 4 f64 with two attributes each
+ *     attributes FILE LOW N      attributes of one group
+ *     links FILE LOW N           hard links in one group
+ *     append FILE LOW N SIZE UNLIMITED   N chunks of SIZE f64, one by one, each with H5Dset_extent; 0, 1 or 2 unlimited dimensions
+ *     strings FILE LOW N         variable-length strings, whole
+ * LOW is the lower library bound: 0 earliest, 1 v18, 2 v110. FILTERS: none, gzip, shuffle_gzip, nbit.
+ * The prototypes below are the few calls of the public C interface that are used. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef int64_t hid_t;
+typedef int herr_t;
+typedef unsigned long long hsize_t;
+
+static void *library;
+static void *find(const char *name) {
+    void *found = dlsym(library, name);
+    if (!found) {
+        fprintf(stderr, "write_files: no %s\n", name);
+        exit(2);
+    }
+    return found;
+}
+static hid_t id(const char *name) { return *(hid_t *)find(name); }
+
+static void check(long long value, const char *what) {
+    if (value < 0) {
+        fprintf(stderr, "write_files: %s failed\n", what);
+        exit(3);
+    }
+}
+#define CHECK(call) check((long long)(call), #call)
+#define FUNCTIONS                                                                                                   \
+    F(herr_t, H5open, (void))                                                                                       \
+    F(hid_t, H5Fcreate, (const char *, unsigned, hid_t, hid_t))                                                     \
+    F(herr_t, H5Fclose, (hid_t))                                                                                    \
+    F(hid_t, H5Pcreate, (hid_t))                                                                                    \
+    F(herr_t, H5Pclose, (hid_t))                                                                                    \
+    F(herr_t, H5Pset_libver_bounds, (hid_t, int, int))                                                              \
+    F(herr_t, H5Pset_chunk, (hid_t, int, const hsize_t *))                                                          \
+    F(herr_t, H5Pset_deflate, (hid_t, unsigned))                                                                    \
+    F(herr_t, H5Pset_shuffle, (hid_t))                                                                              \
+    F(herr_t, H5Pset_nbit, (hid_t))                                                                                 \
+    F(hid_t, H5Screate_simple, (int, const hsize_t *, const hsize_t *))                                             \
+    F(hid_t, H5Screate, (int))                                                                                      \
+    F(herr_t, H5Sselect_hyperslab, (hid_t, int, const hsize_t *, const hsize_t *, const hsize_t *, const hsize_t *)) \
+    F(herr_t, H5Sclose, (hid_t))                                                                                    \
+    F(hid_t, H5Tcopy, (hid_t))                                                                                      \
+    F(herr_t, H5Tset_size, (hid_t, size_t))                                                                         \
+    F(herr_t, H5Tset_precision, (hid_t, size_t))                                                                    \
+    F(herr_t, H5Tclose, (hid_t))                                                                                    \
+    F(hid_t, H5Dcreate2, (hid_t, const char *, hid_t, hid_t, hid_t, hid_t, hid_t))                                  \
+    F(herr_t, H5Dwrite, (hid_t, hid_t, hid_t, hid_t, hid_t, const void *))                                          \
+    F(herr_t, H5Dset_extent, (hid_t, const hsize_t *))                                                              \
+    F(hid_t, H5Dget_space, (hid_t))                                                                                 \
+    F(herr_t, H5Dclose, (hid_t))                                                                                    \
+    F(hid_t, H5Acreate2, (hid_t, const char *, hid_t, hid_t, hid_t, hid_t))                                         \
+    F(herr_t, H5Awrite, (hid_t, hid_t, const void *))                                                               \
+    F(herr_t, H5Aclose, (hid_t))                                                                                    \
+    F(hid_t, H5Gcreate2, (hid_t, const char *, hid_t, hid_t, hid_t))                                                \
+    F(herr_t, H5Gclose, (hid_t))                                                                                    \
+    F(herr_t, H5Lcreate_hard, (hid_t, const char *, hid_t, const char *, hid_t, hid_t))
+#define F(type, name, arguments) static type(*name) arguments;
+FUNCTIONS
+#undef F
+
+static double clock_of(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static char *rest;
+static hsize_t number(void) { return strtoull(strtok_r(NULL, " \n", &rest), NULL, 10); }
+
+static hid_t make(const char *path, hsize_t low) {
+    hid_t access = H5Pcreate(id("H5P_CLS_FILE_ACCESS_ID_g"));
+    CHECK(H5Pset_libver_bounds(access, (int)low, 2));
+    hid_t file = H5Fcreate(path, 2, 0, access);
+    CHECK(file);
+    H5Pclose(access);
+    return file;
+}
+
+/* The same numbers as the other side writes. */
+static void numbers(void *data, const char *type, hsize_t count) {
+    if (!strcmp(type, "f32")) {
+        float *values = data;
+        for (hsize_t i = 0; i < count; i++) values[i] = (float)(i % 1000) * 0.25f + (float)((i * 2654435761u >> 7) % 16);
+    } else {
+        int *values = data;
+        for (hsize_t i = 0; i < count; i++) values[i] = (int)((i / 7 + (i * 2654435761u >> 9) % 64) % 4096);
+    }
+}
+
+static void *array;
+static char array_is[64];
+static void arrays(const char *path, hsize_t low, double *start) {
+    char *type = strtok_r(NULL, " \n", &rest), *filters = strtok_r(NULL, " \n", &rest);
+    hsize_t dims[2] = {number(), 0}, chunk[2];
+    dims[1] = number(), chunk[0] = number(), chunk[1] = number();
+    char is[64];
+    snprintf(is, sizeof is, "%s %llu", type, dims[0] * dims[1]);
+    if (strcmp(is, array_is)) {
+        free(array);
+        array = malloc(4 * dims[0] * dims[1]);
+        numbers(array, type, dims[0] * dims[1]);
+        strcpy(array_is, is);
+    }
+    start[0] = clock_of(CLOCK_MONOTONIC), start[1] = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    hid_t file = make(path, low), properties = H5Pcreate(id("H5P_CLS_DATASET_CREATE_ID_g"));
+    hid_t memory = !strcmp(type, "f32") ? id("H5T_NATIVE_FLOAT_g") : id("H5T_NATIVE_INT_g"), stored = H5Tcopy(memory);
+    if (chunk[0]) CHECK(H5Pset_chunk(properties, 2, chunk));
+    if (!strcmp(filters, "shuffle_gzip")) CHECK(H5Pset_shuffle(properties));
+    if (strstr(filters, "gzip")) CHECK(H5Pset_deflate(properties, 4));
+    if (!strcmp(filters, "nbit")) {
+        CHECK(H5Tset_precision(stored, 12));
+        CHECK(H5Pset_nbit(properties));
+    }
+    hid_t space = H5Screate_simple(2, dims, NULL);
+    hid_t set = H5Dcreate2(file, "x", stored, space, 0, properties, 0);
+    CHECK(set);
+    CHECK(H5Dwrite(set, memory, 0, 0, 0, array));
+    H5Dclose(set), H5Sclose(space), H5Tclose(stored), H5Pclose(properties);
+    CHECK(H5Fclose(file));
+}
+
+static void objects(hid_t file, hsize_t count) {
+    hid_t doubles = id("H5T_NATIVE_DOUBLE_g"), integers = id("H5T_NATIVE_INT_g");
+    hsize_t dims[2] = {3, 4};
+    for (hsize_t i = 0; i < count; i++) {
+        double values[12];
+        for (int k = 0; k < 12; k++) values[k] = (double)i + k;
+        char name[32];
+        snprintf(name, sizeof name, "dataset_%05llu", i);
+        hid_t space = H5Screate_simple(2, dims, NULL), one = H5Screate(0);
+        hid_t set = H5Dcreate2(file, name, doubles, space, 0, 0, 0);
+        CHECK(set);
+        CHECK(H5Dwrite(set, doubles, 0, 0, 0, values));
+        double scale = 0.5;
+        int number = (int)i;
+        hid_t attribute = H5Acreate2(set, "scale", doubles, one, 0, 0);
+        CHECK(H5Awrite(attribute, doubles, &scale));
+        H5Aclose(attribute);
+        attribute = H5Acreate2(set, "number", integers, one, 0, 0);
+        CHECK(H5Awrite(attribute, integers, &number));
+        H5Aclose(attribute);
+        H5Dclose(set), H5Sclose(space), H5Sclose(one);
+    }
+}
+
+static void attributes(hid_t file, hsize_t count) {
+    hid_t doubles = id("H5T_NATIVE_DOUBLE_g"), one = H5Screate(0), group = H5Gcreate2(file, "g", 0, 0, 0);
+    for (hsize_t i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "attr_%05llu", i);
+        double value = (double)i;
+        hid_t attribute = H5Acreate2(group, name, doubles, one, 0, 0);
+        CHECK(attribute);
+        CHECK(H5Awrite(attribute, doubles, &value));
+        H5Aclose(attribute);
+    }
+    H5Gclose(group), H5Sclose(one);
+}
+
+static void links(hid_t file, hsize_t count) {
+    hid_t target = H5Gcreate2(file, "t", 0, 0, 0), group = H5Gcreate2(file, "g", 0, 0, 0);
+    for (hsize_t i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "link_%06llu", i * 7919 % count);
+        CHECK(H5Lcreate_hard(target, ".", group, name, 0, 0));
+    }
+    H5Gclose(target), H5Gclose(group);
+}
+
+static void append(hid_t file, hsize_t count, hsize_t size, hsize_t unlimited) {
+    hid_t doubles = id("H5T_NATIVE_DOUBLE_g"), properties = H5Pcreate(id("H5P_CLS_DATASET_CREATE_ID_g"));
+    hsize_t dims[2] = {0, size}, most[2] = {unlimited ? ~0ull : count, unlimited > 1 ? ~0ull : size}, chunk[2] = {1, size};
+    double *values = malloc(size * sizeof(double));
+    CHECK(H5Pset_chunk(properties, 2, chunk));
+    hid_t space = H5Screate_simple(2, dims, most), memory = H5Screate_simple(1, &size, NULL);
+    hid_t set = H5Dcreate2(file, "x", doubles, space, 0, properties, 0);
+    CHECK(set);
+    H5Sclose(space);
+    for (hsize_t i = 0; i < count; i++) {
+        for (hsize_t k = 0; k < size; k++) values[k] = (double)(i + k);
+        hsize_t now[2] = {i + 1, size}, start[2] = {i, 0}, counts[2] = {1, size};
+        CHECK(H5Dset_extent(set, now));
+        space = H5Dget_space(set);
+        CHECK(H5Sselect_hyperslab(space, 0, start, NULL, counts, NULL));
+        CHECK(H5Dwrite(set, doubles, memory, space, 0, values));
+        H5Sclose(space);
+    }
+    H5Dclose(set), H5Sclose(memory), H5Pclose(properties), free(values);
+}
+
+static char **texts;
+static hsize_t text_count;
+static void make_texts(hsize_t count) {
+    if (text_count == count) return;
+    texts = malloc(count * sizeof(char *));
+    for (hsize_t i = 0; i < count; i++) {
+        texts[i] = malloc(32);
+        snprintf(texts[i], 32, "string number %llu", i * 7919 % count);
+    }
+    text_count = count;
+}
+static void strings(hid_t file, hsize_t count) {
+    hid_t type = H5Tcopy(id("H5T_C_S1_g"));
+    CHECK(H5Tset_size(type, (size_t)-1));
+    hid_t space = H5Screate_simple(1, &count, NULL), set = H5Dcreate2(file, "x", type, space, 0, 0, 0);
+    CHECK(set);
+    CHECK(H5Dwrite(set, type, 0, 0, 0, texts));
+    H5Dclose(set), H5Sclose(space), H5Tclose(type);
+}
+
+int main(int argc, char **argv) {
+    static char line[4096];
+    if (argc < 2) return 1;
+    library = dlopen(argv[1], RTLD_NOW);
+    if (!library) {
+        fprintf(stderr, "write_files: %s\n", dlerror());
+        return 2;
+    }
+#define F(type, name, arguments) *(void **)&name = find(#name);
+    FUNCTIONS
+#undef F
+    CHECK(H5open());
+    while (fgets(line, sizeof line, stdin)) {
+        char *kind = strtok_r(line, " \n", &rest), *path = strtok_r(NULL, " \n", &rest);
+        if (!kind || !path) return 1;
+        hsize_t low = number();
+        unlink(path);
+        double start[2];
+        if (!strcmp(kind, "arrays")) {
+            arrays(path, low, start);
+        } else {
+            hsize_t count = number();
+            hsize_t size = !strcmp(kind, "append") ? number() : 0, unlimited = size ? number() : 0;
+            if (!strcmp(kind, "strings")) make_texts(count);
+            start[0] = clock_of(CLOCK_MONOTONIC), start[1] = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+            hid_t file = make(path, low);
+            if (!strcmp(kind, "objects")) objects(file, count);
+            else if (!strcmp(kind, "attributes")) attributes(file, count);
+            else if (!strcmp(kind, "links")) links(file, count);
+            else if (!strcmp(kind, "append")) append(file, count, size, unlimited);
+            else if (!strcmp(kind, "strings")) strings(file, count);
+            else return 1;
+            CHECK(H5Fclose(file));
+        }
+        double wall = clock_of(CLOCK_MONOTONIC) - start[0], cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID) - start[1];
+        struct stat status;
+        if (stat(path, &status)) return 1;
+        printf("%.9f %.9f %llu\n", wall, cpu, (unsigned long long)status.st_size);
+        fflush(stdout);
+    }
+    return 0;
+}

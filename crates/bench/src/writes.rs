@@ -1,0 +1,245 @@
+//! Making files: large arrays, many objects, attributes and links, chunks appended one by one, strings.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use hyperslab::datatype::{ByteOrder, DatatypeClass};
+use hyperslab::filter::FilterSpec;
+use hyperslab::{Datatype, File, FileOptions, LibraryVersion, LibverBounds};
+
+use crate::clock::{Clock, Took};
+use crate::libhdf5::{self, Libhdf5, Reader};
+use crate::table;
+
+/// A file: its name, what the C program is told, and the ratio aimed at.
+type Workload = (&'static str, &'static str, f64);
+
+const WORKLOADS: &[Workload] = &[
+    ("contiguous 256 MiB", "arrays 1 f32 none 8192 8192 0 0", 1.0),
+    ("chunked 256 MiB, 1 MiB chunks", "arrays 1 f32 none 8192 8192 512 512", 0.8),
+    ("gzip 4, 64 MiB", "arrays 1 f32 gzip 4096 4096 512 512", 0.4),
+    ("shuffle + gzip 4, 64 MiB", "arrays 1 f32 shuffle_gzip 4096 4096 512 512", 0.4),
+    ("nbit, 64 MiB", "arrays 2 i32 nbit 4096 4096 512 512", 0.1),
+    ("10 000 datasets, 2 attributes each, earliest", "objects 0 10000", 0.2),
+    ("10 000 datasets, 2 attributes each, v18", "objects 1 10000", 0.2),
+    ("10 000 attributes of one group", "attributes 1 10000", 0.2),
+    ("100 000 links in one group, earliest", "links 0 100000", 0.4),
+    ("100 000 links in one group, v18", "links 1 100000", 0.4),
+    ("100 000 appends, B-tree v1", "append 1 100000 64 1", 0.2),
+    ("100 000 appends, fixed array", "append 2 100000 64 0", 0.2),
+    ("100 000 appends, extensible array", "append 2 100000 64 1", 0.2),
+    ("100 000 appends, B-tree v2", "append 2 100000 64 2", 0.2),
+    ("1 M chunks of 64 bytes, B-tree v1", "arrays 1 f32 none 4096 4096 4 4", 0.05),
+    ("1 M chunks of 64 bytes, fixed array", "arrays 2 f32 none 4096 4096 4 4", 0.05),
+    ("1 M variable strings", "strings 1 1000000", 0.5),
+];
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let rounds = args.first().map_or(Ok(5), |rounds| rounds.parse())?;
+    let only = args.get(1).map_or("", String::as_str);
+    let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|(name, ..)| name.contains(only)).collect();
+    let path = libhdf5::folder()?.join("written.h5");
+    let mut inputs = Inputs::default();
+    if args.get(2).is_some_and(|word| word == "alone") {
+        for (name, what, _) in wanted {
+            let took: Result<Vec<Took>> = (0..rounds).map(|_| Ok(make(&path, what, &mut inputs)?.0)).collect();
+            println!("{name}: {:.2} ms", table::median(&took?.iter().map(|took| took.wall).collect::<Vec<_>>()) * 1e3);
+        }
+        return Ok(());
+    }
+    let library = Libhdf5::find()?;
+    let mut peers = vec![(format!("libhdf5 {}", library.version), library.serve("write_files")?)];
+    for other in std::env::var("HYPERSLAB_BENCH_LIBHDF5").unwrap_or_default().split(':') {
+        if !other.is_empty() {
+            peers.push((other.to_owned(), library.serve_with("write_files", Path::new(other))?));
+        }
+    }
+    let named: Vec<&str> = peers.iter().map(|(name, _)| name.as_str()).collect();
+    println!("{rounds} rounds; libhdf5 is the faster of: {}; bytes against the smaller file\n", named.join(", "));
+    println!("| file | hyperslab median (best), ms | libhdf5 median (best), ms | ratio | aim | processor ms | bytes |");
+    println!("|---|---|---|---|---|---|---|");
+    for (name, what, aim) in wanted {
+        compare(name, &path, what, *aim, rounds, &mut peers, &mut inputs).with_context(|| (*name).to_owned())?;
+    }
+    peers.into_iter().try_for_each(|(_, peer)| peer.finish())
+}
+
+fn compare(
+    name: &str,
+    path: &Path,
+    what: &str,
+    aim: f64,
+    rounds: u64,
+    peers: &mut [(String, Reader)],
+    inputs: &mut Inputs,
+) -> Result<()> {
+    let (kind, rest) = what.split_once(' ').unwrap_or((what, ""));
+    let line = format!("{kind} {} {rest}", path.display());
+    let (_, bytes) = make(path, what, inputs)?;
+    let mut ours = Vec::new();
+    let mut theirs = vec![Vec::new(); peers.len()];
+    let mut their_bytes = u64::MAX;
+    // The million chunks take libhdf5 seconds.
+    let rounds = if name.starts_with("1 M chunks") { rounds.min(2) } else { rounds };
+    for (_, peer) in peers.iter_mut() {
+        their_bytes = their_bytes.min(peer.ask(&line)?.1);
+    }
+    for _ in 0..rounds {
+        ours.push(make(path, what, inputs)?.0);
+        for ((_, peer), times) in peers.iter_mut().zip(&mut theirs) {
+            times.push(peer.ask(&line)?.0);
+        }
+    }
+    let wall = |times: &[Took]| table::median(&times.iter().map(|took| took.wall).collect::<Vec<f64>>());
+    let cpu = |times: &[Took]| table::median(&times.iter().map(|took| took.cpu).collect::<Vec<f64>>());
+    let best = |times: &[Took]| times.iter().map(|took| took.wall).fold(f64::INFINITY, f64::min);
+    let least = |of: &dyn Fn(&[Took]) -> f64| theirs.iter().map(|times| of(times)).fold(f64::INFINITY, f64::min);
+    let (our, their) = (wall(&ours), least(&wall));
+    let mark = if our / their <= aim { "" } else { " *" };
+    println!(
+        "| {name} | {:.2} ({:.2}) | {:.2} ({:.2}) | {:.3} | {aim}{mark} | {:.2} / {:.2} | {bytes} / {their_bytes} = {:.3} |",
+        our * 1e3,
+        best(&ours) * 1e3,
+        their * 1e3,
+        least(&best) * 1e3,
+        our / their,
+        cpu(&ours) * 1e3,
+        least(&cpu) * 1e3,
+        bytes as f64 / their_bytes as f64,
+    );
+    Ok(())
+}
+
+/// What is written, made before the clock starts.
+#[derive(Default)]
+struct Inputs {
+    f32: Vec<f32>,
+    i32: Vec<i32>,
+    texts: Vec<String>,
+}
+
+impl Inputs {
+    fn f32(&mut self, count: usize) -> &[f32] {
+        if self.f32.len() != count {
+            let noise = |at: u64| (at.wrapping_mul(2_654_435_761) >> 7) % 16;
+            self.f32 = (0..count as u64).map(|at| (at % 1000) as f32 * 0.25 + noise(at) as f32).collect();
+        }
+        &self.f32
+    }
+
+    fn i32(&mut self, count: usize) -> &[i32] {
+        if self.i32.len() != count {
+            let noise = |at: u64| (at.wrapping_mul(2_654_435_761) >> 9) % 64;
+            self.i32 = (0..count as u64).map(|at| ((at / 7 + noise(at)) % 4096) as i32).collect();
+        }
+        &self.i32
+    }
+
+    fn texts(&mut self, count: u64) -> &[String] {
+        if self.texts.len() as u64 != count {
+            self.texts = (0..count).map(|at| format!("string number {}", at * 7919 % count)).collect();
+        }
+        &self.texts
+    }
+}
+
+/// Makes the file once, as the C program does.
+fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took, u64)> {
+    let words: Vec<&str> = what.split_whitespace().collect();
+    let [kind, low, rest @ ..] = words.as_slice() else { bail!("`{what}`: what is that?") };
+    let low = match *low {
+        "0" => LibraryVersion::Earliest,
+        "1" => LibraryVersion::V18,
+        _ => LibraryVersion::V110,
+    };
+    let options = FileOptions::new().libver(LibverBounds::new(low, LibraryVersion::V110)?);
+    let numbers: Vec<u64> = rest.iter().filter_map(|word| word.parse().ok()).collect();
+    let count = numbers.first().copied().unwrap_or(0);
+    if path.exists() {
+        std::fs::remove_file(path)?;
+    }
+    match (*kind, rest) {
+        ("arrays", ["f32", ..]) => drop(inputs.f32(usize::try_from(count * numbers[1])?)),
+        ("arrays", _) => drop(inputs.i32(usize::try_from(count * numbers[1])?)),
+        ("strings", _) => drop(inputs.texts(count)),
+        _ => {}
+    }
+    let start = Clock::start();
+    let file = options.create(path)?;
+    match *kind {
+        "arrays" => array(&file, rest, &numbers, inputs)?,
+        "objects" => objects(&file, count)?,
+        "attributes" => attributes(&file, count)?,
+        "links" => links(&file, count)?,
+        "append" => append(&file, count, numbers[1], numbers[2])?,
+        "strings" => {
+            bail!("{} strings: to come", inputs.texts(count).len());
+        }
+        other => bail!("`{other}`: what is that?"),
+    }
+    file.close()?;
+    let took = start.took();
+    let bytes = std::fs::metadata(path)?.len();
+    ensure!(bytes > 0, "an empty file");
+    Ok((took, bytes))
+}
+
+fn array(file: &File, words: &[&str], numbers: &[u64], inputs: &mut Inputs) -> Result<()> {
+    let &[rows, columns, chunk_rows, chunk_columns] = numbers else { bail!("not four numbers") };
+    let count = usize::try_from(rows * columns)?;
+    let mut builder = file.new_dataset("x").shape(&[rows, columns]);
+    if chunk_rows > 0 {
+        builder = builder.chunks(&[chunk_rows, chunk_columns]);
+    }
+    builder = match words[1] {
+        "gzip" => builder.deflate(4),
+        "shuffle_gzip" => builder.shuffle().deflate(4),
+        "nbit" => builder.filter(FilterSpec::nbit()),
+        _ => builder,
+    };
+    if words[0] == "f32" {
+        builder.of::<f32>().create()?.write_raw(inputs.f32(count))?;
+        return Ok(());
+    }
+    let mut datatype = Datatype::i32(ByteOrder::LittleEndian);
+    if let DatatypeClass::FixedPoint(fixed) = &mut datatype.class
+        && words[1] == "nbit"
+    {
+        fixed.precision = 12;
+    }
+    builder.datatype(datatype).create()?.write_raw(inputs.i32(count))?;
+    Ok(())
+}
+
+fn objects(file: &File, count: u64) -> Result<()> {
+    for number in 0..count {
+        let values: Vec<f64> = (0..12).map(|k| number as f64 + f64::from(k)).collect();
+        let dataset = file.new_dataset(&format!("dataset_{number:05}")).of::<f64>().shape(&[3, 4]).create()?;
+        dataset.write_raw(&values)?;
+        dataset.set_attr("scale", 0.5)?;
+        dataset.set_attr("number", number as i32)?;
+    }
+    Ok(())
+}
+
+fn attributes(file: &File, count: u64) -> Result<()> {
+    let group = file.create_group("g")?;
+    (0..count).try_for_each(|number| Ok(group.set_attr(&format!("attr_{number:05}"), number as f64)?))
+}
+
+fn links(file: &File, count: u64) -> Result<()> {
+    let (target, group) = (file.create_group("t")?, file.create_group("g")?);
+    (0..count).try_for_each(|number| Ok(group.link_hard(&format!("link_{:06}", number * 7919 % count), &target)?))
+}
+
+fn append(file: &File, count: u64, size: u64, unlimited: u64) -> Result<()> {
+    let most = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];
+    let builder = file.new_dataset("x").of::<f64>().shape(&[0, size]).max_shape(&most);
+    let dataset = builder.chunks(&[1, size]).create()?;
+    let mut values = vec![0.0; usize::try_from(size)?];
+    for number in 0..count {
+        values.iter_mut().zip(number..).for_each(|(value, at)| *value = at as f64);
+        dataset.append(0, &values)?;
+    }
+    Ok(())
+}
