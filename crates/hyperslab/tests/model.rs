@@ -11,10 +11,10 @@
     reason = "in a test a panic is the report"
 )]
 
-mod model;
+mod sequence;
 
-use model::Numbers;
-use model::operation::{Operation, Settings};
+use sequence::Numbers;
+use sequence::operation::{Operation, Settings};
 use proptest::prelude::*;
 
 const FEW: u32 = 300;
@@ -31,13 +31,13 @@ where
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: sequences(), max_shrink_iters: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sequences(), max_shrink_iters: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_file_is_what_was_done_to_it(
         settings in drawn(9, Settings::draw),
         operations in prop::collection::vec(drawn(40, Operation::draw), 1..60),
     ) {
-        model::run(&settings, &operations);
+        sequence::run(&settings, &operations);
     }
 }

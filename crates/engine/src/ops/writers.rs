@@ -134,10 +134,10 @@ impl OpenFile {
         edit.commit()
     }
 
-    /// Forgets what is known of a dataset that is no more.
-    pub fn forget_dataset(&self, dataset: Address) {
-        self.writers.known.lock().remove(&dataset);
+    /// The writer of a dataset that is about to be no more, if it has one; nothing of the dataset is kept in memory.
+    pub fn take_writer(&self, dataset: Address) -> Option<DatasetWriter> {
         self.resources.chunks.clear();
+        self.writers.known.lock().remove(&dataset)
     }
 }
 

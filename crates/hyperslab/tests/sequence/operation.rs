@@ -9,17 +9,17 @@ use super::selection::Choice;
 
 /// How a file is made.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    pub low: LibraryVersion,
-    pub user_block: u64,
-    pub sizes: u8,
-    pub track_order: bool,
-    pub space: FileSpace,
-    pub chunk_cache: u64,
+pub(crate) struct Settings {
+    pub(crate) low: LibraryVersion,
+    pub(crate) user_block: u64,
+    pub(crate) sizes: u8,
+    pub(crate) track_order: bool,
+    pub(crate) space: FileSpace,
+    pub(crate) chunk_cache: u64,
 }
 
 impl Settings {
-    pub fn draw(numbers: &mut Numbers<'_>) -> Self {
+    pub(crate) fn draw(numbers: &mut Numbers<'_>) -> Self {
         use FileSpaceStrategy::{Aggregators, FreeSpaceAndAggregators, None as Never, Page};
         use LibraryVersion::{Earliest, V18, V110, V112, V114, V200};
         let low = numbers.one_of(&[V18, Earliest, V110, V200, V112, V114]);
@@ -44,14 +44,14 @@ impl Settings {
         }
     }
 
-    pub fn bounds(&self) -> LibverBounds {
+    pub(crate) fn bounds(&self) -> LibverBounds {
         LibverBounds::new(self.low, LibraryVersion::LATEST).unwrap()
     }
 }
 
 /// How a dataset is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stored {
+pub(crate) enum Stored {
     Contiguous,
     Compact,
     Chunked,
@@ -59,20 +59,20 @@ pub enum Stored {
 
 /// What a new dataset is to be.
 #[derive(Debug, Clone)]
-pub struct Make {
-    pub kind: Kind,
-    pub dims: Vec<u64>,
+pub(crate) struct Make {
+    pub(crate) kind: Kind,
+    pub(crate) dims: Vec<u64>,
     /// For chunks only.
-    pub max_dims: Vec<Option<u64>>,
-    pub stored: Stored,
-    pub chunk: Vec<u64>,
-    pub filters: u64,
-    pub edges_unfiltered: bool,
-    pub fill: Option<u8>,
-    pub fill_time: FillTime,
-    pub allocation_time: AllocationTime,
-    pub track_order: bool,
-    pub track_times: bool,
+    pub(crate) max_dims: Vec<Option<u64>>,
+    pub(crate) stored: Stored,
+    pub(crate) chunk: Vec<u64>,
+    pub(crate) filters: u64,
+    pub(crate) edges_unfiltered: bool,
+    pub(crate) fill: Option<u8>,
+    pub(crate) fill_time: FillTime,
+    pub(crate) allocation_time: AllocationTime,
+    pub(crate) track_order: bool,
+    pub(crate) track_times: bool,
 }
 
 impl Make {
@@ -81,7 +81,7 @@ impl Make {
         let rank = numbers.one_of(&[1_usize, 2, 1, 3, 0]);
         let longest = [200, 40, 9][rank.saturating_sub(1)];
         let dims: Vec<u64> = (0..rank).map(|_| numbers.below(longest)).collect();
-        let max_dims = dims
+        let max_dims: Vec<Option<u64>> = dims
             .iter()
             .map(|size| match numbers.below(3) {
                 0 => Some(*size),
@@ -92,21 +92,21 @@ impl Make {
         use AllocationTime::{Default, Early, Incremental, Late};
         Self {
             kind,
-            max_dims,
             stored: numbers.one_of(&[Stored::Chunked, Stored::Contiguous, Stored::Chunked, Stored::Compact]),
-            chunk: (0..rank).map(|_| 1 + numbers.below(10)).collect(),
+            chunk: dims.iter().zip(&max_dims).map(|(_, most)| 1 + numbers.below(10).min(most.unwrap_or(10).saturating_sub(1))).collect(),
+            max_dims,
             dims,
             filters: numbers.below(9),
             edges_unfiltered: numbers.below(4) == 1,
             fill: [None, Some(numbers.below(VALUES) as u8)][numbers.below(2) as usize],
-            fill_time: numbers.one_of(&[FillTime::IfSet, FillTime::IfSet, FillTime::OnAllocation]),
+            fill_time: numbers.one_of(&[FillTime::IfSet, FillTime::IfSet, FillTime::Allocation]),
             allocation_time: numbers.one_of(&[Default, Default, Early, Incremental, Late]),
             track_order: numbers.below(3) == 1,
             track_times: numbers.below(3) == 1,
         }
     }
 
-    pub fn filters(&self) -> Vec<FilterSpec> {
+    pub(crate) fn filters(&self) -> Vec<FilterSpec> {
         let szip = FilterSpec::szip(SzipCoding::NearestNeighbour, 8);
         match self.filters {
             1 => vec![FilterSpec::deflate(3)],
@@ -124,7 +124,7 @@ impl Make {
 
 /// One thing that is done. Numbers choose among what there is.
 #[derive(Debug, Clone)]
-pub enum Operation {
+pub(crate) enum Operation {
     Group { parent: u64, name: String, track_order: bool, phases: Option<(u16, u16)> },
     Dataset { parent: u64, name: String, make: Make },
     Write { dataset: u64, choice: Choice, seed: u8, converted: bool, old_handle: bool },
@@ -156,7 +156,7 @@ fn name(numbers: &mut Numbers<'_>) -> String {
 
 impl Operation {
     #[rustfmt::skip]
-    pub fn draw(numbers: &mut Numbers<'_>) -> Self {
+    pub(crate) fn draw(numbers: &mut Numbers<'_>) -> Self {
         let any = 1 << 16;
         let seed = |numbers: &mut Numbers<'_>| numbers.below(VALUES) as u8;
         match numbers.below(24) {

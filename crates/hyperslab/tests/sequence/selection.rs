@@ -6,7 +6,7 @@ use super::Numbers;
 
 /// A selection to come: it becomes one of a shape when the shape is known.
 #[derive(Debug, Clone)]
-pub enum Choice {
+pub(crate) enum Choice {
     All,
     /// Start, stride, count, block of each dimension.
     Blocks([[u16; 4]; 3]),
@@ -14,7 +14,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    pub fn draw(numbers: &mut Numbers<'_>) -> Self {
+    pub(crate) fn draw(numbers: &mut Numbers<'_>) -> Self {
         let mut number = || numbers.below(1 << 16) as u16;
         match number() % 4 {
             0 => Self::All,
@@ -27,7 +27,7 @@ impl Choice {
     }
 
     /// The selection, and the offsets of its elements in order.
-    pub fn of(&self, dims: &[u64]) -> (Selection, Vec<usize>) {
+    pub(crate) fn of(&self, dims: &[u64]) -> (Selection, Vec<usize>) {
         let whole = (Selection::All, (0..dims.iter().product::<u64>() as usize).collect());
         if dims.is_empty() || dims.contains(&0) {
             return whole;

@@ -16,7 +16,7 @@ use super::selection::Choice;
 
 /// What a name in a group leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     Hard(usize),
     Soft(String),
     External(String, String),
@@ -24,39 +24,39 @@ pub enum Target {
 
 /// An attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value {
-    pub kind: Kind,
-    pub dims: Vec<u64>,
-    pub bytes: Vec<u8>,
+pub(crate) struct Value {
+    pub(crate) kind: Kind,
+    pub(crate) dims: Vec<u64>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A dataset.
 #[derive(Debug, Clone)]
-pub struct Array {
-    pub make: Make,
-    pub dims: Vec<u64>,
-    pub values: Vec<u8>,
+pub(crate) struct Array {
+    pub(crate) make: Make,
+    pub(crate) dims: Vec<u64>,
+    pub(crate) values: Vec<u8>,
 }
 
 /// An object.
 #[derive(Debug, Clone)]
-pub struct Node {
-    pub attributes: BTreeMap<String, Value>,
+pub(crate) struct Node {
+    pub(crate) attributes: BTreeMap<String, Value>,
     /// The links of a group.
-    pub links: BTreeMap<String, Target>,
+    pub(crate) links: BTreeMap<String, Target>,
     /// The elements of a dataset.
-    pub array: Option<Array>,
+    pub(crate) array: Option<Array>,
 }
 
 /// The file and the model.
-pub struct World {
+pub(crate) struct World {
     settings: Settings,
     medium: Arc<Core>,
     file: Option<File>,
     /// What was free is no longer known: the file was closed and does not keep it.
     forgot: bool,
     /// Each object; the root group first. Those that no link leads to are no more.
-    pub nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     handles: HashMap<usize, Dataset>,
 }
 
@@ -72,7 +72,7 @@ fn join(path: &str, name: &str) -> String {
 }
 
 impl World {
-    pub fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         let medium = Arc::new(Core::from_vec("model", Vec::new()));
         let file = FileOptions::new()
             .libver(settings.bounds())
@@ -95,7 +95,7 @@ impl World {
     }
 
     /// The bytes of the file as they are on the medium.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         self.medium.to_vec()
     }
 
@@ -104,7 +104,7 @@ impl World {
     }
 
     /// One path to each link of hard links, groups before what is in them.
-    pub fn paths(&self) -> Paths {
+    pub(crate) fn paths(&self) -> Paths {
         let mut paths = vec![("/".to_owned(), 0)];
         let mut next = 0;
         while let Some((path, node)) = paths.get(next).cloned() {
@@ -146,7 +146,7 @@ impl World {
     }
 
     /// Does what an operation says to both, and compares where it reads.
-    pub fn perform(&mut self, operation: &Operation) {
+    pub(crate) fn perform(&mut self, operation: &Operation) {
         match operation {
             Operation::Group { .. } | Operation::Dataset { .. } => self.make(operation),
             Operation::Write { dataset, choice, seed, converted, old_handle } => {
@@ -454,7 +454,7 @@ impl World {
     }
 
     /// Compares, closes, checks the file, and opens it again.
-    pub fn reopen(&mut self) {
+    pub(crate) fn reopen(&mut self) {
         self.compare(self.file());
         self.handles.clear();
         if let Some(file) = self.file.take() {
@@ -527,7 +527,7 @@ impl World {
 
 /// All coordinates of a shape in C order.
 fn coordinates(dims: &[u64]) -> impl Iterator<Item = Vec<u64>> {
-    (0..dims.iter().product::<u64>()).map(|mut offset| {
+    (0..dims.iter().product::<u64>()).map(move |mut offset| {
         let mut point = vec![0; dims.len()];
         for (at, size) in point.iter_mut().zip(dims).rev() {
             *at = offset % size;
@@ -555,7 +555,7 @@ impl Array {
         let stored = dataset.read_stored().unwrap_or_else(|error| panic!("{path}: {error}: {:?}", self.make));
         assert_eq!(stored.bytes(), self.make.kind.encode_all(&self.values), "{path}: {:?}", self.make);
         if self.make.stored == Stored::Chunked && !self.dims.is_empty() {
-            assert_eq!(dataset.dataspace().max_dims(), self.make.max_dims, "{path}");
+            assert_eq!(dataset.dataspace().max_dims().to_vec(), self.make.max_dims, "{path}");
             assert_eq!(dataset.filters().len(), self.make.filters().len(), "{path}");
         }
     }

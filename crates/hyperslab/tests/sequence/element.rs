@@ -5,7 +5,7 @@ use hyperslab::datatype::{ByteOrder, CharacterSet, EnumerationMember, StringPadd
 
 /// A type of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     U8,
     I16,
     I32Big,
@@ -20,7 +20,7 @@ pub enum Kind {
     Bits,
 }
 
-pub const KINDS: [Kind; 12] = [
+pub(crate) const KINDS: [Kind; 12] = [
     Kind::U8,
     Kind::I32Big,
     Kind::F64,
@@ -36,10 +36,10 @@ pub const KINDS: [Kind; 12] = [
 ];
 
 /// Values are below this.
-pub const VALUES: u64 = 101;
+pub(crate) const VALUES: u64 = 101;
 
 impl Kind {
-    pub fn datatype(self) -> Datatype {
+    pub(crate) fn datatype(self) -> Datatype {
         let little = ByteOrder::LittleEndian;
         match self {
             Self::U8 => Datatype::u8(),
@@ -64,7 +64,7 @@ impl Kind {
     }
 
     /// The bytes of an element with a value; all 0 for 0.
-    pub fn encode(self, value: u8) -> Vec<u8> {
+    pub(crate) fn encode(self, value: u8) -> Vec<u8> {
         let small = u16::from(value).to_le_bytes();
         match self {
             Self::U8 | Self::Enumeration => vec![value],
@@ -85,16 +85,16 @@ impl Kind {
         }
     }
 
-    pub fn encode_all(self, values: &[u8]) -> Vec<u8> {
+    pub(crate) fn encode_all(self, values: &[u8]) -> Vec<u8> {
         values.iter().flat_map(|value| self.encode(*value)).collect()
     }
 
     /// Whether numbers convert to it and back.
-    pub fn is_number(self) -> bool {
+    pub(crate) fn is_number(self) -> bool {
         matches!(self, Self::U8 | Self::I16 | Self::I32Big | Self::I64 | Self::F32 | Self::F64)
     }
 
-    pub fn is_integer(self) -> bool {
+    pub(crate) fn is_integer(self) -> bool {
         matches!(self, Self::U8 | Self::I16 | Self::I32Big | Self::I64)
     }
 }

@@ -1,9 +1,9 @@
 //! Random operations on a file, against what a simple model says of it. Also run by the fuzz target `model`.
 
-pub mod element;
-pub mod operation;
-pub mod selection;
-pub mod world;
+pub(crate) mod element;
+pub(crate) mod operation;
+pub(crate) mod selection;
+pub(crate) mod world;
 
 use operation::{Operation, Settings};
 use world::World;
@@ -12,7 +12,7 @@ use world::World;
 ///
 /// # Panics
 /// If the file is not what the model says.
-pub fn run(settings: &Settings, operations: &[Operation]) -> World {
+pub(crate) fn run(settings: &Settings, operations: &[Operation]) -> World {
     let mut world = World::new(settings);
     for operation in operations {
         world.perform(operation);
@@ -22,26 +22,21 @@ pub fn run(settings: &Settings, operations: &[Operation]) -> World {
 }
 
 /// Numbers that decide; zeros when there are no more.
-pub struct Numbers<'n>(std::slice::Iter<'n, u16>);
+pub(crate) struct Numbers<'n>(std::slice::Iter<'n, u16>);
 
 impl<'n> Numbers<'n> {
-    pub fn new(numbers: &'n [u16]) -> Self {
+    pub(crate) fn new(numbers: &'n [u16]) -> Self {
         Self(numbers.iter())
     }
 
     /// A number below `bound`.
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         u64::from(self.0.next().copied().unwrap_or(0)) % bound.max(1)
     }
 
     /// One of some things.
-    pub fn one_of<T: Clone>(&mut self, things: &[T]) -> T {
+    pub(crate) fn one_of<T: Clone>(&mut self, things: &[T]) -> T {
         let at = self.below(things.len() as u64) as usize;
         things[at].clone()
-    }
-
-    /// Whether something that happens once in `bound` times happens; not if there are no more numbers.
-    pub fn once_in(&mut self, bound: u64) -> bool {
-        self.below(bound) == bound - 1
     }
 }
