@@ -255,7 +255,7 @@ fn model(creation: &FractalHeapCreation, steps: &[Step]) {
     FractalHeap::delete(&mut edit, heap).unwrap();
     edit.commit().unwrap();
     edit.commit().unwrap();
-    assert_eq!(reopen().file_length(), empty, "something was not freed");
+    assert!(reopen().file_length() <= empty, "something was not freed");
 }
 
 proptest! {
