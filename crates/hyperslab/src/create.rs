@@ -213,8 +213,8 @@ impl File {
         if self.is_writable() { self.root().file().flush() } else { Ok(()) }
     }
 
-    /// Writes everything that was changed, and says if that fails. A file that is dropped is flushed too, but errors
-    /// are only logged.
+    /// Writes everything that was changed, cuts off what is free at the end, stores what else is free where the file
+    /// asks for it, and says if any of that fails. A file that is dropped is closed too, but errors are only logged.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
