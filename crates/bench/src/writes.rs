@@ -42,8 +42,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut inputs = Inputs::default();
     if args.get(2).is_some_and(|word| word == "alone") {
         for (name, what, _) in wanted {
-            let took: Result<Vec<Took>> = (0..rounds).map(|_| Ok(make(&path, what, &mut inputs)?.0)).collect();
-            println!("{name}: {:.2} ms", table::median(&took?.iter().map(|took| took.wall).collect::<Vec<_>>()) * 1e3);
+            let took: Result<Vec<Took>> =
+                (0..rounds).map(|_| Ok(make(&path, what, &mut inputs)?.0)).collect();
+            println!(
+                "{name}: {:.2} ms",
+                table::median(&took?.iter().map(|took| took.wall).collect::<Vec<_>>()) * 1e3
+            );
         }
         return Ok(());
     }
@@ -55,11 +59,17 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         }
     }
     let named: Vec<&str> = peers.iter().map(|(name, _)| name.as_str()).collect();
-    println!("{rounds} rounds; libhdf5 is the faster of: {}; bytes against the smaller file\n", named.join(", "));
-    println!("| file | hyperslab median (best), ms | libhdf5 median (best), ms | ratio | aim | processor ms | bytes |");
+    println!(
+        "{rounds} rounds; libhdf5 is the faster of: {}; bytes against the smaller file\n",
+        named.join(", ")
+    );
+    println!(
+        "| file | hyperslab median (best), ms | libhdf5 median (best), ms | ratio | aim | processor ms | bytes |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for (name, what, aim) in wanted {
-        compare(name, &path, what, *aim, rounds, &mut peers, &mut inputs).with_context(|| (*name).to_owned())?;
+        compare(name, &path, what, *aim, rounds, &mut peers, &mut inputs)
+            .with_context(|| (*name).to_owned())?;
     }
     peers.into_iter().try_for_each(|(_, peer)| peer.finish())
 }
@@ -93,7 +103,8 @@ fn compare(
     let wall = |times: &[Took]| table::median(&times.iter().map(|took| took.wall).collect::<Vec<f64>>());
     let cpu = |times: &[Took]| table::median(&times.iter().map(|took| took.cpu).collect::<Vec<f64>>());
     let best = |times: &[Took]| times.iter().map(|took| took.wall).fold(f64::INFINITY, f64::min);
-    let least = |of: &dyn Fn(&[Took]) -> f64| theirs.iter().map(|times| of(times)).fold(f64::INFINITY, f64::min);
+    let least =
+        |of: &dyn Fn(&[Took]) -> f64| theirs.iter().map(|times| of(times)).fold(f64::INFINITY, f64::min);
     let (our, their) = (wall(&ours), least(&wall));
     let mark = if our / their <= aim { "" } else { " *" };
     println!(
@@ -214,7 +225,8 @@ fn array(file: &File, words: &[&str], numbers: &[u64], inputs: &mut Inputs) -> R
 fn objects(file: &File, count: u64) -> Result<()> {
     for number in 0..count {
         let values: Vec<f64> = (0..12).map(|k| number as f64 + f64::from(k)).collect();
-        let dataset = file.new_dataset(&format!("dataset_{number:05}")).of::<f64>().shape(&[3, 4]).create()?;
+        let dataset =
+            file.new_dataset(&format!("dataset_{number:05}")).of::<f64>().shape(&[3, 4]).create()?;
         dataset.write_raw(&values)?;
         dataset.set_attr("scale", 0.5)?;
         dataset.set_attr("number", number as i32)?;
@@ -229,7 +241,8 @@ fn attributes(file: &File, count: u64) -> Result<()> {
 
 fn links(file: &File, count: u64) -> Result<()> {
     let (target, group) = (file.create_group("t")?, file.create_group("g")?);
-    (0..count).try_for_each(|number| Ok(group.link_hard(&format!("link_{:06}", number * 7919 % count), &target)?))
+    (0..count)
+        .try_for_each(|number| Ok(group.link_hard(&format!("link_{:06}", number * 7919 % count), &target)?))
 }
 
 fn append(file: &File, count: u64, size: u64, unlimited: u64) -> Result<()> {
