@@ -11,7 +11,7 @@ use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
-use crate::File;
+use crate::{File, FileSpace};
 use crate::external::{Beside, ExternalFiles};
 
 /// How to make a file.
@@ -75,6 +75,13 @@ impl FileOptions {
     #[must_use]
     pub fn chunk_btree_rank(mut self, rank: u16) -> Self {
         self.create.indexed_storage_k = rank;
+        self
+    }
+
+    /// How space in the file is managed. Other ways than the default need a file that 1.10 and later open.
+    #[must_use]
+    pub fn file_space(mut self, space: FileSpace) -> Self {
+        self.create.file_space = space.stored();
         self
     }
 
@@ -194,8 +201,8 @@ impl File {
         if self.is_writable() { self.root().file().flush() } else { Ok(()) }
     }
 
-    /// Writes everything that was changed, and says if that fails. A file that is dropped is flushed too, but errors
-    /// are only logged.
+    /// Writes everything that was changed, cuts off what is free at the end, stores what else is free where the file
+    /// asks for it, and says if any of that fails. A file that is dropped is closed too, but errors are only logged.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).

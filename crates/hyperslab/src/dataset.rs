@@ -30,6 +30,7 @@ use crate::{
     conversion,
 };
 pub use blocks::Blocks;
+pub(crate) use builder::auto_chunk;
 pub use builder::DatasetBuilder;
 pub use chunks::StoredChunk;
 pub use data::ArrayData;

@@ -94,6 +94,21 @@ impl FileInfo {
 }
 
 impl FileSpace {
+    /// What the engine is told of a new file.
+    pub(crate) fn stored(self) -> hyperslab_engine::store::FileSpace {
+        hyperslab_engine::store::FileSpace {
+            strategy: match self.strategy {
+                FileSpaceStrategy::FreeSpaceAndAggregators => StoredStrategy::FreeSpaceAndAggregators,
+                FileSpaceStrategy::Page => StoredStrategy::Page,
+                FileSpaceStrategy::Aggregators => StoredStrategy::Aggregators,
+                FileSpaceStrategy::None => StoredStrategy::None,
+            },
+            persist: self.persist,
+            threshold: self.threshold,
+            page_size: self.page_size,
+        }
+    }
+
     fn of(container: &Container) -> Self {
         let Some(info) = &container.settings.file_space else {
             let strategy = FileSpaceStrategy::FreeSpaceAndAggregators;

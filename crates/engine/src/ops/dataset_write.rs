@@ -2,11 +2,12 @@
 
 use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{AllocationTime, FillWriteTime, Layout};
+use hyperslab_format::message::{AllocationTime, ChunkIndex, FillWriteTime, Layout};
 
 use super::OpenFile;
 use super::dataset::chunked_source;
 use super::raw_files::RawFiles;
+use crate::data::chunk_index::ChunkLocation;
 use crate::data::{
     ChunkTable, ChunkWriter, ExternalSource, Fill, Origin, Piece, chunk_index, fill_contiguous,
     write_compact, write_contiguous, write_external,
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Fill as FillValue};
 use crate::object::dataset_edit;
 use crate::object::header::ObjectHeader;
-use crate::store::{Edit, SpaceKind};
+use crate::store::{Edit, SpaceKind, Store};
 
 /// A dataset that is being written: what its header says, and chunks that are not encoded yet.
 #[derive(Debug)]
@@ -308,6 +309,28 @@ impl DatasetWriter {
         {
             *layout = changed;
             self.layout_changed = true;
+        }
+    }
+
+    /// Whether the places of all chunks come with that of the first.
+    pub(super) fn is_laid_out_at_once(&self) -> bool {
+        matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndex::Implicit)
+    }
+
+    /// Where a chunk lies, if it is stored.
+    pub(super) fn place_of(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        match &self.chunks {
+            Some(chunks) if !chunks.table.is_empty() => chunks.table.get(store, scaled),
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes chunks, in C order of their coordinates, whose bytes are in their places. The header follows with
+    /// [`flush`](Self::flush).
+    pub(super) fn adopt(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+        match &mut self.chunks {
+            Some(Chunks { table, .. }) => table.insert(edit, chunks),
+            None => Err(Error::Misuse("the dataset has no chunks".into())),
         }
     }
 

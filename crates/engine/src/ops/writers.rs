@@ -87,7 +87,7 @@ impl OpenFile {
         if !self.container.store.is_writable() {
             return Ok(());
         }
-        let waits = self.writers.known.lock().get(&dataset).is_some_and(|writer| writer.is_ahead());
+        let waits = self.writers.known.lock().get(&dataset).is_some_and(DatasetWriter::is_ahead);
         if !waits {
             return Ok(());
         }
@@ -114,24 +114,28 @@ impl OpenFile {
         self.flush_in(&mut self.container.store.edit()?)
     }
 
-    /// As [`flush`](Self::flush), and the file is left as short as it can be, with what is free in it stored where it
-    /// asks for that.
+    /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn close(&self) -> Result<()> {
         let mut edit = self.container.store.edit()?;
-        for writer in self.writers.known.lock().values_mut() {
-            writer.flush(self, &mut edit)?;
-        }
+        self.flush_writers(&mut edit)?;
         edit.close()
     }
 
+    fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
+    }
+
     fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
-        for writer in self.writers.known.lock().values_mut() {
-            writer.flush(self, edit)?;
-        }
+        self.flush_writers(edit)?;
         edit.commit()
+    }
+
+    /// Lets the file's structures say all that was written, before a change reads them.
+    pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
     }
 
     /// Forgets what is known of a dataset that is no more.

@@ -399,7 +399,7 @@ impl DatasetBuilder {
 
 /// A chunk of about [`CHUNK_BYTES`] bytes: dimensions that are short stay whole, longer ones are halved in turn, the
 /// longest first. Dimensions without elements count as one that will have some.
-fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {
+pub(crate) fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {
     if !matches!(dataspace, Dataspace::Simple(_)) {
         return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
     }

@@ -41,6 +41,17 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
+    /// Gives all chunks that there may ever be their room at once, if the index wants that and they have none yet: first byte
+    /// and bytes. They are zeros if `zeroed`.
+    fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
+        Ok(None)
+    }
+
+    /// Whether chunks have their room for ever, so that [`remove`](Self::remove) takes none out.
+    fn keeps_all(&self) -> bool {
+        false
+    }
+
     /// The layout message, if it is to say other than `before`.
     fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout>;
 

@@ -14,7 +14,7 @@ use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
     Message, MessageFlags, MessageType, ModificationTime, ModificationTimeOld, ReferenceCount,
 };
-use hyperslab_format::object_header::{EnvelopeLayout, HeaderFlags};
+use hyperslab_format::object_header::{EnvelopeLayout, HeaderFlags, ObjectTimes, PrefixV2};
 use smallvec::SmallVec;
 
 use super::header::{ObjectHeader, Prefix};
@@ -328,6 +328,21 @@ impl HeaderEditor {
             && let Some(time) = ModificationTimeOld::from_unix_seconds(i64::from(now))
         {
             self.set(&time, MessageFlags::empty())?;
+        }
+        Ok(())
+    }
+
+    /// Sets the times that the header keeps: all four, or that of the last change.
+    ///
+    /// # Errors
+    /// If a time does not fit its field.
+    pub fn set_times(&mut self, times: ObjectTimes) -> Result<()> {
+        if let Prefix::V2(PrefixV2 { times: Some(kept), .. }) = &mut self.prefix {
+            *kept = times;
+            self.prefix_changed = true;
+        }
+        if self.find(MessageType::MODIFICATION_TIME).is_some() {
+            self.set(&ModificationTime { seconds: times.modification }, MessageFlags::empty())?;
         }
         Ok(())
     }
