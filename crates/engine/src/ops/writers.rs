@@ -124,10 +124,6 @@ impl OpenFile {
         edit.close()
     }
 
-    fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
-        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
-    }
-
     fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
         self.flush_writers(edit)?;
         edit.commit()
