@@ -22,8 +22,7 @@ impl Boxes {
     /// assert_eq!(boxes[2].count.as_slice(), [1, 4]);
     /// ```
     pub fn new(dims: &[u64], chunk: &[u64], element_size: u64, bytes: u64) -> Self {
-        let mut shape: Dims =
-            chunk.iter().zip(dims).map(|(chunk, dim)| (*chunk).min(*dim).max(1)).collect();
+        let mut shape: Dims = chunk.iter().zip(dims).map(|(chunk, dim)| (*chunk).min(*dim).max(1)).collect();
         // From the fastest dimension on, as many chunks as there is room for; slower ones only when all fit.
         for dimension in (0..dims.len()).rev() {
             let others = shape.iter().enumerate().filter(|(other, _)| *other != dimension);

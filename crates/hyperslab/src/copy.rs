@@ -39,7 +39,9 @@ impl Group {
     pub fn copy_with(&self, source: &Object, path: &str, options: CopyOptions) -> Result<Object> {
         let (from, to) = (source.file(), self.file());
         // Two threads that copy between the same two files must take them in the same order.
-        let settle = || if Arc::ptr_eq(from, to) || !from.container.store.is_writable() { Ok(()) } else { from.flush() };
+        let settle = || {
+            if Arc::ptr_eq(from, to) || !from.container.store.is_writable() { Ok(()) } else { from.flush() }
+        };
         settle()?;
         let first = Arc::as_ptr(from) < Arc::as_ptr(to);
         let mut reading = (first && !Arc::ptr_eq(from, to)).then(|| from.container.store.reading());

@@ -30,8 +30,8 @@ use crate::{
     conversion,
 };
 pub use blocks::Blocks;
-pub(crate) use builder::auto_chunk;
 pub use builder::DatasetBuilder;
+pub(crate) use builder::auto_chunk;
 pub use chunks::StoredChunk;
 pub use data::ArrayData;
 use elements::{Elements, Planned};

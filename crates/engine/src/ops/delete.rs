@@ -5,8 +5,8 @@ use hyperslab_format::message::{Layout, MessageType};
 
 use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
-use crate::object::{delete, group_edit};
 use crate::object::header::ObjectHeader;
+use crate::object::{delete, group_edit};
 use crate::store::Edit;
 
 impl OpenFile {
@@ -34,8 +34,11 @@ impl OpenFile {
             return Ok(());
         }
         let address = header.address();
-        self.forget_dataset(address);
-        let mut writer = DatasetWriter::open(self, address)?;
+        // Whoever was writing to it knows of room that its header does not mention yet.
+        let mut writer = match self.take_writer(address) {
+            Some(writer) => writer,
+            None => DatasetWriter::open(self, address)?,
+        };
         match writer.description().layout.layout {
             // What other datasets hold is theirs.
             Layout::Virtual(_) => Ok(()),

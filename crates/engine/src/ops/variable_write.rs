@@ -58,7 +58,8 @@ impl OpenFile {
         let (from, to) = (plan.source_size().max(1), plan.destination_size());
         let count = bytes.len() / from;
         let mut out = vec![0; count.saturating_mul(to)];
-        let blocks = bytes.chunks(from.saturating_mul(BLOCK)).zip(out.chunks_mut(to.saturating_mul(BLOCK).max(1)));
+        let blocks =
+            bytes.chunks(from.saturating_mul(BLOCK)).zip(out.chunks_mut(to.saturating_mul(BLOCK).max(1)));
         let mut outcome = Ok(());
         for (source, target) in blocks {
             let elements = source.len() / from;
@@ -75,7 +76,11 @@ impl OpenFile {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn contents_of(self: &Arc<Self>, dataset: Address, selection: &Selection) -> Result<Vec<GlobalHeapId>> {
+    pub fn contents_of(
+        self: &Arc<Self>,
+        dataset: Address,
+        selection: &Selection,
+    ) -> Result<Vec<GlobalHeapId>> {
         let header = ObjectHeader::load(&self.container.store, dataset)?;
         let open = OpenDataset::open(self, &header)?;
         let datatype = open.description.datatype.clone();
@@ -109,7 +114,9 @@ impl OpenFile {
         depth: usize,
         ids: &mut Vec<GlobalHeapId>,
     ) -> Result<()> {
-        let part = |at: usize, length: usize| element.get(at..).and_then(|part| part.get(..length)).unwrap_or_default();
+        let part = |at: usize, length: usize| {
+            element.get(at..).and_then(|part| part.get(..length)).unwrap_or_default()
+        };
         if depth > MAX_DEPTH || !leads_to_heap(datatype) {
             return Ok(());
         }

@@ -124,20 +124,19 @@ impl OpenFile {
         edit.close()
     }
 
+    pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
+    }
+
     fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
         self.flush_writers(edit)?;
         edit.commit()
     }
 
-    /// Lets the file's structures say all that was written, before a change reads them.
-    pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
-        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
-    }
-
-    /// Forgets what is known of a dataset that is no more.
-    pub fn forget_dataset(&self, dataset: Address) {
-        self.writers.known.lock().remove(&dataset);
+    /// The writer of a dataset that is about to be no more, if it has one; nothing of the dataset is kept in memory.
+    pub fn take_writer(&self, dataset: Address) -> Option<DatasetWriter> {
         self.resources.chunks.clear();
+        self.writers.known.lock().remove(&dataset)
     }
 }
 

@@ -63,7 +63,8 @@ impl Glob {
             let mut running = false;
             for (place, slot) in next.iter_mut().enumerate() {
                 let before = place.checked_sub(1).and_then(|last| text.get(last)).copied();
-                let from_last = place.checked_sub(1).and_then(|last| open.get(last)).copied().unwrap_or(false);
+                let from_last =
+                    place.checked_sub(1).and_then(|last| open.get(last)).copied().unwrap_or(false);
                 let here = open.get(place).copied().unwrap_or(false);
                 *slot = match part {
                     Part::One(wanted) => from_last && before == Some(*wanted),

@@ -3,10 +3,10 @@
 use std::cell::{Cell, RefCell};
 
 use hyperslab_dataspace::{Dataspace, Dims};
+use hyperslab_engine::Result;
 use hyperslab_engine::format::{ChunkFlags, Layout};
 use hyperslab_engine::object::dataset::{DatasetDescription, Fill, Filters};
 use hyperslab_engine::ops::{CopyGuide, MAX_COMPACT, NewLayout, NewStorage, OpenFile, StoredBefore};
-use hyperslab_engine::Result;
 use hyperslab_filter::{DatasetFacts, FillValue, FilterSpec, Pipeline};
 
 use super::glob::Glob;
@@ -72,11 +72,9 @@ impl<'r> Guide<'r> {
             RepackLayout::AutoChunked => auto()?,
             RepackLayout::Auto if filtered || before.dataspace.is_extendible() => auto()?,
             RepackLayout::Auto => Wish::Layout(NewLayout::Contiguous),
-            RepackLayout::Chunked(shape) if shape.len() != extent.dims.len() => Wish::Refused(format!(
-                "it has {} dimensions, the chunk {}",
-                extent.dims.len(),
-                shape.len()
-            )),
+            RepackLayout::Chunked(shape) if shape.len() != extent.dims.len() => {
+                Wish::Refused(format!("it has {} dimensions, the chunk {}", extent.dims.len(), shape.len()))
+            }
             RepackLayout::Chunked(shape) => {
                 let most = before.dataspace.max_dims();
                 let chunk: Dims = shape

@@ -37,9 +37,8 @@ impl Copier<'_> {
         let target = self.target;
         let mut editor = AttributeEditor::open(&target.container, task.copy)?;
         for attribute in &found {
-            self.copy_attribute(edit, source, attribute, task, &mut editor).map_err(|error| {
-                error.context(format!("attribute `{}`", lossy(attribute.name())))
-            })?;
+            self.copy_attribute(edit, source, attribute, task, &mut editor)
+                .map_err(|error| error.context(format!("attribute `{}`", lossy(attribute.name()))))?;
         }
         editor.finish(edit)?;
         Ok(true)
@@ -83,13 +82,16 @@ impl Copier<'_> {
             moved = self.move_elements(edit, &origin, &plan, data)?;
             &moved
         };
-        editor.set(edit, &NewAttribute {
-            name: attribute.name(),
-            charset: attribute.charset,
-            datatype: &datatype,
-            committed,
-            dataspace: &value.dataspace,
-            data,
-        })
+        editor.set(
+            edit,
+            &NewAttribute {
+                name: attribute.name(),
+                charset: attribute.charset,
+                datatype: &datatype,
+                committed,
+                dataspace: &value.dataspace,
+                data,
+            },
+        )
     }
 }

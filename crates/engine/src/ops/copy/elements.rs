@@ -66,7 +66,9 @@ impl Plan {
 
 fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Plan, Datatype)> {
     if depth > Limits::MAX_DATATYPE_DEPTH {
-        return Err(Error::unsupported("copying elements of types that are nested deeper than files can say"));
+        return Err(Error::unsupported(
+            "copying elements of types that are nested deeper than files can say",
+        ));
     }
     if !datatype.points_into_file() {
         return Ok((Plan::bytes(datatype.size), datatype.clone()));
@@ -77,11 +79,8 @@ fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Plan, 
             let (item, base) = plan(&variable.base, params, depth.saturating_add(1))?;
             let size = width(4 + GlobalHeapId::size(params))?;
             let class = VariableLength { kind: variable.kind, base: Box::new(base) };
-            let kind = PartKind::Variable {
-                from_size: from as usize,
-                to_size: size as usize,
-                item: Box::new(item),
-            };
+            let kind =
+                PartKind::Variable { from_size: from as usize, to_size: size as usize, item: Box::new(item) };
             let class = DatatypeClass::VariableLength(class);
             Ok((Plan::one(kind, from, size), Datatype { size, class }))
         }
@@ -92,11 +91,8 @@ fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Plan, 
                 _ => StoredReference::size(params),
             };
             let size = width(size)?;
-            let kind = PartKind::Reference {
-                kind: *reference,
-                from_size: from as usize,
-                to_size: size as usize,
-            };
+            let kind =
+                PartKind::Reference { kind: *reference, from_size: from as usize, to_size: size as usize };
             Ok((Plan::one(kind, from, size), Datatype { size, class: datatype.class.clone() }))
         }
         DatatypeClass::Array(array) => {
@@ -136,9 +132,8 @@ fn plan_compound(
             let from = part.from.saturating_add(member.offset as usize);
             parts.push(Part { from, to: part.to.saturating_add(to as usize), kind: part.kind });
         }
-        grown = grown
-            .saturating_add(i64::from(datatype.size))
-            .saturating_sub(i64::from(member.datatype.size));
+        grown =
+            grown.saturating_add(i64::from(datatype.size)).saturating_sub(i64::from(member.datatype.size));
         (member.offset, member.datatype) = (to, datatype);
     }
     let to_size = moved(size, grown)?;

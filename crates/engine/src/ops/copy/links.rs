@@ -106,9 +106,10 @@ impl Copier<'_> {
     /// Which of the files that objects come from this one is.
     fn number_of(&mut self, file: &Arc<OpenFile>) -> usize {
         let name = file.container.store.name();
-        let known = self.sources.iter().position(|source| {
-            Arc::ptr_eq(source, file) || source.container.store.name() == name
-        });
+        let known = self
+            .sources
+            .iter()
+            .position(|source| Arc::ptr_eq(source, file) || source.container.store.name() == name);
         known.unwrap_or_else(|| {
             self.sources.push(Arc::clone(file));
             self.sources.len().saturating_sub(1)

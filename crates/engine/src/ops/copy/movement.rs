@@ -37,7 +37,8 @@ impl Copier<'_> {
         let source = self.source(origin.file)?;
         let count = elements.len().checked_div(plan.from_size).unwrap_or(0);
         let mut moved = vec![0; count.saturating_mul(plan.to_size)];
-        let pairs = elements.chunks_exact(plan.from_size.max(1)).zip(moved.chunks_exact_mut(plan.to_size.max(1)));
+        let pairs =
+            elements.chunks_exact(plan.from_size.max(1)).zip(moved.chunks_exact_mut(plan.to_size.max(1)));
         let mut mover = Mover { copier: self, source: &source, origin };
         for (from, to) in pairs {
             mover.element(edit, plan, from, to)?;
@@ -105,12 +106,8 @@ impl Mover<'_, '_> {
     /// The descriptor of contents that are stored in the target.
     fn contents(&mut self, edit: &mut Edit<'_>, descriptor: &[u8], item: &Plan) -> Result<Vec<u8>> {
         let container = &self.source.container;
-        let value = VariableLengthValue::read_of(
-            &container.store,
-            &container.heap,
-            self.origin.foreign,
-            descriptor,
-        )?;
+        let value =
+            VariableLengthValue::read_of(&container.store, &container.heap, self.origin.foreign, descriptor)?;
         let items = value.items(item.from_size)?;
         if items.is_empty() {
             return Ok(Vec::new());
@@ -147,7 +144,9 @@ impl Mover<'_, '_> {
         if address.raw() == 0 || !address.is_defined() {
             return Ok(Vec::new());
         }
-        let Some(copy) = self.copier.retarget(edit, self.origin.file, address)? else { return Ok(Vec::new()) };
+        let Some(copy) = self.copier.retarget(edit, self.origin.file, address)? else {
+            return Ok(Vec::new());
+        };
         let mut writer = Writer::new("object reference");
         writer.offset(edit.params(), copy, "address");
         Ok(writer.finish()?)

@@ -62,12 +62,7 @@ impl Copier<'_> {
         Ok(copy)
     }
 
-    fn make_group(
-        &self,
-        edit: &mut Edit<'_>,
-        source: &OpenFile,
-        header: &ObjectHeader,
-    ) -> Result<Address> {
+    fn make_group(&self, edit: &mut Edit<'_>, source: &OpenFile, header: &ObjectHeader) -> Result<Address> {
         let storage = GroupStorage::of(&source.container, header)?;
         let info = group::info(&source.container, header)?.unwrap_or_default();
         let link_order = match storage.link_info() {
@@ -276,7 +271,9 @@ fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTim
 /// Datasets that become contiguous or compact can no longer grow.
 fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
     match (dataspace, layout) {
-        (Dataspace::Simple(extent), NewLayout::Contiguous | NewLayout::Compact) if dataspace.is_extendible() => {
+        (Dataspace::Simple(extent), NewLayout::Contiguous | NewLayout::Compact)
+            if dataspace.is_extendible() =>
+        {
             Dataspace::simple(&extent.dims)
         }
         _ => dataspace.clone(),
@@ -285,7 +282,12 @@ fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
 
 impl Copier<'_> {
     /// The copy of a committed datatype that an object uses.
-    pub(super) fn committed(&mut self, edit: &mut Edit<'_>, task: &Task, address: Address) -> Result<Address> {
+    pub(super) fn committed(
+        &mut self,
+        edit: &mut Edit<'_>,
+        task: &Task,
+        address: Address,
+    ) -> Result<Address> {
         let original = Original { file: task.original.file, address };
         let path: Arc<str> = format!("type of {}", task.path).into();
         let copy = self.enter(edit, original, &path, task.depth.saturating_add(1))?;

@@ -48,7 +48,9 @@ impl Copier<'_> {
             (Layout::Compact(_), Layout::Compact(_)) if same => Ok(()),
             (Layout::Virtual(_), Layout::Virtual(_)) => Ok(()),
             (Layout::Contiguous(_), Layout::Contiguous(_)) if !after.external.is_empty() => Ok(()),
-            (Layout::Contiguous(from), _) if before.external.is_empty() && !from.address.is_defined() => Ok(()),
+            (Layout::Contiguous(from), _) if before.external.is_empty() && !from.address.is_defined() => {
+                Ok(())
+            }
             (Layout::Contiguous(from), Layout::Contiguous(_)) if same && before.external.is_empty() => {
                 let address = from.address;
                 self.copy_block(edit, source, &before, address, task)
@@ -108,9 +110,11 @@ fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool 
     let filters = match (&before.filters, &after.filters) {
         (Filters::Chunk(from), Filters::Chunk(to)) => {
             from.stages.len() == to.stages.len()
-                && from.stages.iter().zip(&to.stages).all(|(from, to)| {
-                    from.id == to.id && from.client_data == to.client_data
-                })
+                && from
+                    .stages
+                    .iter()
+                    .zip(&to.stages)
+                    .all(|(from, to)| from.id == to.id && from.client_data == to.client_data)
         }
         _ => false,
     };
