@@ -5,6 +5,7 @@ mod copy;
 mod create;
 mod dataset;
 mod dataset_create;
+mod dataset_front;
 mod dataset_write;
 mod delete;
 mod heap;
