@@ -13,9 +13,9 @@
 
 mod sequence;
 
+use proptest::prelude::*;
 use sequence::Numbers;
 use sequence::operation::{Operation, Settings};
-use proptest::prelude::*;
 
 const FEW: u32 = 300;
 

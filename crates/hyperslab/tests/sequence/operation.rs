@@ -93,7 +93,11 @@ impl Make {
         Self {
             kind,
             stored: numbers.one_of(&[Stored::Chunked, Stored::Contiguous, Stored::Chunked, Stored::Compact]),
-            chunk: dims.iter().zip(&max_dims).map(|(_, most)| 1 + numbers.below(10).min(most.unwrap_or(10).saturating_sub(1))).collect(),
+            chunk: dims
+                .iter()
+                .zip(&max_dims)
+                .map(|(_, most)| 1 + numbers.below(10).min(most.unwrap_or(10).saturating_sub(1)))
+                .collect(),
             max_dims,
             dims,
             filters: numbers.below(9),

@@ -61,8 +61,9 @@ fn blocks(dims: &[u64], wanted: &[[u16; 4]; 3]) -> (Selection, Vec<usize>) {
         let length = 1 + length % (size - start).min(4);
         let stride = length + stride % 4;
         let count = 1 + count % ((size - start - length) / stride + 1);
-        let places: Vec<u64> =
-            (0..count).flat_map(|at| (0..length).map(move |in_block| start + at * stride + in_block)).collect();
+        let places: Vec<u64> = (0..count)
+            .flat_map(|at| (0..length).map(move |in_block| start + at * stride + in_block))
+            .collect();
         offsets = offsets.iter().flat_map(|outer| places.iter().map(move |at| outer * size + at)).collect();
         starts.push(start);
         strides.push(stride);

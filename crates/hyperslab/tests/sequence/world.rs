@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hyperslab::vfd::Core;
 use hyperslab::{
-    Dataset, Dataspace, ErrorKind, File, FileOptions, Group, GroupOptions, LibraryVersion, LibverBounds, Link,
-    LinkTarget, Object, OpenOptions, Result,
+    Dataset, Dataspace, ErrorKind, File, FileOptions, Group, GroupOptions, LibraryVersion, LibverBounds,
+    Link, LinkTarget, Object, OpenOptions, Result,
 };
 use hyperslab_check::CheckOptions;
 
@@ -177,7 +177,8 @@ impl World {
     }
 
     fn make(&mut self, operation: &Operation) {
-        let (Operation::Group { parent, name, .. } | Operation::Dataset { parent, name, .. }) = operation else {
+        let (Operation::Group { parent, name, .. } | Operation::Dataset { parent, name, .. }) = operation
+        else {
             return;
         };
         let (path, parent) = self.group(*parent);
@@ -349,7 +350,8 @@ impl World {
             }
             Operation::RemoveMany { parent, keep } => {
                 let (path, node) = self.group(*parent);
-                let names: Vec<String> = self.nodes[node].links.keys().skip(*keep as usize).cloned().collect();
+                let names: Vec<String> =
+                    self.nodes[node].links.keys().skip(*keep as usize).cloned().collect();
                 names.iter().for_each(|name| self.remove(&path, node, name));
             }
             Operation::Rename { link, parent, name } => self.rename(*link, *parent, name),
