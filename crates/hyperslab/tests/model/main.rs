@@ -11,6 +11,8 @@
     reason = "in a test a panic is the report"
 )]
 
+mod judge;
+mod matrix;
 mod sequence;
 
 use proptest::prelude::*;
