@@ -1,5 +1,5 @@
 //! Free space across sessions and libraries: what one leaves the other uses.
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,12 +7,14 @@ use std::sync::Arc;
 use hyperslab_engine::format::FileSpaceStrategy;
 use hyperslab_engine::object::header_edit::{self, NewHeader};
 use hyperslab_engine::ops::OpenFile;
-use hyperslab_engine::store::{CreateOptions, FileSpace, SpaceKind, SpaceUsage, Store, StoreOptions};
-use hyperslab_engine::{Address, LibverBounds};
-use hyperslab_format::message::{GroupInfo, LinkInfo, MessageFlags};
+use hyperslab_engine::store::{CreateOptions, Edit, FileSpace, SpaceKind, SpaceUsage, Store, StoreOptions};
+use hyperslab_engine::{Address, ErrorKind, LibverBounds};
+use hyperslab_format::codec::Structure as _;
+use hyperslab_format::free_space::{FreeSpaceHeader, FreeSpaceSections, FreeSpaceSectionsContext};
+use hyperslab_format::message::{FileSpaceInfo, FreeSpaceManagers, GroupInfo, LinkInfo, MessageFlags};
 use hyperslab_format::superblock::SuperblockVersion;
 use hyperslab_testkit::referee::{self, Referee};
-use hyperslab_vfd::{Access, Sec2};
+use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
 /// Name for h5py, strategy, whether free space persists.
 const WAYS: [(&str, FileSpaceStrategy, bool); 6] = [
@@ -87,6 +89,13 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).unwrap().len()
 }
 
+/// What comes after each operation.
+fn finish(mut edit: Edit<'_>) {
+    if edit.is_crowded() {
+        edit.commit().unwrap();
+    }
+}
+
 /// Allocates, writes, frees and commits; frees everything in the end.
 fn stir(store: &Store) {
     let mut blocks: Vec<(SpaceKind, Address, u64)> = Vec::new();
@@ -110,18 +119,14 @@ fn stir(store: &Store) {
         if round % 10 == 9 {
             edit.commit().unwrap();
         } else {
-            if edit.is_crowded() {
-                edit.commit().unwrap();
-            }
+            finish(edit);
         }
     }
     let mut edit = store.edit().unwrap();
     for (kind, address, length) in blocks {
         edit.free(kind, address, length).unwrap();
     }
-    if edit.is_crowded() {
-        edit.commit().unwrap();
-    }
+    finish(edit);
 }
 
 /// Closes the file. Returns how its bytes are spread then.
@@ -186,6 +191,7 @@ fn files_of_the_referee_are_used_and_given_back() {
                 let usage = close(store);
                 assert_eq!(usage.pending, 0);
                 assert_eq!(usage.end, length(&path), "{way:?} {libver}");
+                drop(file);
                 hand_over(&referee, &path, way, true, usage.free);
             }
             if persist {
@@ -200,7 +206,15 @@ fn files_of_the_referee_are_used_and_given_back() {
 }
 
 fn create(path: &Path, strategy: FileSpaceStrategy, persist: bool, bounds: LibverBounds) -> Store {
-    let driver = Arc::new(Sec2::open(path, Access::Create).unwrap());
+    create_in(Arc::new(Sec2::open(path, Access::Create).unwrap()), strategy, persist, bounds)
+}
+
+fn create_in(
+    driver: Arc<dyn Driver>,
+    strategy: FileSpaceStrategy,
+    persist: bool,
+    bounds: LibverBounds,
+) -> Store {
     let file_space = FileSpace { strategy, persist, threshold: 1, page_size: 1024 };
     let file_space = match strategy {
         FileSpaceStrategy::Page => file_space,
@@ -241,5 +255,177 @@ fn new_files_are_used_by_the_referee() {
             hand_over(&referee, &path, way, false, usage.free);
             std::fs::remove_file(&path).unwrap();
         }
+    }
+}
+
+#[test]
+fn a_file_that_was_not_closed_says_nothing_of_free_space() {
+    let Some(referee) = referee::python() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    for way in WAYS.into_iter().filter(|(.., persist)| *persist) {
+        let path = dir.path().join("file.h5");
+        let arguments = [path.to_str().unwrap(), way.0, "true", "latest"];
+        assert!(numbers(&referee.run_script(MAKE, arguments).unwrap())[0] > 0);
+        let file = open(&path);
+        let store = &file.container.store;
+        stir(store);
+        let mut edit = store.edit().unwrap();
+        let address = edit.allocate(SpaceKind::RawData, 100).unwrap();
+        store.write_raw(address, &[1; 100]).unwrap();
+        edit.commit().unwrap();
+        // More is changed, and the program ends.
+        edit.free(SpaceKind::RawData, address, 100).unwrap();
+        let address = edit.allocate(SpaceKind::ObjectHeader, 300).unwrap();
+        edit.write(address, &[1; 300], "test").unwrap();
+        drop(edit);
+        std::mem::forget(file);
+        hand_over(&referee, &path, way, true, 0);
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// A message of version 0, as 1.10.0 wrote it: managers of old are taken over, and given back in that version.
+#[test]
+fn the_first_version_of_the_message_is_kept() {
+    let Some(referee) = referee::python() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("old.h5");
+    let store = create(&path, FileSpaceStrategy::FreeSpaceAndAggregators, false, LibverBounds::LATEST);
+    let mut edit = store.edit().unwrap();
+    let info =
+        FileSpaceInfo { version: 0, managers: Some(FreeSpaceManagers::NONE), ..FileSpaceInfo::DEFAULT };
+    let mut header = NewHeader::default();
+    header.push(&edit, &info, MessageFlags::MARK_IF_UNKNOWN | MessageFlags::DO_NOT_SHARE).unwrap();
+    let address = header_edit::create(&mut edit, &header).unwrap();
+    edit.change_superblock(|superblock| {
+        if let SuperblockVersion::New { extension, .. } = &mut superblock.version {
+            *extension = address;
+        }
+    })
+    .unwrap();
+    edit.close().unwrap();
+    drop(store);
+    for _ in 0..2 {
+        let file = open(&path);
+        let store = &file.container.store;
+        let mut edit = store.edit().unwrap();
+        let blocks = edit.allocate_blocks(SpaceKind::RawData, 3000, 3).unwrap();
+        edit.commit().unwrap();
+        edit.free(SpaceKind::RawData, blocks[0], 3000).unwrap();
+        edit.free(SpaceKind::RawData, blocks[1], 3000).unwrap();
+        drop(edit);
+        let usage = close(store);
+        assert!(usage.free >= 6000, "{usage:?}");
+        let again = open(&path);
+        assert_eq!(again.container.settings.file_space.unwrap().version, 0);
+        assert_eq!(again.container.store.edit().unwrap().usage().free, usage.free);
+    }
+    let code = "import h5py, sys; f = h5py.File(sys.argv[1], 'r+'); f['a'] = range(300); print(f['a'][299])";
+    assert_eq!(referee.run_script(code, [&path]).unwrap().trim(), "299");
+}
+
+fn bytes_of(driver: &Core) -> Vec<u8> {
+    let mut bytes = vec![0; usize::try_from(driver.len().unwrap()).unwrap()];
+    driver.read_at(0, &mut bytes).unwrap();
+    bytes
+}
+
+/// A file with managers of free space, in memory.
+fn with_managers(strategy: FileSpaceStrategy) -> Vec<u8> {
+    let driver = Arc::new(Core::from_vec("new", Vec::new()));
+    let store = create_in(Arc::clone(&driver) as _, strategy, true, LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    for kind in [SpaceKind::RawData, SpaceKind::BTree] {
+        let blocks: Vec<Address> = (1..5).map(|number| edit.allocate(kind, 100 * number).unwrap()).collect();
+        edit.free(kind, blocks[0], 100).unwrap();
+        edit.free(kind, blocks[2], 300).unwrap();
+    }
+    edit.close().unwrap();
+    bytes_of(&driver)
+}
+
+fn open_image(bytes: Vec<u8>) -> Result<OpenFile, hyperslab_engine::Error> {
+    OpenFile::open(Arc::new(Core::from_vec("image", bytes)), writing())
+}
+
+#[test]
+fn damaged_managers_are_refused_or_harmless() {
+    for strategy in [FileSpaceStrategy::FreeSpaceAndAggregators, FileSpaceStrategy::Page] {
+        let bytes = with_managers(strategy);
+        assert!(open_image(bytes.clone()).unwrap().container.store.edit().unwrap().usage().free >= 800);
+        // What is not zero is metadata.
+        for at in (0..bytes.len()).filter(|at| bytes[*at] != 0) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << (at % 8);
+            if let Ok(file) = open_image(damaged) {
+                let mut edit = file.container.store.edit().unwrap();
+                drop(edit.allocate(SpaceKind::RawData, 100));
+                drop(edit.close());
+                // Another attempt to close it would only fail again.
+                std::mem::forget(file);
+            }
+        }
+    }
+}
+
+/// Checksums are right, sections are not.
+#[test]
+fn sections_that_cannot_be_are_refused() {
+    let bytes = with_managers(FileSpaceStrategy::FreeSpaceAndAggregators);
+    let end = bytes.len() as u64;
+    for (offset, size) in [(0, 48), (end - 10, 100), (200, 600), (u64::from(u32::MAX), 1)] {
+        let driver = Arc::new(Core::from_vec("image", bytes.clone()));
+        let file = OpenFile::open(Arc::clone(&driver) as _, writing()).unwrap();
+        let (store, params) = (&file.container.store, file.container.params());
+        let address = file.container.settings.file_space.unwrap().managers.unwrap().small[2];
+        let mut header: FreeSpaceHeader = store.get(address, &params).unwrap();
+        let context = FreeSpaceSectionsContext::new(&header, address, 0, params).unwrap();
+        let mut list: FreeSpaceSections = store.get(header.list, &context).unwrap();
+        list.sections.truncate(1);
+        list.sections[0].offset = offset;
+        list.sections[0].size = size;
+        let context = list.arrange(&mut header, address, 0, params).unwrap();
+        let mut edit = store.edit().unwrap();
+        edit.write(header.list, &list.encode(&context).unwrap(), "list").unwrap();
+        edit.write(address, &header.encode(&params).unwrap(), "header").unwrap();
+        edit.commit().unwrap();
+        drop(edit);
+        let error = open_image(bytes_of(&driver)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{offset} {size}: {error}");
+    }
+}
+
+#[test]
+fn deleting_and_rewriting_does_not_make_the_file_grow() {
+    for (strategy, persist) in [
+        (FileSpaceStrategy::FreeSpaceAndAggregators, false),
+        (FileSpaceStrategy::FreeSpaceAndAggregators, true),
+        (FileSpaceStrategy::Page, true),
+    ] {
+        let driver = Arc::new(Core::from_vec("new", Vec::new()));
+        let store = create_in(Arc::clone(&driver) as _, strategy, persist, LibverBounds::DEFAULT);
+        let make = || {
+            let mut edit = store.edit().unwrap();
+            let header = edit.allocate(SpaceKind::ObjectHeader, 300).unwrap();
+            let data = edit.allocate(SpaceKind::RawData, 800).unwrap();
+            store.write_raw(data, &[3; 800]).unwrap();
+            finish(edit);
+            (header, data)
+        };
+        let mut objects: Vec<(Address, Address)> = (0..1000).map(|_| make()).collect();
+        store.edit().unwrap().commit().unwrap();
+        let first = driver.len().unwrap();
+        for _ in 0..3 {
+            for object in &mut objects {
+                let mut edit = store.edit().unwrap();
+                edit.free(SpaceKind::ObjectHeader, object.0, 300).unwrap();
+                edit.free(SpaceKind::RawData, object.1, 800).unwrap();
+                finish(edit);
+                *object = make();
+            }
+        }
+        store.edit().unwrap().close().unwrap();
+        let last = driver.len().unwrap();
+        assert!(last <= first + first / 20, "{strategy:?}: {first} grew to {last}");
     }
 }

@@ -182,6 +182,11 @@ impl GlobalHeapCollection {
         align(length).saturating_add(2 * header_size(params)).max(GLOBAL_HEAP_MIN_SIZE)
     }
 
+    /// Bytes that an object of `length` bytes takes in a collection.
+    pub fn object_size(length: usize, params: FileParams) -> usize {
+        align(length).saturating_add(header_size(params))
+    }
+
     /// Bytes of the whole collection.
     pub fn len(&self) -> usize {
         self.bytes.len()
@@ -242,24 +247,31 @@ impl GlobalHeapCollection {
         let prefix = header_size(self.params);
         let need = align(data.len()).saturating_add(prefix);
         let Some(index) = index.filter(|_| need <= self.free_space()) else { return Ok(None) };
-        let mut writer = Writer::new("global heap object");
-        writer.u16(index);
-        writer.u16(1);
-        writer.zeros(4);
-        writer.length(self.params, data.len() as u64, "object size");
-        writer.pad_to(prefix, "object size");
-        writer.bytes(data);
-        writer.pad_to(need, "object size");
-        let image = writer.finish()?;
         let start = self.used;
-        if let Some(to) = self.bytes.get_mut(start..start.saturating_add(need)) {
-            to.copy_from_slice(&image);
+        // Nothing is allocated here: a million strings come this way.
+        let (index_bytes, length_bytes) = (index.to_le_bytes(), (data.len() as u64).to_le_bytes());
+        let width = self.params.length_width().min(length_bytes.len());
+        let (length_bytes, above) = length_bytes.split_at(width);
+        if above.iter().any(|byte| *byte != 0) {
+            let got = data.len().to_string();
+            return Err(FormatError::Encode { structure: Self::NAME, field: "object size", got });
+        }
+        let place_in_bytes = self.bytes.get_mut(start..start.saturating_add(need));
+        if let Some((header, contents)) = place_in_bytes.and_then(|bytes| bytes.split_at_mut_checked(prefix))
+            && let Some((contents, padding)) = contents.split_at_mut_checked(data.len())
+        {
+            header.fill(0);
+            let [low, high] = index_bytes;
+            let fields = [low, high, 1, 0, 0, 0, 0, 0].into_iter().chain(length_bytes.iter().copied());
+            header.iter_mut().zip(fields).for_each(|(to, from)| *to = from);
+            contents.copy_from_slice(data);
+            padding.fill(0);
         }
         let data_start = start.saturating_add(prefix);
         let data = data_start..data_start.saturating_add(data.len());
         self.objects.insert(place, GlobalHeapObject { index, reference_count: 1, data });
         self.used = start.saturating_add(need);
-        self.write_free_space()?;
+        self.write_free_header()?;
         Ok(Some(index))
     }
 
@@ -268,23 +280,35 @@ impl GlobalHeapCollection {
     /// # Errors
     /// Never for a collection that was decoded or made by [`new`](Self::new).
     pub fn remove(&mut self, index: u32) -> Result<bool> {
-        let Some(object) = self.object(index).cloned() else { return Ok(false) };
-        let start = object.data.start.saturating_sub(header_size(self.params));
-        let end = align(object.data.end).min(self.used);
-        let length = end.saturating_sub(start);
-        if end <= self.bytes.len() && start <= end {
-            self.bytes.copy_within(end..self.used, start);
+        if self.object(index).is_none() {
+            return Ok(false);
         }
-        self.objects.retain(|other| other.index != object.index);
-        for other in &mut self.objects {
-            if other.data.start >= end {
-                let shifted = other.data.start.saturating_sub(length)..other.data.end.saturating_sub(length);
-                other.data = shifted;
-            }
-        }
-        self.used = self.used.saturating_sub(length);
-        self.write_free_space()?;
+        self.retain(|other| u32::from(other) != index)?;
         Ok(true)
+    }
+
+    /// Removes the objects whose numbers `keep` declines, and moves the others up.
+    ///
+    /// # Errors
+    /// Never for a collection that was decoded or made by [`new`](Self::new).
+    pub fn retain(&mut self, mut keep: impl FnMut(u16) -> bool) -> Result<()> {
+        let prefix = header_size(self.params);
+        self.objects.retain(|object| keep(object.index));
+        let mut order: Vec<&mut GlobalHeapObject> = self.objects.iter_mut().collect();
+        order.sort_by_key(|object| object.data.start);
+        let mut used = prefix;
+        for object in order {
+            let start = object.data.start.saturating_sub(prefix);
+            let end = align(object.data.end).min(self.used);
+            if used < start && start <= end && end <= self.bytes.len() {
+                self.bytes.copy_within(start..end, used);
+            }
+            let (data, length) = (used.saturating_add(prefix), object.data.len());
+            object.data = data..data.saturating_add(length);
+            used = used.saturating_add(end.saturating_sub(start));
+        }
+        self.used = used;
+        self.write_free_space()
     }
 
     /// Sets the reference count of object `index`; whether there is one.
@@ -321,17 +345,24 @@ impl GlobalHeapCollection {
 
     /// Zeroes the free space and writes object 0, if its header fits.
     fn write_free_space(&mut self) -> Result<()> {
-        let free = self.free_space();
-        let prefix = header_size(self.params);
-        let mut writer = Writer::new("global heap object");
-        if free >= prefix {
-            writer.zeros(8);
-            writer.length(self.params, free as u64, "object size");
+        if let Some(free) = self.bytes.get_mut(self.used..) {
+            free.fill(0);
         }
-        writer.pad_to(free, "object size");
-        let image = writer.finish()?;
-        if let Some(to) = self.bytes.get_mut(self.used..) {
-            to.copy_from_slice(&image);
+        self.write_free_header()
+    }
+
+    /// Writes object 0, if its header fits.
+    fn write_free_header(&mut self) -> Result<()> {
+        let (free, prefix) = (self.free_space(), header_size(self.params));
+        let length_bytes = (free as u64).to_le_bytes();
+        let header = self.bytes.get_mut(self.used..).and_then(|rest| rest.get_mut(..prefix));
+        if let Some((fields, length)) = header.and_then(|header| header.split_at_mut_checked(8)) {
+            fields.fill(0);
+            length.fill(0);
+            let width = self.params.length_width();
+            length.iter_mut().zip(length_bytes).take(width).for_each(|(to, from)| *to = from);
+        } else if let Some(rest) = self.bytes.get_mut(self.used..) {
+            rest.fill(0);
         }
         Ok(())
     }

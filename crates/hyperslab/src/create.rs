@@ -78,7 +78,19 @@ impl FileOptions {
         self
     }
 
-    /// How space in the file is managed. Other ways than the default need a file that 1.10 and later open.
+    /// How the file manages its space: as HDF5 1.8 does by default. Anything else needs files that only 1.10 and later
+    /// open.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds};
+    /// let space = FileSpace { strategy: FileSpaceStrategy::Page, persist: true, threshold: 1, page_size: 4096 };
+    /// let file = FileOptions::new()
+    ///     .libver(LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST)?)
+    ///     .file_space(space)
+    ///     .create_in_memory()?;
+    /// assert_eq!(file.info().file_space, space);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     #[must_use]
     pub fn file_space(mut self, space: FileSpace) -> Self {
         self.create.file_space = space.stored();
@@ -201,8 +213,8 @@ impl File {
         if self.is_writable() { self.root().file().flush() } else { Ok(()) }
     }
 
-    /// Writes everything that was changed, and says if that fails. A file that is dropped is flushed too, but errors
-    /// are only logged.
+    /// Writes everything that was changed, cuts off what is free at the end, stores what else is free where the file
+    /// asks for it, and says if any of that fails. A file that is dropped is closed too, but errors are only logged.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).

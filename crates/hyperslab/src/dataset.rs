@@ -15,6 +15,7 @@ mod field;
 mod memory;
 mod view;
 mod write;
+mod write_more;
 
 use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::{Error, Result};

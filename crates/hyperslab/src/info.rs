@@ -4,6 +4,7 @@ use hyperslab_engine::format::FileSpaceStrategy as StoredStrategy;
 use hyperslab_engine::index::shared_messages::SharedMessages;
 use hyperslab_engine::object::container::Container;
 use hyperslab_engine::object::header::ObjectHeader;
+use hyperslab_engine::store::FileSpace as StoredSpace;
 use hyperslab_vfd::DriverKind;
 
 /// What a file's superblock and its extension say.
@@ -94,19 +95,15 @@ impl FileInfo {
 }
 
 impl FileSpace {
-    /// What the engine is told of a new file.
-    pub(crate) fn stored(self) -> hyperslab_engine::store::FileSpace {
-        hyperslab_engine::store::FileSpace {
-            strategy: match self.strategy {
-                FileSpaceStrategy::FreeSpaceAndAggregators => StoredStrategy::FreeSpaceAndAggregators,
-                FileSpaceStrategy::Page => StoredStrategy::Page,
-                FileSpaceStrategy::Aggregators => StoredStrategy::Aggregators,
-                FileSpaceStrategy::None => StoredStrategy::None,
-            },
-            persist: self.persist,
-            threshold: self.threshold,
-            page_size: self.page_size,
-        }
+    pub(crate) fn stored(self) -> StoredSpace {
+        let strategy = match self.strategy {
+            FileSpaceStrategy::FreeSpaceAndAggregators => StoredStrategy::FreeSpaceAndAggregators,
+            FileSpaceStrategy::Page => StoredStrategy::Page,
+            FileSpaceStrategy::Aggregators => StoredStrategy::Aggregators,
+            FileSpaceStrategy::None => StoredStrategy::None,
+        };
+        let Self { persist, threshold, page_size, .. } = self;
+        StoredSpace { strategy, persist, threshold, page_size }
     }
 
     fn of(container: &Container) -> Self {

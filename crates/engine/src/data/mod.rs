@@ -20,6 +20,7 @@ mod origin;
 mod parallel;
 mod reference;
 mod variable;
+pub mod variable_writer;
 pub mod virtual_;
 
 pub use chunk_cache::ChunkCache;

@@ -378,11 +378,17 @@ impl<'a> ByName<'a> {
 
     fn compare(&mut self, record: &[u8]) -> Result<Ordering, FormatError> {
         let kind = self.dense.kind;
-        let entry = kind.entry(record)?;
-        match entry.hash.cmp(&self.hash) {
-            Ordering::Equal if self.known == Some(entry.id) => return Ok(Ordering::Equal),
+        let hash = match kind {
+            DenseKind::Links => LinkNameRecord::hash_in(record)?,
+            DenseKind::Attributes => AttributeNameRecord::hash_in(record)?,
+        };
+        match hash.cmp(&self.hash) {
             Ordering::Equal => {}
             other => return Ok(other),
+        }
+        let entry = kind.entry(record)?;
+        if self.known == Some(entry.id) {
+            return Ok(Ordering::Equal);
         }
         let body = self.dense.body(self.container, &entry).map_err(|error| {
             self.failure = Some(error);

@@ -34,8 +34,11 @@ impl OpenFile {
             return Ok(());
         }
         let address = header.address();
-        self.forget_dataset(address);
-        let mut writer = DatasetWriter::open(self, address)?;
+        // Whoever was writing to it knows of room that its header does not mention yet.
+        let mut writer = match self.take_writer(address) {
+            Some(writer) => writer,
+            None => DatasetWriter::open(self, address)?,
+        };
         match writer.description().layout.layout {
             // What other datasets hold is theirs.
             Layout::Virtual(_) => Ok(()),

@@ -5,12 +5,14 @@ mod copy;
 mod create;
 mod dataset;
 mod dataset_create;
+mod dataset_front;
 mod dataset_write;
 mod delete;
 mod heap;
 mod members;
 mod open;
 mod raw_files;
+mod variable_write;
 mod virtual_;
 mod writers;
 

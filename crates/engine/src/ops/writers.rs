@@ -79,6 +79,38 @@ impl OpenFile {
         self.with_writer(edit, dataset, |writer, edit| writer.append(self, edit, axis, dims, from))
     }
 
+    /// As [`append_to_dataset`](Self::append_to_dataset), at the front.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::prepend`].
+    pub fn prepend_to_dataset(
+        &self,
+        edit: &mut Edit<'_>,
+        dataset: Address,
+        axis: usize,
+        dims: &[u64],
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        self.with_writer(edit, dataset, |writer, edit| writer.prepend(self, edit, axis, dims, from))
+    }
+
+    /// Puts the stored bytes of a chunk in place of the one that holds an element.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::write_stored_chunk`].
+    pub fn write_stored_chunk(
+        &self,
+        edit: &mut Edit<'_>,
+        dataset: Address,
+        element: &[u64],
+        bytes: &[u8],
+        filter_mask: u32,
+    ) -> Result<()> {
+        self.with_writer(edit, dataset, |writer, edit| {
+            writer.write_stored_chunk(self, edit, element, bytes, filter_mask)
+        })
+    }
+
     /// Makes sure that whoever reads the dataset finds everything in the file.
     ///
     /// # Errors
@@ -87,7 +119,7 @@ impl OpenFile {
         if !self.container.store.is_writable() {
             return Ok(());
         }
-        let waits = self.writers.known.lock().get(&dataset).is_some_and(|writer| writer.is_ahead());
+        let waits = self.writers.known.lock().get(&dataset).is_some_and(DatasetWriter::is_ahead);
         if !waits {
             return Ok(());
         }
@@ -114,35 +146,29 @@ impl OpenFile {
         self.flush_in(&mut self.container.store.edit()?)
     }
 
-    /// As [`flush`](Self::flush), and the file is left as short as it can be, with what is free in it stored where it
-    /// asks for that.
+    /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn close(&self) -> Result<()> {
         let mut edit = self.container.store.edit()?;
-        for writer in self.writers.known.lock().values_mut() {
-            writer.flush(self, &mut edit)?;
-        }
+        self.flush_writers(&mut edit)?;
         edit.close()
     }
 
-    fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
-        for writer in self.writers.known.lock().values_mut() {
-            writer.flush(self, edit)?;
-        }
-        edit.commit()
-    }
-
-    /// Lets the file's structures say all that was written, before a change reads them.
     pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
         self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
     }
 
-    /// Forgets what is known of a dataset that is no more.
-    pub fn forget_dataset(&self, dataset: Address) {
-        self.writers.known.lock().remove(&dataset);
+    fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.flush_writers(edit)?;
+        edit.commit()
+    }
+
+    /// The writer of a dataset that is about to be no more, if it has one; nothing of the dataset is kept in memory.
+    pub fn take_writer(&self, dataset: Address) -> Option<DatasetWriter> {
         self.resources.chunks.clear();
+        self.writers.known.lock().remove(&dataset)
     }
 }
 

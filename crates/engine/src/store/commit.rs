@@ -219,3 +219,86 @@ impl Store {
         self.unsaved.addresses().into_iter().try_for_each(|address| self.save(address))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hyperslab_vfd::{Core, Driver as _};
+
+    use super::*;
+    use crate::store::{CreateOptions, StoreOptions};
+    use crate::versions::LibverBounds;
+
+    const MIB: u64 = 1 << 20;
+
+    fn small_buffers() -> StoreOptions {
+        let write = Some(LibverBounds::DEFAULT);
+        StoreOptions { write, uncommitted: MIB, page_buffer: MIB, ..StoreOptions::default() }
+    }
+
+    /// Bytes of a piece of `length` bytes, each other than in the piece before.
+    fn piece(number: u64, length: usize) -> Vec<u8> {
+        vec![u8::try_from(number % 251).unwrap(); length]
+    }
+
+    #[test]
+    fn a_long_operation_takes_little_memory() {
+        let driver = Arc::new(Core::from_vec("new", Vec::new()));
+        let store =
+            Store::create(Arc::clone(&driver) as _, &CreateOptions::default(), small_buffers()).unwrap();
+        let mut edit = store.edit().unwrap();
+        let mut pieces = Vec::new();
+        for number in 0..4000_u64 {
+            let kind = if number % 2 == 0 { SpaceKind::RawData } else { SpaceKind::BTree };
+            let address = edit.allocate(kind, 5000).unwrap();
+            if number % 2 == 0 {
+                store.write_raw(address, &piece(number, 5000)).unwrap();
+            } else {
+                edit.write(address, &piece(number, 5000), "test").unwrap();
+            }
+            pieces.push(address);
+            assert!(store.pages.changed_bytes() <= 3 * MIB, "{number}");
+        }
+        for (number, address) in (0..).zip(&pieces) {
+            assert_eq!(store.read_raw_vec(*address, 5000).unwrap(), piece(number, 5000));
+        }
+        edit.commit().unwrap();
+        let again = Store::open(driver, StoreOptions::default()).unwrap();
+        for (number, address) in (0..).zip(&pieces) {
+            assert_eq!(again.read_raw_vec(*address, 5000).unwrap(), piece(number, 5000));
+        }
+    }
+
+    #[test]
+    fn nothing_committed_changes_before_the_next_commit() {
+        let driver = Arc::new(Core::from_vec("new", Vec::new()));
+        let store =
+            Store::create(Arc::clone(&driver) as _, &CreateOptions::default(), small_buffers()).unwrap();
+        let mut edit = store.edit().unwrap();
+        let blocks = edit.allocate_blocks(SpaceKind::BTree, 5000, 1000).unwrap();
+        for (number, address) in (0..).zip(&blocks) {
+            edit.write(*address, &piece(number, 5000), "test").unwrap();
+        }
+        edit.commit().unwrap();
+        let length = driver.len().unwrap();
+        let committed = |driver: &Core| {
+            let mut bytes = vec![0; usize::try_from(length).unwrap()];
+            driver.read_at(0, &mut bytes).unwrap();
+            bytes
+        };
+        let before = committed(&driver);
+        for (number, address) in (0..).zip(&blocks) {
+            edit.write(*address, &piece(number + 7, 5000), "test").unwrap();
+            if number % 3 == 0 {
+                edit.free(SpaceKind::BTree, *address, 5000).unwrap();
+            }
+            let other = edit.allocate(SpaceKind::RawData, 7000).unwrap();
+            store.write_raw(other, &piece(9, 7000)).unwrap();
+        }
+        assert!(driver.len().unwrap() > length, "new pages are written early");
+        assert!(before == committed(&driver));
+        edit.commit().unwrap();
+        assert!(before != committed(&driver));
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,10 +14,33 @@ use crate::error::Result;
 /// Changed blocks by their address.
 #[derive(Debug, Default)]
 pub(crate) struct Unsaved {
-    blocks: RwLock<HashMap<Address, Block>>,
+    blocks: RwLock<HashMap<Address, Block, BuildHasherDefault<AddressHasher>>>,
     /// How many there are: readers of files that nobody writes never touch the lock.
     count: AtomicUsize,
     bytes: AtomicUsize,
+}
+
+/// Addresses are looked up for every node of a walk, and nobody gains by choosing them so that they meet: at worst
+/// their own file is slow to write. One multiplication spreads them.
+#[derive(Debug, Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        let product = u128::from(self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let [low, high] = [product & u128::from(u64::MAX), product >> 64];
+        self.0 = u64::try_from(low ^ high).unwrap_or(0);
+    }
 }
 
 /// A changed block.

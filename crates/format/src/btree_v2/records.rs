@@ -193,6 +193,19 @@ pub struct LinkNameRecord {
     pub heap_id: [u8; 7],
 }
 
+impl LinkNameRecord {
+    /// The hash alone, which nearly every comparison of a search is decided by.
+    ///
+    /// # Errors
+    /// If bytes are missing.
+    pub fn hash_in(record: &[u8]) -> Result<u32> {
+        match record.first_chunk() {
+            Some(hash) => Ok(u32::from_le_bytes(*hash)),
+            None => Self::decode(record, ()).map(|record| record.hash),
+        }
+    }
+}
+
 impl BTreeV2Record for LinkNameRecord {
     const NAME: &'static str = "link name record";
     type Context = ();
@@ -250,6 +263,19 @@ pub struct AttributeNameRecord {
     pub creation_order: u32,
     /// [`checksum`](crate::codec::checksum) of the name.
     pub hash: u32,
+}
+
+impl AttributeNameRecord {
+    /// The hash alone, which nearly every comparison of a search is decided by.
+    ///
+    /// # Errors
+    /// If bytes are missing.
+    pub fn hash_in(record: &[u8]) -> Result<u32> {
+        match record.last_chunk() {
+            Some(hash) => Ok(u32::from_le_bytes(*hash)),
+            None => Self::decode(record, ()).map(|record| record.hash),
+        }
+    }
 }
 
 impl BTreeV2Record for AttributeNameRecord {
@@ -507,6 +533,8 @@ mod tests {
     fn links() {
         let name = LinkNameRecord { hash: 0x0403_0201, heap_id: *b"0123456" };
         same(&name, (), b"\x01\x02\x03\x040123456");
+        assert_eq!(LinkNameRecord::hash_in(b"\x01\x02\x03\x040123456").unwrap(), name.hash);
+        assert!(LinkNameRecord::hash_in(b"\x01").is_err());
         let order = LinkCreationOrderRecord { creation_order: -2, heap_id: *b"0123456" };
         same(&order, (), b"\xfe\xff\xff\xff\xff\xff\xff\xff0123456");
     }
@@ -520,6 +548,9 @@ mod tests {
             hash: 0x0403_0201,
         };
         same(&name, (), b"01234567\x02\x03\x00\x00\x00\x01\x02\x03\x04");
+        let bytes = b"01234567\x02\x03\x00\x00\x00\x01\x02\x03\x04";
+        assert_eq!(AttributeNameRecord::hash_in(bytes).unwrap(), name.hash);
+        assert!(AttributeNameRecord::hash_in(b"\x01").is_err());
         let order =
             AttributeCreationOrderRecord { heap_id: *b"01234567", message_flags: 0, creation_order: 3 };
         same(&order, (), b"01234567\x00\x03\x00\x00\x00");

@@ -11,7 +11,9 @@ use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, FilterSpec, Pipelin
 use super::data::ArrayData;
 use crate::datatype::convert::Conversions;
 use crate::group_edit::insert;
-use crate::{AllocationTime, Dataset, Dataspace, Datatype, FillTime, Group, H5Type, NamedDatatype};
+use crate::{
+    AllocationTime, CharacterSet, Dataset, Dataspace, Datatype, FillTime, Group, H5Type, NamedDatatype,
+};
 
 /// Bytes that a chunk of one's own choice has about.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -296,6 +298,19 @@ impl DatasetBuilder {
         self.dims.get_or_insert_with(|| array.dims());
         let dataset = self.create()?;
         dataset.write(array)?;
+        Ok(dataset)
+    }
+
+    /// Makes the dataset and writes texts to all of it, as strings of variable length unless another type was given.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create) and [`Dataset::write_strings`].
+    pub fn write_strings<S: AsRef<str>>(mut self, texts: &[S]) -> Result<Dataset> {
+        let width = self.group.file().container.params().size_of_offsets;
+        self.datatype.get_or_insert_with(|| Datatype::variable_string(CharacterSet::Utf8, width));
+        self.dims.get_or_insert_with(|| vec![texts.len() as u64]);
+        let dataset = self.create()?;
+        dataset.write_strings(texts)?;
         Ok(dataset)
     }
 

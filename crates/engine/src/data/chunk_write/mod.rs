@@ -41,11 +41,25 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
+    /// Gives all chunks that there may ever be their room at once, if the index wants that and they have none yet: first byte
+    /// and bytes. They are zeros if `zeroed`.
+    fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
+        Ok(None)
+    }
+
+    /// Whether chunks have their room for ever, so that [`remove`](Self::remove) takes none out.
+    fn keeps_all(&self) -> bool {
+        false
+    }
+
     /// The layout message, if it is to say other than `before`.
     fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout>;
 
     /// Gives the room of all chunks and of the index back.
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()>;
+
+    /// Gives all chunks coordinates that are greater by `count` along a dimension.
+    fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()>;
 
     /// Visits all chunks.
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()>;
@@ -129,6 +143,29 @@ impl ChunkWriter {
         cache: &ChunkCache,
     ) -> Result<()> {
         self.flush_pending(&mut Writing { edit, table, cache })
+    }
+
+    /// Puts the stored bytes of a chunk in place of the one that holds an element.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if there is no such element, or if a chunk without filters has another length.
+    pub fn put_stored(
+        &mut self,
+        edit: &mut Edit<'_>,
+        table: &mut dyn ChunkTable,
+        cache: &ChunkCache,
+        element: &[u64],
+        bytes: &[u8],
+        filter_mask: u32,
+    ) -> Result<()> {
+        let (scaled, _) = self.source.grid.locate(element)?;
+        if self.source.is_stored_plainly(&scaled)? && bytes.len() != self.source.chunk_bytes {
+            let (got, size) = (bytes.len(), self.source.chunk_bytes);
+            return Err(Error::Misuse(format!("{got} bytes for a chunk of {size} that passes no filter")));
+        }
+        self.pending.remove(&scaled);
+        let mut writing = Writing { edit, table, cache };
+        store_chunks::encoded(&self.source, &mut writing, vec![(scaled, bytes.to_vec(), filter_mask)])
     }
 
     fn flush_pending(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Chunks when a dataset changes its shape, or gets its space before it is written.
 
 use hyperslab_dataspace::{ChunkGrid, Dims, Placement, Region, copy_box};
+use hyperslab_format::codec::Address;
 
 use super::super::ChunkCache;
 use super::super::chunk_index::ChunkLocation;
@@ -25,6 +26,17 @@ impl ChunkWriter {
     ) -> Result<()> {
         let mut writing = Writing { edit, table, cache };
         self.flush_pending(&mut writing)?;
+        let zeroed = fill && self.source.fill.is_zero();
+        if let Some((start, bytes)) = writing.table.reserve(writing.edit, zeroed)?
+            && fill
+            && !zeroed
+        {
+            let chunk = filled(&self.source, true)?;
+            for offset in (0..bytes).step_by(chunk.len().max(1)) {
+                let address = start.checked_add(offset).unwrap_or(Address::UNDEFINED);
+                writing.edit.store().write_raw(address, &chunk)?;
+            }
+        }
         let all = Region::whole(self.source.grid.extent());
         let mut chunks = self.source.grid.chunks_in(&all)?.peekable();
         // Filters give the same for every chunk of fill values.
@@ -115,6 +127,26 @@ impl ChunkWriter {
             }
         }
         self.source.grid = after;
+        if writing.table.keeps_all() {
+            self.blank_new(&mut writing, &before)?;
+        }
+        Ok(())
+    }
+
+    /// Makes chunks that the dataset did not have before read as fill value: those that keep their room for ever may
+    /// hold what they did in a larger shape.
+    fn blank_new(&self, writing: &mut Writing<'_, '_>, before: &ChunkGrid) -> Result<()> {
+        let (store, grid) = (writing.edit.store(), &self.source.grid);
+        let chunk = filled(&self.source, true)?;
+        for scaled in grid.chunks_in(&Region::whole(grid.extent()))? {
+            if scaled.iter().zip(before.counts()).all(|(at, count)| at < count) {
+                continue;
+            }
+            if let Some(place) = writing.table.get(store, &scaled)? {
+                writing.cache.remove((self.source.owner, place.address));
+                store.write_raw(place.address, &chunk)?;
+            }
+        }
         Ok(())
     }
 

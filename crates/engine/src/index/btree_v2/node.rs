@@ -197,6 +197,19 @@ impl BTreeV2 {
         Ok((path, false))
     }
 
+    /// The record that `compare` finds `Equal`, of which there is one at most.
+    ///
+    /// # Errors
+    /// Those of `compare` and of reading nodes.
+    pub fn get(&self, store: &Store, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
+        let (path, found) = self.search(store, compare)?;
+        let Some(step) = path.last().filter(|_| found) else { return Ok(None) };
+        let node = self.keep(store, step.level, step.child)?;
+        let start = step.position.saturating_mul(self.layout.record_size());
+        let end = start.saturating_add(self.layout.record_size());
+        Ok(node.records().get(start..end).map(<[u8]>::to_vec))
+    }
+
     /// A child of a node that says it has one there.
     pub(super) fn child_at(&self, node: &Kept, position: usize, address: Address) -> Result<BTreeV2Child> {
         node.children().get(position).copied().ok_or_else(|| {

@@ -112,6 +112,8 @@ impl Run<'_> {
                 let there = tree.modify(edit, &mut by_key(key), change).unwrap().is_some();
                 assert_eq!(there, model.contains_key(&key));
                 model.entry(key).and_modify(|old| *old = value);
+                let there = tree.get(edit.store(), &mut by_key(key)).unwrap();
+                assert_eq!(there, model.get(&key).map(|value| record(key, *value).to_vec()));
             }
             Step::Remove(key) => {
                 let expected = model.remove(&key).map(|value| record(key, value).to_vec());

@@ -209,14 +209,12 @@ fn put_free(edit: &mut Edit<'_>, heap: &mut FractalHeap, free: FreeSections) -> 
     manager.unserialized_sections = totals.derived;
     let used = manager.list_size(totals.sizes, totals.runs, heap.table.offset_width(), params);
     manager.list_used = used;
-    if !manager.list.is_defined() || used > manager.list_allocated {
-        // Room for some more, so that not every section moves the list.
-        let length = used.saturating_add(used / 4);
-        let list = edit.allocate(LIST_SPACE, length)?;
+    if !manager.list.is_defined() || used != manager.list_allocated {
+        // libhdf5 cannot change a list that has more room than it needs ("size of entry changed").
         if manager.list.is_defined() {
             edit.free(LIST_SPACE, manager.list, manager.list_allocated)?;
         }
-        (manager.list, manager.list_allocated) = (list, length);
+        (manager.list, manager.list_allocated) = (edit.allocate(LIST_SPACE, used)?, used);
     }
     if let Some(context) = list_context(heap, &manager, edit.store())? {
         edit.put(manager.list, &context, free);

@@ -220,7 +220,7 @@ impl HeaderEditor {
             }
             Prefix::V2(_) if new.reference_count != 1 => {
                 let body = ReferenceCount { count: new.reference_count }.to_bytes(self.params)?;
-                self.add_first(MessageType::REFERENCE_COUNT, MessageFlags::empty(), &body);
+                self.add_first(MessageType::REFERENCE_COUNT, MessageFlags::DO_NOT_SHARE, &body);
             }
             Prefix::V2(_) => {}
         }

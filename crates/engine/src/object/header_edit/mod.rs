@@ -304,7 +304,7 @@ impl HeaderEditor {
             Prefix::V2(_) if count == 1 => {
                 self.remove_messages(MessageType::REFERENCE_COUNT, |_| true);
             }
-            Prefix::V2(_) => self.set(&ReferenceCount { count }, MessageFlags::empty())?,
+            Prefix::V2(_) => self.set(&ReferenceCount { count }, MessageFlags::DO_NOT_SHARE)?,
         }
         Ok(())
     }

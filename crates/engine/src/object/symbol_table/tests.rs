@@ -66,16 +66,15 @@ impl Look<'_> {
         let mut greatest = None;
         for (number, child) in node.children.iter().enumerate() {
             let (before, behind) = (keys[number], keys[number + 1]);
-            greatest = match node.level.checked_sub(1) {
-                Some(below) => self.node(*child, Some(below), Some((before, behind))),
-                None => {
-                    let context = node_context(self.container);
-                    let leaf: Arc<SymbolTableNode> = self.container.store.shared(*child, &context).unwrap();
-                    assert!(leaf.entries.len() <= context.capacity());
-                    let first = self.heap.name(leaf.entries.first().unwrap().name_offset).unwrap();
-                    assert!(self.heap.name(before).unwrap() < first);
-                    Some(self.heap.name(leaf.entries.last().unwrap().name_offset).unwrap().to_vec())
-                }
+            greatest = if let Some(below) = node.level.checked_sub(1) {
+                self.node(*child, Some(below), Some((before, behind)))
+            } else {
+                let context = node_context(self.container);
+                let leaf: Arc<SymbolTableNode> = self.container.store.shared(*child, &context).unwrap();
+                assert!(leaf.entries.len() <= context.capacity());
+                let first = self.heap.name(leaf.entries.first().unwrap().name_offset).unwrap();
+                assert!(self.heap.name(before).unwrap() < first);
+                Some(self.heap.name(leaf.entries.last().unwrap().name_offset).unwrap().to_vec())
             };
             assert_eq!(
                 greatest.as_deref().unwrap(),
@@ -186,7 +185,7 @@ proptest! {
         delete(&container, &mut edit, &table).unwrap();
         edit.commit().unwrap();
         edit.commit().unwrap();
-        prop_assert_eq!(reopen().file_length(), empty);
+        prop_assert!(reopen().file_length() <= empty);
     }
 }
 
@@ -284,7 +283,7 @@ fn change_file(bytes: Vec<u8>, seed: usize) -> Vec<u8> {
     verify(&container, &group, &model);
     let mut edit = container.store.edit().unwrap();
     for (number, name) in model.clone().into_keys().enumerate() {
-        if (number + seed) % 3 != 0 {
+        if !(number + seed).is_multiple_of(3) {
             // Objects of removed hard links stay where they are.
             remove(&container, &mut edit, &group, &name).unwrap().unwrap();
             model.remove(&name);

@@ -61,18 +61,21 @@ impl Copier<'_> {
         };
         let count = value.dataspace.element_count().unwrap_or(0);
         let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(plan.from_size));
-        let length = length.filter(|length| *length <= value.data.len() || value.data.is_empty());
+        // Elements that were never written are zeros, of which there may be as many as a block of metadata has bytes.
+        let most = edit.store().limits().metadata_block;
+        let unwritten = value.data.is_empty();
+        let length =
+            length.filter(|length| *length <= value.data.len() || (unwritten && *length as u64 <= most));
         let length = length.ok_or_else(|| {
             let expected = format!("{count} elements of {} bytes", plan.from_size);
             Error::corrupt("attribute message", "data", expected, format_args!("{} bytes", value.data.len()))
         })?;
         let zeros;
-        let data = match value.data.get(..length) {
-            Some(data) => data,
-            None => {
-                zeros = vec![0; length];
-                &zeros
-            }
+        let data = if let Some(data) = value.data.get(..length) {
+            data
+        } else {
+            zeros = vec![0; length];
+            &zeros
         };
         let moved;
         let data = if plan.is_copy() {

@@ -63,6 +63,13 @@ pub struct SpaceUsage {
     pub lost: u64,
 }
 
+impl SpaceUsage {
+    /// Bytes that somebody has, or that were lost in sessions before.
+    pub fn allocated(&self) -> u64 {
+        self.end.saturating_sub(self.free).saturating_sub(self.pending).saturating_sub(self.lost)
+    }
+}
+
 impl Space {
     /// The space of a file whose bytes up to `end` are taken.
     pub(crate) fn new(rules: Rules, end: u64) -> Self {
@@ -292,8 +299,19 @@ impl Space {
             }
         } else if end == self.end {
             self.trim_section(class, start);
+        } else {
+            self.join_block(class, start, end);
         }
         (start, length)
+    }
+
+    /// Lets the block at the end of the file begin with the section before it: longer pieces fit, too.
+    fn join_block(&mut self, class: Class, start: u64, end: u64) {
+        let Some(block) = self.blocks.get_mut(class.index()) else { return };
+        if block.0 == end && block.0 < block.1 && block.1 == self.end {
+            block.0 = start;
+            self.pool(class).remove(start);
+        }
     }
 
     /// Without pools: free at the end of the file, or before a block that is being cut, or lost.
@@ -336,14 +354,10 @@ impl Space {
         }
     }
 
-    /// Lets the end go down over all that is free before it.
+    /// Lets the end go down over the free sections before it. Blocks that small pieces are cut from stay.
     fn trim(&mut self) {
         loop {
             let before = self.end;
-            if let Some(block) = self.blocks.iter_mut().find(|block| block.0 < block.1 && block.1 == before) {
-                self.end = block.0;
-                self.empty_blocks_behind();
-            }
             for class in Class::ALL {
                 let end = self.end;
                 if let Some(start) = self.pool(class).ending_at(end) {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::bins::{Bins, NONE, all_fit, list_of};
 
 /// How many sections of a list are looked at for a better one.
-const LOOKS: usize = 8;
+const LOOKS: usize = 4;
 
 /// How many are looked at before the file grows.
 const LAST_LOOKS: usize = 64;

@@ -212,6 +212,8 @@ fn to_usize(value: u64) -> usize {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
     #[test]
     fn every_byte_is_accounted_for(rules in rules(), steps in steps()) {
         let mut model = Model::new(rules);

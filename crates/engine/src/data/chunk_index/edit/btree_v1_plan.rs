@@ -1,4 +1,7 @@
 //! Changes of a version 1 B-tree that touch several nodes: splits, nodes that go, keys that ancestors repeat.
+//!
+//! libhdf5 relies on more than the specification says: the last key of a node is the first key of its right neighbour, and a
+//! parent repeats both. A chunk that belongs between two nodes would otherwise move the key between them past chunks.
 
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Node, ChunkKeys};
 use hyperslab_format::codec::{Address, Structure as _};
@@ -69,7 +72,7 @@ impl BTreeV1Edit {
                 insert(node_keys, at, &key);
                 let end = node_keys.len().saturating_sub(1);
                 if node_keys.offset(end).is_some_and(|end| *end <= *key.offset) {
-                    replace(node_keys, end, &self.end_key(&key));
+                    replace(node_keys, end, &self.end_behind(edit.store(), &key, old.right)?);
                 }
                 node.children.insert(at, child);
             }
@@ -86,6 +89,16 @@ impl BTreeV1Edit {
             }
         }
         Ok(())
+    }
+
+    /// The key that ends a node after `last`: the first of its right neighbour, if it has one.
+    fn end_behind(&self, store: &Store, last: &Key, right: Address) -> Result<Key> {
+        let mut end = None;
+        if right.is_defined() {
+            end = key(keys(&*self.node(store, right, None)?)?, 0);
+        }
+        let end = end.filter(|end| end.offset > last.offset);
+        Ok(end.unwrap_or_else(|| self.end_key(last)))
     }
 
     /// Splits a node with one child too many; gives the new node and what the old one's first and last keys are.
@@ -177,6 +190,13 @@ impl BTreeV1Edit {
                 replace(keys_mut(&mut node)?, at, &first);
             }
             first = key(keys(&node)?, 0).filter(|_| at == 0);
+            if let Some(first) = first.as_ref().filter(|_| node.left.is_defined()) {
+                // libhdf5 takes the end of a node for the start of the next.
+                let mut left = (*self.node(store, node.left, None)?).clone();
+                let end = left.keys.len().saturating_sub(1);
+                replace(keys_mut(&mut left)?, end, first);
+                plan.nodes.push((node.left, left));
+            }
             if depth == 0 {
                 node = self.shrunk_root(store, plan, node)?;
             }

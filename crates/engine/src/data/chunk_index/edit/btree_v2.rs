@@ -93,7 +93,7 @@ impl BTreeV2Edit {
 impl IndexEdit for BTreeV2Edit {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         let Some(tree) = &self.tree else { return Ok(None) };
-        let found = tree.find(store, &mut |record| Ok(self.context.compare(record, scaled)))?;
+        let found = tree.get(store, &mut |record| Ok(self.context.compare(record, scaled)))?;
         found.map(|record| self.location(&record)).transpose()
     }
 

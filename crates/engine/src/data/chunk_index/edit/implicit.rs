@@ -8,7 +8,7 @@ use super::super::order::ArrayOrder;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation};
 use super::{IndexEdit, Plain, check_address};
 use crate::error::{Error, Result};
-use crate::store::{Edit, Store};
+use crate::store::{Edit, SpaceKind, Store};
 
 /// Where the first chunk lies, if there are chunks.
 #[derive(Debug)]
@@ -54,8 +54,9 @@ impl IndexEdit for ImplicitEdit {
         Ok(before)
     }
 
-    fn remove(&mut self, _edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        Err(Error::Misuse(format!("chunk {scaled:?} cannot go: the chunks of this dataset lie side by side")))
+    /// A chunk keeps its room: there is none to give back.
+    fn remove(&mut self, _edit: &mut Edit<'_>, _scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        Ok(None)
     }
 
     fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
@@ -65,6 +66,20 @@ impl IndexEdit for ImplicitEdit {
     fn free(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
         self.first = Address::UNDEFINED;
         Ok(())
+    }
+
+    fn reserve(&mut self, edit: &mut Edit<'_>, zeroed: bool) -> Result<Option<(Address, u64)>> {
+        if !self.is_empty() {
+            return Ok(None);
+        }
+        let bytes = self.order.count().checked_mul(self.plain.bytes);
+        let bytes = bytes.ok_or_else(|| Error::Misuse("chunks of more than 2^64 bytes".into()))?;
+        self.first = if zeroed {
+            edit.allocate_zeroed(SpaceKind::RawData, bytes)?
+        } else {
+            edit.allocate(SpaceKind::RawData, bytes)?
+        };
+        Ok(Some((self.first, bytes)))
     }
 
     fn note(&self, layout: &mut ChunkedLayout) {

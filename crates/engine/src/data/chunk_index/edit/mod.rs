@@ -80,6 +80,11 @@ trait IndexEdit: Send + fmt::Debug {
     /// Frees all blocks of the index, which is as new then.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
+    /// As [`ChunkTable::reserve`].
+    fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
+        Ok(None)
+    }
+
     /// Writes down what the layout message says about the index.
     fn note(&self, layout: &mut ChunkedLayout);
 }
@@ -235,8 +240,22 @@ impl ChunkTable for ChunkIndexEditor {
         removed
     }
 
+    fn reserve(&mut self, edit: &mut Edit<'_>, zeroed: bool) -> Result<Option<(Address, u64)>> {
+        let reserved = self.index.reserve(edit, zeroed);
+        self.index.note(&mut self.layout);
+        reserved
+    }
+
+    fn keeps_all(&self) -> bool {
+        self.kind() == ChunkIndexKind::Implicit
+    }
+
     fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout> {
         (self.layout != *before).then(|| self.layout.clone())
+    }
+
+    fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()> {
+        ChunkIndexEditor::shift(self, edit, axis, count)
     }
 
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {

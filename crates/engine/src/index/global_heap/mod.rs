@@ -1,12 +1,22 @@
 //! Variable-length data and references, by their IDs in global heap collections.
 
+mod builder;
+mod edit;
+#[cfg(test)]
+mod tests;
+mod writer;
+
 use std::sync::Arc;
 
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapContext, GlobalHeapId};
+use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+pub use writer::GlobalHeapWriter;
+
+use self::edit::Open;
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
@@ -17,6 +27,8 @@ const KEPT_BYTES: u64 = 16 << 20;
 #[derive(Debug)]
 pub struct GlobalHeap {
     collections: Cache<Address, Arc<GlobalHeapCollection>, BySize>,
+    /// Where there is room for more, in a file that may be written.
+    open: Mutex<Open>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,7 +57,7 @@ impl HeapObject {
 impl GlobalHeap {
     /// A heap of which nothing is read yet.
     pub fn new() -> Self {
-        Self { collections: Cache::with_weighter(256, KEPT_BYTES, BySize) }
+        Self { collections: Cache::with_weighter(256, KEPT_BYTES, BySize), open: Mutex::default() }
     }
 
     /// The object with that ID.
@@ -65,7 +77,16 @@ impl GlobalHeap {
 
     /// The collection at `address`.
     pub fn collection(&self, store: &Store, address: Address) -> Result<Arc<GlobalHeapCollection>> {
-        self.collections.get_or_insert_with(&address, || load(store, address).map(Arc::new))
+        if let Some(changed) = store.changed(address) {
+            return Ok(changed);
+        }
+        self.collections.get_or_insert_with(&address, || {
+            let collection = load(store, address)?;
+            if store.is_writable() {
+                self.open.lock().note(address, collection.free_space());
+            }
+            Ok(Arc::new(collection))
+        })
     }
 }
 

@@ -1,0 +1,98 @@
+//! Contents of variable length into the global heap, while elements are converted for the file.
+
+use std::sync::Arc;
+
+use hyperslab_datatype::convert::{ConvertError, HeapError, VariableSink};
+use hyperslab_format::codec::{Address, Writer};
+use hyperslab_format::global_heap::GlobalHeapId;
+
+use crate::index::global_heap::GlobalHeapWriter;
+
+/// The sink of one write: stores what elements hold and writes their descriptors, a length (4 bytes) and a global
+/// heap ID.
+#[derive(Debug, Clone)]
+pub struct VariableWriter {
+    heap: Arc<GlobalHeapWriter>,
+    /// Whether an element without items has an object: libhdf5 gives empty strings one, which are then not what a
+    /// missing string is, and empty sequences none.
+    empty_objects: bool,
+}
+
+impl VariableWriter {
+    /// A sink for strings, if `strings`, or for sequences.
+    pub fn new(heap: Arc<GlobalHeapWriter>, strings: bool) -> Self {
+        Self { heap, empty_objects: strings }
+    }
+}
+
+fn failed(error: crate::Error) -> ConvertError {
+    ConvertError::Heap(HeapError::new(error))
+}
+
+impl VariableSink for VariableWriter {
+    fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<(), ConvertError> {
+        let nothing = GlobalHeapId { collection: Address::new(0), index: 0 };
+        let id = if count == 0 && !self.empty_objects {
+            Some(nothing)
+        } else {
+            self.heap.insert(items).map_err(failed)?
+        };
+        let Some(id) = id else {
+            return Err(ConvertError::Heap(HeapError::new("no room was set aside for the contents")));
+        };
+        let mut writer = Writer::new("variable-length element");
+        writer.narrow_u32(count, "length");
+        id.write(&mut writer, self.heap.params());
+        let bytes = writer.finish().map_err(|error| failed(error.into()))?;
+        match descriptor.get_mut(..bytes.len()) {
+            Some(to) => to.copy_from_slice(&bytes),
+            None => return Err(ConvertError::Heap(HeapError::new("elements too short for a heap ID"))),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::variable::VariableLengthReader;
+    use crate::index::global_heap::GlobalHeap;
+    use crate::store::image::new_file_to_reopen;
+    use crate::versions::LibverBounds;
+
+    #[test]
+    fn what_conversions_store_is_read_again() {
+        let (store, reopen) = new_file_to_reopen(LibverBounds::DEFAULT);
+        let (heap, mut edit) = (GlobalHeap::new(), store.edit().unwrap());
+        let mut elements = Vec::new();
+        // 3000 strings of up to 999 bytes: far more than is set aside at first.
+        let texts: Vec<Vec<u8>> = (0..3000_usize).map(|number| vec![b'a'; number * 7 % 1000]).collect();
+        for strings in [true, false] {
+            let writer = Arc::new(GlobalHeapWriter::new(&heap, &edit).unwrap());
+            let sink = VariableWriter::new(Arc::clone(&writer), strings);
+            for block in texts.chunks(500) {
+                let mut stored = vec![0; block.len() * 16];
+                let run = || -> crate::Result<()> {
+                    for (text, to) in block.iter().zip(stored.chunks_exact_mut(16)) {
+                        sink.store(text, text.len(), to)?;
+                    }
+                    Ok(())
+                };
+                writer.fill(&heap, &mut edit, run).unwrap();
+                elements.extend(stored);
+            }
+            writer.finish(&heap, &mut edit).unwrap();
+        }
+        edit.commit().unwrap();
+        let (store, heap) = (reopen(), GlobalHeap::new());
+        let mut reader = VariableLengthReader::new(&store, &heap, None);
+        for (element, text) in elements.chunks_exact(16).zip(texts.iter().chain(&texts)) {
+            assert_eq!(reader.items(element, 1).unwrap(), text);
+        }
+        // An empty string is there, an empty sequence is not.
+        assert_ne!(elements[..16], [0; 16]);
+        assert_eq!(elements[3000 * 16..3001 * 16], [0; 16]);
+        let sink = VariableWriter::new(Arc::new(GlobalHeapWriter::new(&heap, &edit).unwrap()), true);
+        assert!(sink.store(b"text", 4, &mut [0; 15]).is_err());
+    }
+}
