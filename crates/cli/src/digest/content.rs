@@ -61,7 +61,8 @@ fn simplify(before: &mut Value, after: &mut Value) {
     let attributes_in_order = is_in_order(before.get("attrs"));
     let links_in_order = is_in_order(before.get("links"));
     for entry in [before, after] {
-        let tracked = entry["header"]["flags"].as_u64().unwrap_or(0) & ORDER_TRACKED != 0;
+        let tracked =
+            entry.pointer("/header/flags").and_then(Value::as_u64).unwrap_or(0) & ORDER_TRACKED != 0;
         let tracked = tracked && attributes_in_order;
         let Some(map) = entry.as_object_mut() else { continue };
         if map.get("kind").is_some_and(|kind| kind == "datatype") {
