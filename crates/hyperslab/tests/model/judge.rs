@@ -18,9 +18,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 fn attributes(object: &Object) -> BTreeMap<String, String> {
-    let one = |attribute: &hyperslab::Attribute| {
-        (attribute.name(), hex(attribute.read_stored().unwrap().bytes()))
-    };
+    let one =
+        |attribute: &hyperslab::Attribute| (attribute.name(), hex(attribute.read_stored().unwrap().bytes()));
     object.attributes().unwrap().iter().map(one).collect()
 }
 

@@ -49,11 +49,17 @@ const WAYS: [Way; 13] = [
     Way::chunked("fixed array", &[10, 13], &[Some(10), Some(13)], &[4, 3]),
     Way::chunked("fixed array, to grow", &[4, 5, 3], &[Some(9), Some(5), Some(7)], &[2, 2, 3]),
     Way::chunked("fixed array, paged", &[3000], &[Some(4000)], &[2]),
-    Way { allocation: AllocationTime::Early, ..Way::chunked("implicit", &[7, 5], &[Some(12), Some(5)], &[3, 2]) },
+    Way {
+        allocation: AllocationTime::Early,
+        ..Way::chunked("implicit", &[7, 5], &[Some(12), Some(5)], &[3, 2])
+    },
     Way::chunked("extensible array", &[10, 6], &[None, Some(6)], &[2, 4]),
     Way::chunked("extensible array, long", &[3000], &[None], &[3]),
     Way::chunked("tree", &[8, 9], &[None, None], &[3, 2]),
-    Way { allocation: AllocationTime::Early, ..Way::chunked("tree, early", &[4, 3, 5], &[None, Some(8), None], &[2, 2, 2]) },
+    Way {
+        allocation: AllocationTime::Early,
+        ..Way::chunked("tree, early", &[4, 3, 5], &[None, Some(8), None], &[2, 2, 2])
+    },
 ];
 
 /// Filters of `Make::filters`.
@@ -69,7 +75,7 @@ const LOWS: [LibraryVersion; 6] = [
 ];
 
 /// Of a sample every so many combinations are taken.
-const SAMPLE: usize = 11;
+const SAMPLE: usize = 37;
 
 fn everything() -> bool {
     std::env::var("HYPERSLAB_MATRIX").is_ok_and(|value| value == "all")
@@ -172,9 +178,8 @@ fn fill(file: &File, low: LibraryVersion, offset: usize) {
 
 fn resize(dataset: &Dataset, by: i64) {
     let space = dataset.dataspace();
-    let changed = |(size, most): (&u64, Option<u64>)| {
-        size.saturating_add_signed(by).min(most.unwrap_or(u64::MAX))
-    };
+    let changed =
+        |(size, most): (&u64, Option<u64>)| size.saturating_add_signed(by).min(most.unwrap_or(u64::MAX));
     let dims: Vec<u64> = space.dims().iter().zip(space.max_dims()).map(changed).collect();
     dataset.resize(&dims).unwrap();
 }
@@ -237,10 +242,12 @@ fn change_file(path: &Path, low: LibraryVersion) {
         let object = file.object(path).unwrap();
         if object.kind() == Some(hyperslab::ObjectKind::Group) {
             let group = object.into_group().unwrap();
-            (0..14).for_each(|at| group.link_soft(&format!("soft {at}"), "/elsewhere").unwrap());
-            (0..number % 14).for_each(|at| group.remove(&format!("soft {at}")).unwrap());
+            let first = group.len().unwrap();
+            let name = |at: usize| format!("link {first} {at}");
+            (0..14).for_each(|at| group.link_soft(&name(at), "/elsewhere").unwrap());
+            (0..number % 14).for_each(|at| group.remove(&name(at)).unwrap());
             if path.contains("by libhdf5") {
-                file.rename(path, &format!("renamed/{number}")).unwrap();
+                file.rename(path, &format!("{path} renamed/{number}")).unwrap();
             }
             continue;
         }
@@ -285,8 +292,7 @@ fn dump(paths: &[(PathBuf, LibraryVersion)]) {
 
 fn space(low: LibraryVersion, variant: usize) -> Option<FileSpace> {
     let strategy = [FileSpaceStrategy::FreeSpaceAndAggregators, FileSpaceStrategy::Page];
-    let space =
-        FileSpace { strategy: strategy[variant % 2], persist: true, threshold: 1, page_size: 4096 };
+    let space = FileSpace { strategy: strategy[variant % 2], persist: true, threshold: 1, page_size: 4096 };
     (low >= LibraryVersion::V110 && variant > 0).then_some(space)
 }
 
@@ -312,10 +318,8 @@ fn in_turn_with_libhdf5() {
         paths.push((path, low));
     }
     dump(&paths);
-    let low: BTreeMap<String, String> = paths
-        .iter()
-        .map(|(path, low)| (path.to_str().unwrap().to_owned(), low.name().to_owned()))
-        .collect();
+    let low: BTreeMap<String, String> =
+        paths.iter().map(|(path, low)| (path.to_str().unwrap().to_owned(), low.name().to_owned())).collect();
     let answer = judge::ask(&python, folder.path(), &["verify", "copy", "change"], &manifest(&paths), &low);
     let changed = judge::manifest(&answer["changed"]);
     let all: Vec<(PathBuf, LibraryVersion)> = changed
