@@ -2,11 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod cat;
+mod change;
 mod check;
 mod digest;
+mod import;
 mod ls;
 mod open;
 mod output;
+mod repack;
 mod values;
 
 use std::io::{self, Write as _};
@@ -14,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Look into HDF5 files.
+/// Look into HDF5 files, and change them.
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, about)]
 struct Arguments {
@@ -30,6 +33,24 @@ enum Command {
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
     Head(cat::HeadArguments),
+    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes.
+    Export(cat::ExportArguments),
+    /// Make a dataset of an npy or csv file.
+    Import(import::ImportArguments),
+    /// Copy objects, within a file or into another one.
+    Cp(change::CpArguments),
+    /// Give an object another path.
+    Mv(change::MvArguments),
+    /// Remove objects; their space can be used again.
+    Rm(change::RmArguments),
+    /// Make groups.
+    Mkdir(change::MkdirArguments),
+    /// Make hard, soft and external links.
+    Ln(change::LnArguments),
+    /// Set, remove and rename attributes.
+    Attr(change::AttrArguments),
+    /// Write a file anew: compacted, with other layouts, filters, or for other versions of the library.
+    Repack(repack::RepackArguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
@@ -42,6 +63,15 @@ fn main() -> ExitCode {
         Command::Ls(arguments) => ls::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Export(arguments) => cat::export(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Import(arguments) => import::import(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Cp(arguments) => change::cp(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Mv(arguments) => change::mv(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Rm(arguments) => change::rm(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Mkdir(arguments) => change::mkdir(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Ln(arguments) => change::ln(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Attr(arguments) => change::attr(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Repack(arguments) => repack::repack(arguments).map(|()| ExitCode::SUCCESS),
         Command::Check(arguments) => check::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
     };

@@ -19,6 +19,7 @@ use hyperslab_engine::object::dataset::{Fill, FillDescription};
 use hyperslab_engine::object::group_edit::{self, GroupOptions};
 use hyperslab_engine::object::header::ObjectHeader;
 use hyperslab_engine::object::header_edit::NewHeader;
+use hyperslab_engine::object::link::{Link, LinkTarget};
 use hyperslab_engine::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
 use hyperslab_engine::store::{CreateOptions, StoreOptions};
 use hyperslab_engine::{Address, LibraryVersion, LibverBounds};
@@ -179,7 +180,7 @@ fn open(path: &Path, write: bool) -> Arc<OpenFile> {
 fn dataset(file: &Arc<OpenFile>) -> (Address, OpenDataset) {
     let root = ObjectHeader::load(&file.container.store, file.root()).unwrap();
     let link = hyperslab_engine::object::group::find(&file.container, &root, b"x").unwrap().unwrap();
-    let hyperslab_engine::object::link::LinkTarget::Hard(address) = link.target else { panic!("{link:?}") };
+    let LinkTarget::Hard(address) = link.target else { panic!("{link:?}") };
     let header = ObjectHeader::load(&file.container.store, address).unwrap();
     (address, OpenDataset::open(file, &header).unwrap())
 }
@@ -191,8 +192,10 @@ fn create(path: &Path, case: &Case) {
         OpenFile::create(driver, &CreateOptions::default(), &GroupOptions::default(), options).unwrap();
     let mut edit = file.container.store.edit().unwrap();
     let address = file.create_dataset(&mut edit, &case.new_dataset()).unwrap();
-    group_edit::add_hard_link(&file.container, &mut edit, file.root(), b"x", CharacterSet::Ascii, address)
-        .unwrap();
+    // The header counts this link already.
+    let target = LinkTarget::Hard(address);
+    let link = Link { name: b"x".to_vec(), charset: CharacterSet::Ascii, creation_order: None, target };
+    group_edit::insert_link(&file.container, &mut edit, file.root(), &link).unwrap();
     drop(edit);
     file.flush().unwrap();
 }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use hyperslab_engine::Result;
 use hyperslab_engine::object::attribute_edit::{self, NewAttribute};
+use hyperslab_engine::object::remark;
 use hyperslab_engine::store::Edit;
-use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayBase, Data, Dimension};
 
-use crate::datatype::StringPadding;
 use crate::group_edit::charset;
 use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object};
 
@@ -213,17 +213,42 @@ impl Object {
         }
     }
 
+    /// Texts become strings of variable length, as h5py has them.
     fn set_texts(&self, name: &str, dataspace: &Dataspace, texts: &[&str]) -> Result<()> {
-        let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0).max(1);
-        let size = u32::try_from(longest).map_err(|_| Error::Misuse("text of 4 GiB or more".into()))?;
-        let charset =
-            if texts.iter().all(|text| text.is_ascii()) { CharacterSet::Ascii } else { CharacterSet::Utf8 };
-        let datatype = Datatype::fixed_string(size, StringPadding::NullPadded, charset);
-        let mut bytes = vec![0; longest.saturating_mul(texts.len())];
-        for (place, text) in bytes.chunks_exact_mut(longest).zip(texts) {
-            place.iter_mut().zip(text.as_bytes()).for_each(|(to, from)| *to = *from);
-        }
-        self.set_attr_stored(name, &datatype, dataspace, &bytes)
+        let what = || format!("cannot set the attribute `{name}` of `{}`", self.name());
+        let file = self.file();
+        let width = file.container.params().size_of_offsets;
+        let datatype = Datatype::variable_string(CharacterSet::Utf8, width);
+        let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+        self.change(what, |edit| {
+            let data = file.store_texts(edit, &texts)?;
+            let attribute = NewAttribute {
+                name: name.as_bytes(),
+                charset: charset(name),
+                datatype: &datatype,
+                committed: None,
+                dataspace,
+                data: &data,
+            };
+            attribute_edit::set(&file.container, edit, self.address(), &attribute)
+        })
+    }
+
+    /// Sets the comment on the object; an empty one takes it away.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let group = file.create_group("a")?;
+    /// group.set_comment("measured on Monday")?;
+    /// assert_eq!(group.comment()?.as_deref(), Some(&b"measured on Monday"[..]));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only.
+    pub fn set_comment(&self, text: &str) -> Result<()> {
+        let what = || format!("cannot comment on `{}`", self.name());
+        self.change(what, |edit| remark::set_comment(edit, self.address(), text.as_bytes()))
     }
 
     /// Removes an attribute.

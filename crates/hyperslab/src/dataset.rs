@@ -15,6 +15,7 @@ mod field;
 mod memory;
 mod view;
 mod write;
+mod write_more;
 
 use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::{Error, Result};
@@ -31,6 +32,7 @@ use crate::{
 };
 pub use blocks::Blocks;
 pub use builder::DatasetBuilder;
+pub(crate) use builder::auto_chunk;
 pub use chunks::StoredChunk;
 pub use data::ArrayData;
 use elements::{Elements, Planned};

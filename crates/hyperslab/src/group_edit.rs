@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use hyperslab_engine::object::committed;
 use hyperslab_engine::object::group_edit::{self, GroupOptions as EngineOptions, LinkOrder};
-use hyperslab_engine::object::header_edit::AttributeOrder;
+use hyperslab_engine::object::header_edit::{AttributeOrder, NewHeader};
 use hyperslab_engine::object::link::{Link as EngineLink, LinkTarget as EngineTarget};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Address, Error, Result};
 
-use crate::{CharacterSet, Group, Object};
+use crate::{CharacterSet, Datatype, Group, NamedDatatype, Object};
 
 /// How a group is made.
 ///
@@ -141,6 +142,32 @@ impl Group {
             },
         )?;
         self.group(path)
+    }
+
+    /// Commits a datatype at `path`, where datasets and attributes may share it.
+    ///
+    /// ```
+    /// use hyperslab::{Datatype, H5Type};
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let point = file.commit_datatype("types/point", &Datatype::packed([("x", f64::datatype())]))?;
+    /// let dataset = file.new_dataset("points").committed(&point).shape(&[10]).create()?;
+    /// assert_eq!(dataset.committed_datatype(), Some(point.token()));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`create_group`](Self::create_group).
+    pub fn commit_datatype(&self, path: &str, datatype: &Datatype) -> Result<NamedDatatype> {
+        self.change(
+            || format!("cannot commit the datatype `{path}`"),
+            |edit| {
+                let (parent, name) = self.parent_of(edit, path)?;
+                self.refuse_taken(parent, name)?;
+                let made = committed::commit_datatype(edit, datatype, NewHeader::default())?;
+                insert(self, edit, parent, name, EngineTarget::Hard(made))
+            },
+        )?;
+        self.named_datatype(path)
     }
 
     /// The group at `path`, made if there is none.

@@ -43,6 +43,7 @@
 mod attribute;
 mod attribute_edit;
 mod conversion;
+mod copy;
 mod create;
 mod dataset;
 mod driver;
@@ -55,12 +56,14 @@ mod info;
 mod layout;
 mod object;
 mod reference;
+mod repack;
 mod slice;
 mod stored;
 mod walk;
 
 pub use attribute::Attribute;
 pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
+pub use copy::CopyOptions;
 pub use create::FileOptions;
 pub use dataset::{ArrayData, Blocks, Dataset, DatasetBuilder, StoredChunk};
 pub use driver::FileDriver;
@@ -88,6 +91,7 @@ pub use layout::{
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
 pub use reference::{Reference, ReferenceTarget};
+pub use repack::{Repack, RepackLayout, Repacked};
 pub use slice::Slice;
 pub use stored::{Stored, VariableLength};
 pub use walk::{Visited, Walk};

@@ -43,6 +43,24 @@ pub(crate) struct CatArguments {
     output: Option<PathBuf>,
 }
 
+/// What `export` takes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  hyperslab export data.h5 image image.npy
+  hyperslab export data.h5 table table.csv --select 0:100")]
+pub(crate) struct ExportArguments {
+    #[command(flatten)]
+    source: Source,
+    /// Where to write it
+    out: PathBuf,
+    /// What to write, as NumPy's indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
+    #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
+    select: Option<String>,
+    /// How to write it [default: by the ending of OUT]
+    #[arg(short, long, value_enum)]
+    format: Option<Format>,
+}
+
 /// What `head` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HeadArguments {
@@ -99,15 +117,36 @@ impl Format {
     }
 }
 
+/// Writes the selected elements to a file.
+pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
+    let out = &arguments.out;
+    let format = arguments.format.or_else(|| Format::by_ending(out)).with_context(|| {
+        format!(
+            "the ending of `{}` names no format; say it with --format npy, csv, json, raw or text",
+            out.display()
+        )
+    })?;
+    let (file, dataset) = arguments.source.open()?;
+    let taken = taken(arguments.select.as_deref(), &dataset)?;
+    let mut output = Destination::file(out, &arguments.source.file)?;
+    write(&mut output, &file, &dataset, taken, format)?;
+    output.finish()?;
+    arguments.source.open.report();
+    Ok(())
+}
+
+fn taken(select: Option<&str>, dataset: &Dataset) -> Result<Vec<Taken>> {
+    let dataspace = dataset.dataspace();
+    match select {
+        Some(text) => selection::parse(text, dataspace.dims()),
+        None => Ok(selection::everything(dataspace.dims())),
+    }
+}
+
 /// Writes the selected elements.
 pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
-    let dataspace = dataset.dataspace();
-    let dims = dataspace.dims();
-    let taken = match &arguments.select {
-        Some(text) => selection::parse(text, dims)?,
-        None => selection::everything(dims),
-    };
+    let taken = taken(arguments.select.as_deref(), &dataset)?;
     let by_ending = || arguments.output.as_deref().and_then(Format::by_ending);
     let format = arguments.format.or_else(by_ending).unwrap_or(Format::Text);
     let mut output = match &arguments.output {

@@ -1,6 +1,7 @@
 //! `hyperslab digest`: a canonical description of a whole file, with a SHA-256 over the elements of each
 //! dataset and attribute. Two programs that read a file alike print the same document.
 
+pub(crate) mod content;
 mod describe;
 mod encode;
 mod selection;

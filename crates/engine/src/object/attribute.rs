@@ -63,6 +63,11 @@ impl Attribute {
         self.body.get(self.name.clone()).unwrap_or_default()
     }
 
+    /// Bytes of the stored message.
+    pub fn stored_length(&self) -> usize {
+        self.body.len()
+    }
+
     /// Decodes type and shape.
     pub fn value(&self, container: &Container) -> Result<AttributeValue> {
         let params = container.params();

@@ -12,6 +12,7 @@ use hyperslab_format::message::{
 };
 
 use super::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
+use super::delete::add_reference;
 use super::header_edit::{self, HeaderEditor, NewHeader, NewMessage};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
@@ -40,7 +41,12 @@ pub fn create(
         let files = external_files(edit, &description.external)?;
         header.push(edit, &files, MessageFlags::empty())?;
     }
-    header_edit::create(edit, &header)
+    let address = header_edit::create(edit, &header)?;
+    // A committed datatype counts its uses as it counts links.
+    if let Some(datatype) = description.committed {
+        add_reference(edit, datatype)?;
+    }
+    Ok(address)
 }
 
 /// Stores another shape, and where the elements are now.

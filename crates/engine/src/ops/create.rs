@@ -28,6 +28,7 @@ impl OpenFile {
         container.settings.group_leaf_k = create.group_leaf_k;
         container.settings.group_internal_k = create.group_internal_k;
         container.settings.indexed_storage_k = create.indexed_storage_k;
+        container.settings.file_space = create.file_space_info();
         {
             let mut edit = container.store.edit()?;
             let group = group_edit::create_group(&container, &mut edit, root)?;

@@ -87,7 +87,7 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let misuse = |what: String| Err(Error::Misuse(what));
         self.dataspace.validate()?;
         let dims = self.dataspace.dims();
@@ -154,7 +154,7 @@ impl NewDataset {
         bytes.ok_or_else(|| Error::Misuse("a dataset of more than 2^64 bytes".into()))
     }
 
-    fn describe(&self, bounds: LibverBounds) -> Result<DatasetDescription> {
+    pub(super) fn describe(&self, bounds: LibverBounds) -> Result<DatasetDescription> {
         let external = match &self.layout {
             NewLayout::External(pieces) => pieces.clone(),
             _ => Vec::new(),

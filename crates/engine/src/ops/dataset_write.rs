@@ -2,11 +2,12 @@
 
 use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{AllocationTime, FillWriteTime, Layout};
+use hyperslab_format::message::{AllocationTime, ChunkIndex, FillWriteTime, Layout};
 
 use super::OpenFile;
 use super::dataset::chunked_source;
 use super::raw_files::RawFiles;
+use crate::data::chunk_index::ChunkLocation;
 use crate::data::{
     ChunkTable, ChunkWriter, ExternalSource, Fill, Origin, Piece, chunk_index, fill_contiguous,
     write_compact, write_contiguous, write_external,
@@ -15,14 +16,14 @@ use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Fill as FillValue};
 use crate::object::dataset_edit;
 use crate::object::header::ObjectHeader;
-use crate::store::{Edit, SpaceKind};
+use crate::store::{Edit, SpaceKind, Store};
 
 /// A dataset that is being written: what its header says, and chunks that are not encoded yet.
 #[derive(Debug)]
 pub struct DatasetWriter {
     address: Address,
     description: DatasetDescription,
-    chunks: Option<Chunks>,
+    pub(super) chunks: Option<Chunks>,
     /// The layout was changed, and its message is to follow.
     layout_changed: bool,
     /// The same of the shape.
@@ -31,9 +32,9 @@ pub struct DatasetWriter {
 
 /// The chunks of a dataset that is being written.
 #[derive(Debug)]
-struct Chunks {
-    writer: ChunkWriter,
-    table: Box<dyn ChunkTable>,
+pub(super) struct Chunks {
+    pub(super) writer: ChunkWriter,
+    pub(super) table: Box<dyn ChunkTable>,
 }
 
 impl DatasetWriter {
@@ -58,6 +59,11 @@ impl DatasetWriter {
             _ => None,
         };
         Ok(Self { address, description, chunks, layout_changed: false, dataspace_changed: false })
+    }
+
+    /// Where the header lies.
+    pub(super) fn address(&self) -> Address {
+        self.address
     }
 
     /// What the header says, or will say.
@@ -215,38 +221,44 @@ impl DatasetWriter {
         added: &[u64],
         from: &Origin<'_>,
     ) -> Result<()> {
-        let before = Dims::from_slice(self.description.dataspace.dims());
-        let mut count = Dims::from_slice(added);
-        if count.len().checked_add(1) == Some(before.len()) && axis < before.len() {
-            count.insert(axis, 1);
-        }
-        let others_fit = count.len() == before.len()
-            && count
-                .iter()
-                .zip(&before)
-                .enumerate()
-                .all(|(dimension, (new, old))| dimension == axis || new == old);
-        let (Some(old), Some(new)) = (before.get(axis), count.get(axis)) else {
-            return Err(Error::Misuse(format!("there is no dimension {axis}: the shape is {before:?}")));
-        };
-        if !others_fit {
-            return Err(Error::Misuse(format!(
-                "an array of the shape {added:?} cannot be appended along dimension {axis} of {before:?}"
-            )));
-        }
+        let (count, dims) = self.grown(axis, added)?;
         from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
-        let mut dims = before.clone();
-        let size =
-            old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
-        let mut start = Dims::from_elem(0, before.len());
-        if let (Some(dim), Some(place)) = (dims.get_mut(axis), start.get_mut(axis)) {
-            (*dim, *place) = (size, *old);
+        let mut start = Dims::from_elem(0, dims.len());
+        if let (Some(place), Some(old)) = (start.get_mut(axis), self.description.dataspace.dims().get(axis)) {
+            *place = *old;
         }
         self.resize(file, edit, &dims)?;
         if count.contains(&0) {
             return Ok(());
         }
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
+    }
+
+    /// The shape of an array that is added along a dimension, and that of the dataset then.
+    pub(super) fn grown(&self, axis: usize, added: &[u64]) -> Result<(Dims, Dims)> {
+        let before = Dims::from_slice(self.description.dataspace.dims());
+        let mut count = Dims::from_slice(added);
+        if count.len().checked_add(1) == Some(before.len()) && axis < before.len() {
+            count.insert(axis, 1);
+        }
+        let mut others = count.iter().zip(&before).enumerate();
+        let others_fit = count.len() == before.len()
+            && others.all(|(dimension, (new, old))| dimension == axis || new == old);
+        let (Some(old), Some(new)) = (before.get(axis), count.get(axis)) else {
+            return Err(Error::Misuse(format!("there is no dimension {axis}: the shape is {before:?}")));
+        };
+        if !others_fit {
+            return Err(Error::Misuse(format!(
+                "an array of the shape {added:?} cannot be added along dimension {axis} of {before:?}"
+            )));
+        }
+        let size =
+            old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
+        let mut dims = before.clone();
+        if let Some(dim) = dims.get_mut(axis) {
+            *dim = size;
+        }
+        Ok((count, dims))
     }
 
     /// The dataspace of another shape.
@@ -301,13 +313,35 @@ impl DatasetWriter {
     }
 
     /// Takes over what has become of the index of the chunks.
-    fn note_layout(&mut self) {
+    pub(super) fn note_layout(&mut self) {
         if let Some(chunks) = &self.chunks
             && let Layout::Chunked(layout) = &mut self.description.layout.layout
             && let Some(changed) = chunks.table.changed_layout(layout)
         {
             *layout = changed;
             self.layout_changed = true;
+        }
+    }
+
+    /// Whether the places of all chunks come with that of the first.
+    pub(super) fn is_laid_out_at_once(&self) -> bool {
+        matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndex::Implicit)
+    }
+
+    /// Where a chunk lies, if it is stored.
+    pub(super) fn place_of(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        match &self.chunks {
+            Some(chunks) if !chunks.table.is_empty() => chunks.table.get(store, scaled),
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes chunks, in C order of their coordinates, whose bytes are in their places. The header follows with
+    /// [`flush`](Self::flush).
+    pub(super) fn adopt(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+        match &mut self.chunks {
+            Some(Chunks { table, .. }) => table.insert(edit, chunks),
+            None => Err(Error::Misuse("the dataset has no chunks".into())),
         }
     }
 

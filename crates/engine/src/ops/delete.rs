@@ -5,8 +5,8 @@ use hyperslab_format::message::{Layout, MessageType};
 
 use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
-use crate::object::group_edit;
 use crate::object::header::ObjectHeader;
+use crate::object::{delete, group_edit};
 use crate::store::Edit;
 
 impl OpenFile {
@@ -17,6 +17,13 @@ impl OpenFile {
     /// [`Error::NotFound`](crate::Error::NotFound) if there is no link of that name.
     pub fn remove_link(&self, edit: &mut Edit<'_>, group: Address, name: &[u8]) -> Result<()> {
         group_edit::remove_link(&self.container, edit, group, name, &mut |edit, header| {
+            self.free_raw_data(edit, header)
+        })
+    }
+
+    /// Takes one link from an object's count. Without any it is deleted with all that only it leads to.
+    pub(super) fn drop_object(&self, edit: &mut Edit<'_>, object: Address) -> Result<()> {
+        delete::drop_reference(&self.container, edit, object, &mut |edit, header| {
             self.free_raw_data(edit, header)
         })
     }

@@ -1,18 +1,22 @@
 //! The straight lines: each operation of the library from its first byte to its last. The only room that
 //! joins objects and raw data.
 
+mod copy;
 mod create;
 mod dataset;
 mod dataset_create;
+mod dataset_front;
 mod dataset_write;
 mod delete;
 mod heap;
 mod members;
 mod open;
 mod raw_files;
+mod variable_write;
 mod virtual_;
 mod writers;
 
+pub use copy::{AsStored, CopyGuide, CopyOptions, NewStorage, StoredBefore};
 pub use dataset::OpenDataset;
 pub use dataset_create::{MAX_COMPACT, NewDataset, NewLayout};
 pub use dataset_write::DatasetWriter;

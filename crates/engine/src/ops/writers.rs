@@ -79,6 +79,38 @@ impl OpenFile {
         self.with_writer(edit, dataset, |writer, edit| writer.append(self, edit, axis, dims, from))
     }
 
+    /// As [`append_to_dataset`](Self::append_to_dataset), at the front.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::prepend`].
+    pub fn prepend_to_dataset(
+        &self,
+        edit: &mut Edit<'_>,
+        dataset: Address,
+        axis: usize,
+        dims: &[u64],
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        self.with_writer(edit, dataset, |writer, edit| writer.prepend(self, edit, axis, dims, from))
+    }
+
+    /// Puts the stored bytes of a chunk in place of the one that holds an element.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::write_stored_chunk`].
+    pub fn write_stored_chunk(
+        &self,
+        edit: &mut Edit<'_>,
+        dataset: Address,
+        element: &[u64],
+        bytes: &[u8],
+        filter_mask: u32,
+    ) -> Result<()> {
+        self.with_writer(edit, dataset, |writer, edit| {
+            writer.write_stored_chunk(self, edit, element, bytes, filter_mask)
+        })
+    }
+
     /// Makes sure that whoever reads the dataset finds everything in the file.
     ///
     /// # Errors
@@ -124,7 +156,7 @@ impl OpenFile {
         edit.close()
     }
 
-    fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
+    pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
         self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
     }
 

@@ -77,7 +77,7 @@ impl CreateOptions {
     }
 
     /// What the superblock extension says of the file's space, if it says anything.
-    fn file_space_info(&self) -> Option<FileSpaceInfo> {
+    pub(crate) fn file_space_info(&self) -> Option<FileSpaceInfo> {
         let FileSpace { strategy, persist, threshold, page_size } = self.file_space;
         // Only managers can be stored, and have a smallest section.
         let managed =

@@ -12,6 +12,7 @@ mod pages;
 mod raw_file;
 mod space;
 mod unsaved;
+mod user_block;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! Datasets larger than memory, box by box.
 
+use hyperslab_dataspace::Boxes;
 use hyperslab_engine::Result;
 use ndarray::ArrayD;
 
@@ -8,16 +9,12 @@ use crate::{H5Type, Layout, Region};
 
 /// The boxes of a dataset, one after the other in C order: see [`Dataset::blocks`].
 #[derive(Debug, Clone)]
-pub struct Blocks {
-    dims: Vec<u64>,
-    shape: Vec<u64>,
-    next: Option<Vec<u64>>,
-}
+pub struct Blocks(Boxes);
 
 impl Blocks {
     /// The shape of every box but those at the far ends.
     pub fn shape(&self) -> &[u64] {
-        &self.shape
+        self.0.shape()
     }
 }
 
@@ -25,20 +22,7 @@ impl Iterator for Blocks {
     type Item = Region;
 
     fn next(&mut self) -> Option<Region> {
-        let start = self.next.take()?;
-        let sizes = start.iter().zip(&self.shape).zip(&self.dims);
-        let count: Vec<u64> =
-            sizes.map(|((start, size), dim)| (*size).min(dim.saturating_sub(*start))).collect();
-        let mut following = start.clone();
-        for ((at, size), dim) in following.iter_mut().zip(&self.shape).zip(&self.dims).rev() {
-            *at = at.saturating_add(*size);
-            if *at < *dim {
-                self.next = Some(following);
-                break;
-            }
-            *at = 0;
-        }
-        Region::new(&start, &count).ok()
+        self.0.next()
     }
 }
 
@@ -62,22 +46,7 @@ impl Dataset {
             Layout::Chunked(chunking) => chunking.shape,
             _ => vec![1; dims.len()],
         };
-        let element = u64::from(self.datatype().size).max(1);
-        let mut shape: Vec<u64> =
-            chunk.iter().zip(&dims).map(|(chunk, dim)| (*chunk).min(*dim).max(1)).collect();
-        // From the fastest dimension on, as many chunks as there is room for; slower ones only when all fit.
-        for dimension in (0..dims.len()).rev() {
-            let others = shape.iter().enumerate().filter(|(other, _)| *other != dimension);
-            let row = others.fold(element, |product, (_, size)| product.saturating_mul(*size));
-            let (Some(place), Some(dim)) = (shape.get_mut(dimension), dims.get(dimension)) else { continue };
-            let fits = bytes / row.max(1) / *place;
-            *place = place.saturating_mul(fits.max(1)).min((*dim).max(1));
-            if *place < *dim {
-                break;
-            }
-        }
-        let next = (!dims.contains(&0)).then(|| vec![0; dims.len()]);
-        Blocks { next, dims, shape }
+        Blocks(Boxes::new(&dims, &chunk, u64::from(self.datatype().size), bytes))
     }
 
     /// Reads box by box, as [`blocks`](Self::blocks) cuts the dataset: no more than one box is held at a time.

@@ -11,7 +11,9 @@ use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, FilterSpec, Pipelin
 use super::data::ArrayData;
 use crate::datatype::convert::Conversions;
 use crate::group_edit::insert;
-use crate::{AllocationTime, Dataset, Dataspace, Datatype, FillTime, Group, H5Type, NamedDatatype};
+use crate::{
+    AllocationTime, CharacterSet, Dataset, Dataspace, Datatype, FillTime, Group, H5Type, NamedDatatype,
+};
 
 /// Bytes that a chunk of one's own choice has about.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -299,6 +301,19 @@ impl DatasetBuilder {
         Ok(dataset)
     }
 
+    /// Makes the dataset and writes texts to all of it, as strings of variable length unless another type was given.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create) and [`Dataset::write_strings`].
+    pub fn write_strings<S: AsRef<str>>(mut self, texts: &[S]) -> Result<Dataset> {
+        let width = self.group.file().container.params().size_of_offsets;
+        self.datatype.get_or_insert_with(|| Datatype::variable_string(CharacterSet::Utf8, width));
+        self.dims.get_or_insert_with(|| vec![texts.len() as u64]);
+        let dataset = self.create()?;
+        dataset.write_strings(texts)?;
+        Ok(dataset)
+    }
+
     /// Makes a dataset of one element without shape and writes it.
     ///
     /// # Errors
@@ -399,7 +414,7 @@ impl DatasetBuilder {
 
 /// A chunk of about [`CHUNK_BYTES`] bytes: dimensions that are short stay whole, longer ones are halved in turn, the
 /// longest first. Dimensions without elements count as one that will have some.
-fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {
+pub(crate) fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {
     if !matches!(dataspace, Dataspace::Simple(_)) {
         return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
     }

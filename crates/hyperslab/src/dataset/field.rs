@@ -72,7 +72,7 @@ impl Dataset {
         })
     }
 
-    fn check_member(&self, path: &str) -> Result<()> {
+    pub(super) fn check_member(&self, path: &str) -> Result<()> {
         if self.datatype().member_at(path).is_none() {
             let message = format!("elements of type {} have no member `{path}`", self.datatype());
             return Err(self.context(Error::Misuse(message)));

@@ -11,7 +11,7 @@ use crate::{H5Type, Region, Selection};
 
 impl Dataset {
     /// Does something with the right to change the file, and names the dataset if it fails.
-    fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
+    pub(super) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
         let store = &self.object.file().container.store;
         let mut edit = store.edit().map_err(|error| self.context(error))?;
         let outcome = work(&mut edit).map_err(|error| self.context(error))?;
@@ -111,12 +111,7 @@ impl Dataset {
     /// # Errors
     /// As [`write`](Self::write), and if the selection reaches out of the dataset or has another number of elements.
     pub fn write_selection<T: H5Type>(&self, selection: &Selection, elements: &[T]) -> Result<()> {
-        let memory = T::datatype();
-        let plan = self.conversions.plan(&memory, self.datatype());
-        let plan = plan.map_err(|error| self.context(error.into()))?;
-        let bytes = T::to_bytes(elements);
-        let from = Origin::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
-        self.write_from(selection, &from)
+        self.write_bytes(selection, &T::datatype(), &T::to_bytes(elements))
     }
 
     /// As [`write_selection`](Self::write_selection), of elements as the file stores them.

@@ -58,6 +58,9 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// Gives the room of all chunks and of the index back.
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
+    /// Gives all chunks coordinates that are greater by `count` along a dimension.
+    fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()>;
+
     /// Visits all chunks.
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()>;
 }
@@ -140,6 +143,29 @@ impl ChunkWriter {
         cache: &ChunkCache,
     ) -> Result<()> {
         self.flush_pending(&mut Writing { edit, table, cache })
+    }
+
+    /// Puts the stored bytes of a chunk in place of the one that holds an element.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if there is no such element, or if a chunk without filters has another length.
+    pub fn put_stored(
+        &mut self,
+        edit: &mut Edit<'_>,
+        table: &mut dyn ChunkTable,
+        cache: &ChunkCache,
+        element: &[u64],
+        bytes: &[u8],
+        filter_mask: u32,
+    ) -> Result<()> {
+        let (scaled, _) = self.source.grid.locate(element)?;
+        if self.source.is_stored_plainly(&scaled)? && bytes.len() != self.source.chunk_bytes {
+            let (got, size) = (bytes.len(), self.source.chunk_bytes);
+            return Err(Error::Misuse(format!("{got} bytes for a chunk of {size} that passes no filter")));
+        }
+        self.pending.remove(&scaled);
+        let mut writing = Writing { edit, table, cache };
+        store_chunks::encoded(&self.source, &mut writing, vec![(scaled, bytes.to_vec(), filter_mask)])
     }
 
     fn flush_pending(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {

@@ -38,6 +38,18 @@ impl ChunkTable for Table {
         None
     }
 
+    fn shift(&mut self, _: &mut Edit<'_>, axis: usize, count: i64) -> Result<()> {
+        let mut chunks = self.0.lock().unwrap();
+        *chunks = std::mem::take(&mut *chunks)
+            .into_iter()
+            .map(|(mut scaled, place)| {
+                scaled[axis] = scaled[axis].checked_add_signed(count).unwrap();
+                (scaled, place)
+            })
+            .collect();
+        Ok(())
+    }
+
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let chunks = std::mem::take(&mut *self.0.lock().unwrap());
         chunks.into_values().try_for_each(|place| edit.free(SpaceKind::RawData, place.address, place.size))

@@ -66,14 +66,30 @@ impl Default for GroupOptions {
 /// # Errors
 /// As [`Edit::allocate`](crate::store::Edit::allocate).
 pub fn create_group(container: &Container, edit: &mut Edit<'_>, options: &GroupOptions) -> Result<Address> {
-    let mut header = NewHeader {
-        attribute_order: options.attribute_order,
-        phase_change: options.attribute_phase_change,
-        ..NewHeader::default()
+    let header = if options.times {
+        NewHeader::default().with_times(header_edit::now())
+    } else {
+        NewHeader::default()
     };
-    let version_2 = edit.bounds().prefers(LibraryVersion::V18);
-    if options.times && (version_2 || options.attribute_order != AttributeOrder::Untracked) {
-        header = header.with_times(header_edit::now());
+    create_group_from(container, edit, options, header)
+}
+
+/// As [`create_group`]; `header` says which times its header keeps, what room it has to spare, and whether it is one of
+/// version 2 in any case.
+///
+/// # Errors
+/// As [`create_group`].
+pub fn create_group_from(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    options: &GroupOptions,
+    mut header: NewHeader,
+) -> Result<Address> {
+    header.attribute_order = options.attribute_order;
+    header.phase_change = options.attribute_phase_change;
+    let version_2 = edit.bounds().prefers(LibraryVersion::V18) || header.version_2;
+    if !version_2 && options.attribute_order == AttributeOrder::Untracked {
+        header.times = None;
     }
     if version_2 || options.link_order != LinkOrder::Untracked {
         new_style(edit, options, &mut header)?;

@@ -20,7 +20,7 @@ use super::path::lossy;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-pub use create::{GroupOptions, LinkOrder, create_group, set_root};
+pub use create::{GroupOptions, LinkOrder, create_group, create_group_from, set_root};
 
 /// A group that is being changed. What its header says of its links is written by [`finish`](Self::finish), so that
 /// many links can be put in at once.

@@ -55,6 +55,8 @@ pub struct NewHeader {
     pub least: usize,
     /// Bytes of the first chunk that are left free for messages to come.
     pub spare: usize,
+    /// Version 2 whatever the bounds, for what version 1 cannot hold.
+    pub version_2: bool,
 }
 
 impl Default for NewHeader {
@@ -67,6 +69,7 @@ impl Default for NewHeader {
             reference_count: 1,
             least: 0,
             spare: 0,
+            version_2: false,
         }
     }
 }
@@ -102,7 +105,9 @@ impl NewHeader {
 
     /// Version 2 where it is preferred, or needed.
     fn is_version_2(&self, edit: &Edit<'_>) -> bool {
-        edit.bounds().prefers(LibraryVersion::V18) || self.attribute_order != AttributeOrder::Untracked
+        edit.bounds().prefers(LibraryVersion::V18)
+            || self.attribute_order != AttributeOrder::Untracked
+            || self.version_2
     }
 
     fn layout(&self, version_2: bool) -> EnvelopeLayout {
@@ -215,7 +220,7 @@ impl HeaderEditor {
             }
             Prefix::V2(_) if new.reference_count != 1 => {
                 let body = ReferenceCount { count: new.reference_count }.to_bytes(self.params)?;
-                self.add_first(MessageType::REFERENCE_COUNT, MessageFlags::empty(), &body);
+                self.add_first(MessageType::REFERENCE_COUNT, MessageFlags::DO_NOT_SHARE, &body);
             }
             Prefix::V2(_) => {}
         }

@@ -14,7 +14,7 @@ use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
     Message, MessageFlags, MessageType, ModificationTime, ModificationTimeOld, ReferenceCount,
 };
-use hyperslab_format::object_header::{EnvelopeLayout, HeaderFlags};
+use hyperslab_format::object_header::{EnvelopeLayout, HeaderFlags, ObjectTimes, PrefixV2};
 use smallvec::SmallVec;
 
 use super::header::{ObjectHeader, Prefix};
@@ -304,7 +304,7 @@ impl HeaderEditor {
             Prefix::V2(_) if count == 1 => {
                 self.remove_messages(MessageType::REFERENCE_COUNT, |_| true);
             }
-            Prefix::V2(_) => self.set(&ReferenceCount { count }, MessageFlags::empty())?,
+            Prefix::V2(_) => self.set(&ReferenceCount { count }, MessageFlags::DO_NOT_SHARE)?,
         }
         Ok(())
     }
@@ -328,6 +328,21 @@ impl HeaderEditor {
             && let Some(time) = ModificationTimeOld::from_unix_seconds(i64::from(now))
         {
             self.set(&time, MessageFlags::empty())?;
+        }
+        Ok(())
+    }
+
+    /// Sets the times that the header keeps: all four, or that of the last change.
+    ///
+    /// # Errors
+    /// If a time does not fit its field.
+    pub fn set_times(&mut self, times: ObjectTimes) -> Result<()> {
+        if let Prefix::V2(PrefixV2 { times: Some(kept), .. }) = &mut self.prefix {
+            *kept = times;
+            self.prefix_changed = true;
+        }
+        if self.find(MessageType::MODIFICATION_TIME).is_some() {
+            self.set(&ModificationTime { seconds: times.modification }, MessageFlags::empty())?;
         }
         Ok(())
     }

@@ -260,3 +260,35 @@ fn messages_of_unknown_types_are_marked_or_refused() {
     let refused = create(&mut edit, &header(MessageFlags::FAIL_IF_UNKNOWN_AND_WRITING)).unwrap();
     assert_eq!(HeaderEditor::load(&store, refused).unwrap_err().kind(), crate::ErrorKind::Unsupported);
 }
+
+proptest! {
+    #[test]
+    fn damaged_headers_are_changed_or_refused(
+        damage in proptest::collection::vec((0..400_u64, any::<u8>()), 1..12),
+        lengths in proptest::collection::vec(0..90_usize, 0..6),
+        added in 0..300_usize,
+    ) {
+        // Version 1 has no checksums, so that damage is seen late.
+        let store = new_file(LibverBounds::EARLIEST);
+        let mut edit = store.edit().unwrap();
+        let new = NewHeader { spare: 16, ..NewHeader::default() };
+        let address = create(&mut edit, &new).unwrap();
+        for length in lengths {
+            let mut editor = HeaderEditor::load(&store, address).unwrap();
+            editor.add_message(MessageType::BOGUS, NONE, &vec![7; length]);
+            editor.save(&mut edit).unwrap();
+        }
+        edit.allocate(SpaceKind::ObjectHeader, 500).unwrap();
+        for (offset, byte) in damage {
+            edit.write(address.checked_add(offset).unwrap(), &[byte], "damage").unwrap();
+        }
+        if let Ok(mut editor) = HeaderEditor::load(&store, address) {
+            editor.add_message(MessageType::ATTRIBUTE, NONE, &vec![9; added]);
+            editor.remove_messages(MessageType::BOGUS, |message| message.body.len() > 30);
+            // Whatever comes of it, it comes soon and without a panic.
+            if editor.save(&mut edit).is_ok() {
+                editor.delete(&mut edit).unwrap();
+            }
+        }
+    }
+}

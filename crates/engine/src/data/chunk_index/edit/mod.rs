@@ -254,6 +254,10 @@ impl ChunkTable for ChunkIndexEditor {
         (self.layout != *before).then(|| self.layout.clone())
     }
 
+    fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()> {
+        ChunkIndexEditor::shift(self, edit, axis, count)
+    }
+
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         self.delete_with(edit, &mut |edit, _, chunk| edit.free(SpaceKind::RawData, chunk.address, chunk.size))
     }

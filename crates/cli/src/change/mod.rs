@@ -1,0 +1,61 @@
+//! Commands that change files: `cp`, `mv`, `rm`, `mkdir`, `ln`, `attr`.
+
+mod attr;
+mod copy;
+mod links;
+mod value;
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::{File, FileOptions, LibverBounds, OpenOptions};
+
+pub(crate) use attr::{AttrArguments, attr};
+pub(crate) use copy::{CpArguments, cp};
+pub(crate) use links::{LnArguments, MkdirArguments, MvArguments, RmArguments, ln, mkdir, mv, rm};
+pub(crate) use value::{TypeName, elements as typed_elements, guess_of, text_type};
+
+/// Opens a file to change it.
+pub(crate) fn open(path: &Path) -> Result<File> {
+    let options = OpenOptions::new().write(LibverBounds::DEFAULT);
+    options.open(path).with_context(|| format!("cannot open `{}`", path.display()))
+}
+
+/// Opens a file to change it; makes one where there is none.
+pub(crate) fn open_or_create(path: &Path) -> Result<File> {
+    if path.exists() {
+        return open(path);
+    }
+    FileOptions::new().create_new(path).with_context(|| format!("cannot make `{}`", path.display()))
+}
+
+/// Does something to a file and writes it down.
+pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Result<T>) -> Result<T> {
+    let outcome = work(&file).with_context(|| format!("`{}`", path.display()));
+    // What was done until an error came is kept, as with other commands that take several names.
+    let closed = file.close().with_context(|| format!("cannot write `{}`", path.display()));
+    let outcome = outcome?;
+    closed?;
+    Ok(outcome)
+}
+
+/// A path in a file that is not the root.
+pub(crate) fn named(path: &str) -> Result<&str> {
+    if path.trim_matches('/').is_empty() {
+        bail!("`/` is the root group, which has no name that could be changed");
+    }
+    Ok(path)
+}
+
+/// The object at a path, which may be the root.
+pub(crate) fn object(file: &File, path: &str) -> Result<hyperslab::Object> {
+    match path.trim_matches('/') {
+        "" => Ok(hyperslab::Object::clone(file.root())),
+        path => Ok(file.object(path)?),
+    }
+}
+
+/// Reads a shape such as `2x3`.
+pub(crate) fn shape(text: &str) -> Result<Vec<u64>, String> {
+    attr::shape(text).map(|shape| shape.0)
+}

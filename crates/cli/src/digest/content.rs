@@ -1,0 +1,174 @@
+//! What a file holds, whatever the way in which it is stored: for telling whether a file written anew is the same.
+
+use std::collections::BTreeMap;
+
+use hyperslab::File;
+use serde_json::{Map, Value};
+
+use super::{describe, walk};
+
+/// Bit of the header flags: the order of attributes is tracked.
+const ORDER_TRACKED: u64 = 1 << 2;
+
+/// What an entry says of the way of storing.
+const STORAGE: &[&str] =
+    &["header", "storage", "layout", "chunk", "chunk_index", "chunk_opts", "filters", "external", "virtual"];
+
+/// The first object that two files do not share, and what is different about it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// Path of the object.
+    pub(crate) path: String,
+    /// What is different.
+    pub(crate) what: String,
+}
+
+/// Compares what two files hold: objects, links, attributes, types, shapes, elements and fill values.
+pub(crate) fn compare(before: &File, after: &File) -> Option<Difference> {
+    let (before, after) = (walk::Objects::find(before), walk::Objects::find(after));
+    let (mut left, mut right) = (before.iter(), after.iter());
+    loop {
+        let (one, other) = match (left.next(), right.next()) {
+            (None, None) => return None,
+            (Some(found), None) => return Some(only(&found.path, "is missing")),
+            (None, Some(found)) => return Some(only(&found.path, "was not there before")),
+            (Some(one), Some(other)) => (one, other),
+        };
+        if one.path != other.path {
+            return Some(only(&one.path, &format!("stands where `{}` is now", other.path)));
+        }
+        let (mut first, mut second) = (describe::object(&before, one), describe::object(&after, other));
+        simplify(&mut first, &mut second);
+        if let Some(what) = difference(&first, &second, "") {
+            return Some(Difference { path: one.path.clone(), what });
+        }
+        if first.get("data_skipped").is_some()
+            && let Some(what) = large_difference(one, other)
+        {
+            return Some(Difference { path: one.path.clone(), what });
+        }
+    }
+}
+
+fn only(path: &str, what: &str) -> Difference {
+    Difference { path: path.to_owned(), what: what.to_owned() }
+}
+
+/// Takes out what is said of the way of storing, and what changes with it.
+fn simplify(before: &mut Value, after: &mut Value) {
+    let stays_growing = before.get("layout") == after.get("layout");
+    for entry in [before, after] {
+        let tracked = entry["header"]["flags"].as_u64().unwrap_or(0) & ORDER_TRACKED != 0;
+        let Some(map) = entry.as_object_mut() else { continue };
+        STORAGE.iter().for_each(|key| drop(map.remove(*key)));
+        if !stays_growing {
+            map.remove("maxshape");
+        }
+        if let Some(fill) = map.get_mut("fill").and_then(Value::as_object_mut) {
+            fill.remove("alloc");
+        }
+        if let Some(attributes) = map.get_mut("attrs").and_then(Value::as_array_mut) {
+            rank(attributes, tracked);
+        }
+        let tracked = map.get("link_order").and_then(Value::as_u64).unwrap_or(0) & 1 != 0;
+        if let Some(links) = map.get_mut("links").and_then(Value::as_array_mut) {
+            rank(links, tracked);
+        }
+        forget_words(map);
+    }
+}
+
+/// Orders of creation as places in that order: numbers of what was deleted are not kept.
+fn rank(entries: &mut [Value], tracked: bool) {
+    let mut orders: BTreeMap<u64, u64> =
+        entries.iter().filter_map(|entry| Some((entry["corder"].as_u64()?, 0))).collect();
+    (0..).zip(orders.values_mut()).for_each(|(place, order)| *order = place);
+    for entry in entries {
+        let Some(map) = entry.as_object_mut() else { continue };
+        let place = map.remove("corder").and_then(|order| orders.get(&order.as_u64()?).copied());
+        if let Some(place) = place.filter(|_| tracked) {
+            map.insert("corder".into(), place.into());
+        }
+        forget_words(map);
+    }
+}
+
+/// Errors name addresses; that there is one is all that is compared.
+fn forget_words(map: &mut Map<String, Value>) {
+    for (key, value) in map.iter_mut() {
+        if key.ends_with("error") {
+            *value = Value::Bool(true);
+        }
+    }
+}
+
+/// The first difference of two values, with the way to it.
+fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
+    match (before, after) {
+        (Value::Object(first), Value::Object(second)) => {
+            let keys: std::collections::BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+            keys.into_iter().find_map(|key| {
+                let null = &Value::Null;
+                difference(
+                    first.get(key).unwrap_or(null),
+                    second.get(key).unwrap_or(null),
+                    &format!("{path}/{key}"),
+                )
+            })
+        }
+        (Value::Array(first), Value::Array(second)) if first.len() == second.len() => {
+            let pairs = first.iter().zip(second).enumerate();
+            let mut differences = pairs.filter_map(|(number, (first, second))| {
+                let name = first["name"].as_str().map_or(number.to_string(), str::to_owned);
+                difference(first, second, &format!("{path}/{name}"))
+            });
+            differences.next()
+        }
+        _ if before == after => None,
+        _ => Some(format!("{}: {before} before, {after} now", path.trim_start_matches('/'))),
+    }
+}
+
+/// Compares the elements of datasets that a digest leaves out, block by block.
+fn large_difference(before: &walk::Found, after: &walk::Found) -> Option<String> {
+    /// Bytes at once.
+    const BLOCK: u64 = 32 << 20;
+    /// More are taken to be the same: they are mostly those that were never written.
+    const MOST: u64 = 16 << 30;
+    let dataset = |found: &walk::Found| found.object.as_ref().ok()?.clone().into_dataset().ok();
+    let (Some(first), Some(second)) = (dataset(before), dataset(after)) else { return None };
+    let count = first.dataspace().element_count();
+    let bytes = count.and_then(|count| count.checked_mul(u64::from(first.datatype().size)));
+    if first.datatype().points_into_file() || bytes.is_none_or(|bytes| bytes > MOST) {
+        return None;
+    }
+    for region in first.blocks(BLOCK) {
+        let selection = hyperslab::Selection::region(&region);
+        let read = |dataset: &hyperslab::Dataset| dataset.read_stored_selection(&selection);
+        match (read(&first), read(&second)) {
+            (Ok(first), Ok(second)) if first.bytes() == second.bytes() => {}
+            (Err(_), Err(_)) => return None,
+            _ => return Some(format!("elements from {:?} on", region.start)),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn ways_of_storing_are_no_difference() {
+        let mut before = json!({"layout": "chunked", "maxshape": [-1], "chunk": [2], "shape": [3],
+            "attrs": [{"name": "b", "corder": 7}, {"name": "a", "corder": 3}], "header": {"flags": 4}});
+        let mut after = json!({"layout": "contiguous", "maxshape": [3], "shape": [3],
+            "attrs": [{"name": "b", "corder": 1}, {"name": "a", "corder": 0}], "header": {"flags": 4}});
+        simplify(&mut before, &mut after);
+        assert_eq!(difference(&before, &after, ""), None);
+        after["attrs"][1]["corder"] = json!(5);
+        let said = difference(&before, &after, "").unwrap();
+        assert_eq!(said, "attrs/a/corder: 0 before, 5 now");
+    }
+}

@@ -1,0 +1,226 @@
+//! `hyperslab repack`: a file written anew, and compared with what it was.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::filter::FilterSpec;
+use hyperslab::{File, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds, Repack, RepackLayout};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::digest::content;
+use crate::open::OpenArguments;
+use crate::output;
+
+/// What `repack` takes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Patterns: `*` and `?` stand for characters of a name, `**` for any of a path; without a slash a pattern is held
+against the last name. Of several that match, the last counts.
+
+Examples:
+  hyperslab repack old.h5 new.h5                                     unused space goes
+  hyperslab repack old.h5 new.h5 --filter '**=shuffle,gzip=6'        all datasets compressed
+  hyperslab repack old.h5 new.h5 --layout '/run/*=chunked:64x64' --filter '/run/*=zstd=3'
+  hyperslab repack old.h5 new.h5 --layout '**=contiguous' --libver earliest
+  hyperslab repack old.h5 new.h5 --fs-strategy page --fs-page-size 8192 --fs-persist"
+)]
+pub(crate) struct RepackArguments {
+    #[command(flatten)]
+    open: OpenArguments,
+    /// How datasets are stored: contiguous, compact, chunked, chunked:64x64, or auto
+    #[arg(short, long, value_name = "PATTERN=LAYOUT", value_parser = layout)]
+    layout: Vec<(String, RepackLayout)>,
+    /// Which filters chunks pass, such as shuffle,gzip=6; or none
+    #[arg(short, long, value_name = "PATTERN=FILTERS", value_parser = filters)]
+    filter: Vec<(String, Filters)>,
+    /// The versions of the library that shall read the file, such as earliest, v110 or v18,v112
+    #[arg(long, value_name = "LOW[,HIGH]", value_parser = libver)]
+    libver: Option<LibverBounds>,
+    /// Who hands out space: fsm-aggr, page, aggr or none [default: as in IN]
+    #[arg(long, value_enum, value_name = "STRATEGY")]
+    fs_strategy: Option<Strategy>,
+    /// Remember free space when the file is closed
+    #[arg(long)]
+    fs_persist: bool,
+    /// The smallest piece of free space that is remembered, in bytes
+    #[arg(long, value_name = "BYTES")]
+    fs_threshold: Option<u64>,
+    /// Bytes of a page
+    #[arg(long, value_name = "BYTES")]
+    fs_page_size: Option<u64>,
+    /// Bytes of the user block: 0 or a power of two from 512 on [default: as in IN]
+    #[arg(long, value_name = "BYTES")]
+    user_block: Option<u64>,
+    /// Do not compare the new file with the old one
+    #[arg(long)]
+    no_verify: bool,
+    /// Show no progress
+    #[arg(short, long)]
+    quiet: bool,
+    /// The file
+    #[arg(value_name = "IN")]
+    source: PathBuf,
+    /// The new file
+    #[arg(value_name = "OUT")]
+    target: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Strategy {
+    FsmAggr,
+    Page,
+    Aggr,
+    None,
+}
+
+/// A list of filters, which `clap` would take for several values.
+#[derive(Debug, Clone)]
+struct Filters(Vec<FilterSpec>);
+
+/// The pattern and what is behind the last equals sign that can separate them.
+fn split(text: &str) -> Result<(&str, &str), String> {
+    text.split_once('=')
+        .filter(|(pattern, _)| !pattern.is_empty())
+        .ok_or_else(|| format!("`{text}` is no PATTERN=…; `**` is the pattern for all datasets"))
+}
+
+fn layout(text: &str) -> Result<(String, RepackLayout), String> {
+    let (pattern, layout) = split(text)?;
+    let layout = match layout.split_once(':') {
+        None => match layout {
+            "contiguous" => RepackLayout::Contiguous,
+            "compact" => RepackLayout::Compact,
+            "chunked" => RepackLayout::AutoChunked,
+            "auto" => RepackLayout::Auto,
+            _ => {
+                return Err(format!("`{layout}` is none of contiguous, compact, chunked, chunked:AxB, auto"));
+            }
+        },
+        Some(("chunked", shape)) => RepackLayout::Chunked(crate::change::shape(shape)?),
+        Some(_) => return Err(format!("`{layout}`: only chunks have a shape, as in chunked:64x64")),
+    };
+    Ok((pattern.to_owned(), layout))
+}
+
+fn filters(text: &str) -> Result<(String, Filters), String> {
+    let (pattern, filters) = split(text)?;
+    let list = match filters {
+        "none" => Vec::new(),
+        list => FilterSpec::parse_list(list).map_err(|error| error.to_string())?,
+    };
+    Ok((pattern.to_owned(), Filters(list)))
+}
+
+fn libver(text: &str) -> Result<LibverBounds, String> {
+    let (low, high) = text.split_once(',').unwrap_or((text, "latest"));
+    let version = |name: &str| {
+        LibraryVersion::from_name(name)
+            .ok_or_else(|| format!("`{name}` is none of earliest, v18, v110, v112, v114, v200, latest"))
+    };
+    LibverBounds::new(version(low)?, version(high)?).map_err(|error| error.to_string())
+}
+
+/// Writes a file anew.
+pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
+    let (from, to) = (&arguments.source, &arguments.target);
+    if let (Ok(from), Ok(to)) = (from.canonicalize(), to.canonicalize())
+        && from == to
+    {
+        bail!("`{}` is the file that is read: name another one", to.display());
+    }
+    let source = arguments.open.open(from)?;
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The new file appears whole or not at all.
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let made = builder.prefix(".hyperslab-").suffix(".h5").tempfile_in(folder);
+    let made = made.with_context(|| format!("cannot write `{}`", to.display()))?;
+    let bar = progress_bar(arguments, &source);
+    let shown = RefCell::new(String::new());
+    let work = arguments.work(&source)?.progress(|path, bytes| {
+        if *shown.borrow() != path {
+            path.clone_into(&mut shown.borrow_mut());
+            bar.set_message(output::cut(&output::escape(path.as_bytes()), 40));
+        }
+        bar.inc(bytes);
+    });
+    let outcome = work.run(&source, made.path()).with_context(|| format!("`{}`", from.display()))?;
+    bar.finish_and_clear();
+    for (path, why) in &outcome.kept {
+        use std::io::Write as _;
+        let line = format!("`{path}` is stored as before: {why}");
+        // Nothing is left to be done if it cannot be printed.
+        let _ = writeln!(std::io::stderr(), "hyperslab: {}", output::escape(line.as_bytes()));
+    }
+    if !arguments.no_verify {
+        verify(arguments, &source, made.path())?;
+    }
+    made.persist(to).with_context(|| format!("cannot write `{}`", to.display()))?;
+    arguments.open.report();
+    Ok(())
+}
+
+fn verify(arguments: &RepackArguments, source: &File, made: &Path) -> Result<()> {
+    let bar = if arguments.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    bar.set_message("comparing");
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let again = hyperslab::OpenOptions::new().open(made).context("the new file cannot be opened")?;
+    let found = content::compare(source, &again);
+    bar.finish_and_clear();
+    match found {
+        None => Ok(()),
+        Some(difference) => {
+            bail!("the new file would not be the same: `{}`: {}", difference.path, difference.what)
+        }
+    }
+}
+
+fn progress_bar(arguments: &RepackArguments, source: &File) -> ProgressBar {
+    if arguments.quiet {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(source.info().length);
+    let style = "{bar:30} {bytes:>10}  {binary_bytes_per_sec:>14}  {msg}";
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+impl RepackArguments {
+    fn work<'a>(&self, source: &File) -> Result<Repack<'a>> {
+        let mut work = Repack::new();
+        for (pattern, layout) in &self.layout {
+            work = work.layout(pattern, layout.clone())?;
+        }
+        for (pattern, Filters(filters)) in &self.filter {
+            work = work.filters(pattern, filters.clone())?;
+        }
+        if let Some(bounds) = self.libver {
+            work = work.libver(bounds);
+        }
+        if let Some(bytes) = self.user_block {
+            work = work.user_block(bytes);
+        }
+        Ok(work.file_space(self.space(source.info().file_space)))
+    }
+
+    fn space(&self, before: FileSpace) -> FileSpace {
+        let strategy = self.fs_strategy.map_or(before.strategy, |strategy| match strategy {
+            Strategy::FsmAggr => FileSpaceStrategy::FreeSpaceAndAggregators,
+            Strategy::Page => FileSpaceStrategy::Page,
+            Strategy::Aggr => FileSpaceStrategy::Aggregators,
+            Strategy::None => FileSpaceStrategy::None,
+        });
+        let other = self.fs_strategy.is_some();
+        FileSpace {
+            strategy,
+            persist: self.fs_persist || (before.persist && !other),
+            threshold: self.fs_threshold.unwrap_or(before.threshold),
+            page_size: self.fs_page_size.unwrap_or(before.page_size),
+        }
+    }
+}

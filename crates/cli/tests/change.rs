@@ -1,0 +1,210 @@
+//! `hyperslab cp`, `mv`, `rm`, `mkdir`, `ln`, `attr`, `import` and `export`, run as people run them. What they write is
+//! asked of the referee.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use hyperslab_testkit::{fixtures, referee};
+
+/// A folder with a copy of a fixture.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::copy(fixtures::path("weather_station.h5"), folder.path().join("a.h5")).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let words = line.split_whitespace().map(|word| if word == "''" { "" } else { word });
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        command.current_dir(self.folder.path()).args(words).output().unwrap()
+    }
+
+    /// A run that succeeds and says nothing; the files are sound afterwards.
+    fn quiet(&self, line: &str) {
+        let output = self.run(line);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && error.is_empty(), "{line}: {error}");
+        for name in ["a.h5", "b.h5"] {
+            if self.path(name).exists() {
+                let check = self.run(&format!("check {name}"));
+                assert!(check.status.success(), "{line}: {}", String::from_utf8_lossy(&check.stdout));
+            }
+        }
+    }
+
+    fn failure(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(error.lines().count(), 1, "{error}");
+        error
+    }
+
+    fn printed(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What the referee prints of `a.h5` (`f`) and, if it is there, `b.h5` (`g`).
+    fn asked(&self, code: &str) -> Option<String> {
+        let referee = referee::python()?;
+        let open = "import h5py, numpy, sys, os\nf = h5py.File(sys.argv[1])\n\
+                    g = h5py.File(sys.argv[2]) if os.path.exists(sys.argv[2]) else None\n";
+        let answer = referee.run_script(&format!("{open}{code}"), [self.path("a.h5"), self.path("b.h5")]);
+        Some(answer.unwrap().trim().to_owned())
+    }
+
+    /// Asserts what the referee prints.
+    fn says(&self, code: &str, expected: &str) {
+        if let Some(answer) = self.asked(code) {
+            assert_eq!(answer, expected, "{code}");
+        }
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn objects_are_copied_within_a_file_and_across() {
+    let bench = Bench::new();
+    bench.quiet("cp a.h5 series copy");
+    bench.quiet("cp a.h5 series/temperature b.h5 deep/down/t");
+    bench.quiet("cp a.h5 station b.h5 deep");
+    bench.quiet("cp a.h5 / b.h5 all");
+    bench.says(
+        "print(numpy.array_equal(f['series/temperature'], f['copy/temperature'], equal_nan=True),
+            numpy.array_equal(f['series/temperature'], g['deep/down/t'], equal_nan=True),
+            sorted(f['station'].keys()) == sorted(g['deep/station'].keys()), sorted(f) == sorted(list(g['all'])))",
+        "True True True True",
+    );
+    assert!(bench.failure("cp a.h5 series/temperature copy/temperature").contains("copy/temperature"));
+    assert!(bench.failure("cp a.h5 nothing c.h5 x").contains("nothing"));
+    assert!(!bench.path("c.h5").exists());
+}
+
+#[test]
+fn links_are_made_moved_and_removed() {
+    let bench = Bench::new();
+    bench.quiet("mkdir a.h5 one");
+    assert!(bench.failure("mkdir a.h5 two/deep").contains("--parents"));
+    bench.quiet("mkdir -p a.h5 two/deep one");
+    bench.quiet("mv a.h5 two/deep one");
+    bench.quiet("ln a.h5 series/temperature one/hard");
+    bench.quiet("ln -s a.h5 /series/temperature one/soft");
+    bench.quiet("ln --external other.h5 a.h5 /x one/out");
+    bench.says(
+        "print(sorted(f['one']), f['one'].get('soft', getlink=True).path,
+            f['one'].get('out', getlink=True).filename, f['one/hard'] == f['series/temperature'], list(f['two']))",
+        "['deep', 'hard', 'out', 'soft'] /series/temperature other.h5 True []",
+    );
+    assert!(bench.failure("rm a.h5 one").contains("--recursive"));
+    assert!(bench.failure("rm a.h5 nothing").contains("nothing"));
+    bench.quiet("rm -f a.h5 nothing");
+    bench.quiet("rm -r a.h5 one two series");
+    bench.says("print('one' in f, 'series' in f)", "False False");
+    assert!(bench.failure("mv a.h5 nothing x").contains("nothing"));
+    assert!(bench.failure("rm -r a.h5 /").contains("root"));
+}
+
+#[test]
+fn attributes_are_set_renamed_and_removed() {
+    let bench = Bench::new();
+    bench.quiet("attr set a.h5 / number -3");
+    bench.quiet("attr set a.h5 series/temperature list 1 2.5");
+    bench.quiet("attr set a.h5 / range 0 500 --type u16");
+    bench.quiet("attr set a.h5 / matrix 1 0 0 1 --shape 2x2 --type f32");
+    bench.quiet("attr set a.h5 / names a bcd");
+    bench.quiet("attr set a.h5 / code 7 --type str");
+    bench.quiet("attr set a.h5 / flag true");
+    bench.says(
+        "a = f.attrs; print(a['number'], f['series/temperature'].attrs['list'], a['range'].dtype, a['matrix'].shape,
+            a['names'], a['code'], a['flag'])",
+        "-3 [1.  2.5] uint16 (2, 2) [b'a' b'bcd'] b'7' True",
+    );
+    bench.quiet("attr mv a.h5 / number count");
+    bench.quiet("attr rm a.h5 / names code flag");
+    bench.says("print('number' in f.attrs, f.attrs['count'], 'code' in f.attrs)", "False -3 False");
+    assert!(bench.failure("attr rm a.h5 / nothing").contains("nothing"));
+    assert!(bench.failure("attr set a.h5 / small 256 --type u8").contains("256"));
+    assert!(bench.failure("attr set a.h5 / m 1 2 3 --shape 2x2").contains("3 values"));
+}
+
+#[test]
+fn csv_files_come_and_go() {
+    let bench = Bench::new();
+    write(&bench.path("t.csv"), "id,name,value\n1,\"x, y\",0.5\n2,\"say \"\"hi\"\"\",-1e3\n");
+    bench.quiet("import t.csv b.h5 table");
+    bench.quiet("import t.csv b.h5 columns --columns");
+    bench.says(
+        "print(g['table'].dtype.names, g['table'][0], g['table']['value'].tolist(), g['columns/id'][()], g['columns/name'][1])",
+        "('id', 'name', 'value') (1, b'x, y', 0.5) [0.5, -1000.0] [1 2] b'say \"hi\"'",
+    );
+    bench.quiet("export b.h5 table out.csv");
+    let exported = std::fs::read_to_string(bench.path("out.csv")).unwrap();
+    assert!(exported.starts_with("id,name,value\n1,"), "{exported}");
+    write(&bench.path("m.csv"), "1,2\n3,4.5\n");
+    bench.quiet("import m.csv b.h5 matrix --no-header --chunks 1x2 --filter shuffle,gzip=6");
+    bench.says(
+        "print(g['matrix'][()].tolist(), g['matrix'].chunks, g['matrix'].compression)",
+        "[[1.0, 2.0], [3.0, 4.5]] (1, 2) gzip",
+    );
+    write(&bench.path("bad.csv"), "a,b\n1\n");
+    assert!(bench.failure("import bad.csv c.h5 x").contains("line 2"));
+    assert!(!bench.path("c.h5").exists());
+    assert!(bench.failure("export b.h5 table out.what").contains("--format"));
+}
+
+#[test]
+fn npy_files_come_and_go() {
+    let bench = Bench::new();
+    let Some(referee) = referee::python() else { return };
+    let make = "import numpy, sys, os
+os.chdir(sys.argv[1]); n = numpy
+n.save('f.npy', n.arange(24, dtype='>f4').reshape(2, 3, 4))
+n.save('o.npy', n.asfortranarray(n.arange(6).reshape(2, 3)))
+n.save('s.npy', n.float64(2.5)); n.save('u.npy', n.array(['a', 'µm', 'xyz']))
+n.save('r.npy', n.array([(1, b'ab', [1, 2])], dtype=[('a', 'i2'), ('b', 'S3'), ('c', 'f8', (2,))]))
+n.save('c.npy', n.array([1+2j, 3j])); n.save('t.npy', n.array([True, False])); n.save('e.npy', n.zeros((0, 3)))";
+    referee.run_script(make, [bench.folder.path()]).unwrap();
+    for name in ["f", "o", "s", "u", "r", "c", "t", "e"] {
+        bench.quiet(&format!("import {name}.npy b.h5 d/{name}"));
+        if name != "u" {
+            bench.quiet(&format!("export b.h5 d/{name} back-{name}.npy"));
+        }
+    }
+    let code = "import h5py, numpy, sys, os
+os.chdir(sys.argv[1]); g = h5py.File('b.h5')
+for name in 'fosrcte':
+    a, b = numpy.load(name + '.npy'), numpy.load('back-' + name + '.npy')
+    assert a.dtype == b.dtype and a.shape == b.shape and (a == b).all(), (name, a, b)
+    assert numpy.array_equal(g['d'][name][()], a), name
+print([x.decode() for x in g['d/u'][()]], g['d/f'].dtype)";
+    let answer = referee.run_script(code, [bench.folder.path()]).unwrap();
+    assert_eq!(answer.trim(), "['a', 'µm', 'xyz'] >f4");
+}
+
+#[test]
+fn help_has_examples() {
+    let bench = Bench::new();
+    for command in
+        ["cp", "mv", "rm", "mkdir", "ln", "attr set", "attr rm", "attr mv", "import", "export", "repack"]
+    {
+        let help = bench.printed(&format!("{command} --help"));
+        let example = format!("  hyperslab {command} ");
+        assert!(help.contains("Example") && help.contains(&example), "{help}");
+    }
+}

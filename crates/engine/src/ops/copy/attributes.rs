@@ -1,0 +1,99 @@
+//! Attributes of a copy, in the order in which those of the original were made.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::elements::Plan;
+use super::movement::Origin;
+use super::{Copier, Task};
+use crate::error::{Error, Result};
+use crate::object::attribute::{self, Attribute};
+use crate::object::attribute_edit::{AttributeEditor, NewAttribute};
+use crate::object::header::ObjectHeader;
+use crate::object::path::lossy;
+use crate::ops::OpenFile;
+use crate::store::Edit;
+
+impl Copier<'_> {
+    /// Copies all attributes; says whether there were any.
+    pub(super) fn copy_attributes(
+        &mut self,
+        edit: &mut Edit<'_>,
+        source: &Arc<OpenFile>,
+        header: &ObjectHeader,
+        task: &Task,
+    ) -> Result<bool> {
+        let mut found = Vec::new();
+        attribute::for_each(&source.container, header, &mut |attribute| {
+            found.push(attribute);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if found.is_empty() {
+            return Ok(false);
+        }
+        found.sort_by_key(|attribute| attribute.creation_order);
+        // A type that is copied now may be needed by many: those that the attributes use come before the editor holds
+        // this object's header, which may be that of one of them.
+        let target = self.target;
+        let mut editor = AttributeEditor::open(&target.container, task.copy)?;
+        for attribute in &found {
+            self.copy_attribute(edit, source, attribute, task, &mut editor)
+                .map_err(|error| error.context(format!("attribute `{}`", lossy(attribute.name()))))?;
+        }
+        editor.finish(edit)?;
+        Ok(true)
+    }
+
+    fn copy_attribute(
+        &mut self,
+        edit: &mut Edit<'_>,
+        source: &OpenFile,
+        attribute: &Attribute,
+        task: &Task,
+        editor: &mut AttributeEditor<'_>,
+    ) -> Result<()> {
+        let value = attribute.value(&source.container)?;
+        let (plan, datatype) = Plan::new(&value.datatype, edit.params())?;
+        let committed = match value.committed {
+            // The editor lets the type count its use.
+            Some(address) => Some(self.committed_of_attribute(edit, task, address)?),
+            None => None,
+        };
+        let count = value.dataspace.element_count().unwrap_or(0);
+        let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(plan.from_size));
+        // Elements that were never written are zeros, of which there may be as many as a block of metadata has bytes.
+        let most = edit.store().limits().metadata_block;
+        let unwritten = value.data.is_empty();
+        let length = length.filter(|length| *length <= value.data.len() || (unwritten && *length as u64 <= most));
+        let length = length.ok_or_else(|| {
+            let expected = format!("{count} elements of {} bytes", plan.from_size);
+            Error::corrupt("attribute message", "data", expected, format_args!("{} bytes", value.data.len()))
+        })?;
+        let zeros;
+        let data = if let Some(data) = value.data.get(..length) {
+            data
+        } else {
+            zeros = vec![0; length];
+            &zeros
+        };
+        let moved;
+        let data = if plan.is_copy() {
+            data
+        } else {
+            let origin = Origin { file: task.original.file, foreign: None };
+            moved = self.move_elements(edit, &origin, &plan, data)?;
+            &moved
+        };
+        editor.set(
+            edit,
+            &NewAttribute {
+                name: attribute.name(),
+                charset: attribute.charset,
+                datatype: &datatype,
+                committed,
+                dataspace: &value.dataspace,
+                data,
+            },
+        )
+    }
+}

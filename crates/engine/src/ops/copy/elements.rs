@@ -1,0 +1,183 @@
+//! What of an element means something only in its file: contents of variable length and references, at any depth.
+
+use hyperslab_datatype::{
+    Array, Compound, Datatype, DatatypeClass, Member, Reference, ReferenceKind, VariableLength,
+};
+use hyperslab_format::codec::{FileParams, Limits};
+use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::reference::StoredReference;
+
+use crate::error::{Error, Result};
+
+/// How an element of one file becomes one of another.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    /// Bytes of an element before.
+    pub(super) from_size: usize,
+    /// Bytes of an element after.
+    pub(super) to_size: usize,
+    pub(super) parts: Vec<Part>,
+}
+
+/// A part of an element: where it begins before and after.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) kind: PartKind,
+}
+
+/// What a part is.
+#[derive(Debug, Clone)]
+pub(super) enum PartKind {
+    /// So many bytes, the same everywhere.
+    Bytes(usize),
+    /// A sequence or text.
+    Variable { from_size: usize, to_size: usize, item: Box<Plan> },
+    /// A reference.
+    Reference { kind: Reference, from_size: usize, to_size: usize },
+    /// So many items side by side.
+    Array { count: usize, item: Box<Plan> },
+}
+
+impl Plan {
+    /// The plan for elements of a type, and that type in a file with these widths.
+    pub(super) fn new(datatype: &Datatype, params: FileParams) -> Result<(Self, Datatype)> {
+        plan(datatype, params, 1)
+    }
+
+    /// Whether elements are the same bytes in both files.
+    pub(super) fn is_copy(&self) -> bool {
+        self.from_size == self.to_size
+            && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
+    }
+
+    fn bytes(size: u32) -> Self {
+        let size = size as usize;
+        let parts = vec![Part { from: 0, to: 0, kind: PartKind::Bytes(size) }];
+        Self { from_size: size, to_size: size, parts }
+    }
+
+    fn one(kind: PartKind, from_size: u32, to_size: u32) -> Self {
+        let (from_size, to_size) = (from_size as usize, to_size as usize);
+        Self { from_size, to_size, parts: vec![Part { from: 0, to: 0, kind }] }
+    }
+}
+
+fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Plan, Datatype)> {
+    if depth > Limits::MAX_DATATYPE_DEPTH {
+        return Err(Error::unsupported(
+            "copying elements of types that are nested deeper than files can say",
+        ));
+    }
+    if !datatype.points_into_file() {
+        return Ok((Plan::bytes(datatype.size), datatype.clone()));
+    }
+    let from = datatype.size;
+    match &datatype.class {
+        DatatypeClass::VariableLength(variable) => {
+            let (item, base) = plan(&variable.base, params, depth.saturating_add(1))?;
+            let size = width(4 + GlobalHeapId::size(params))?;
+            let class = VariableLength { kind: variable.kind, base: Box::new(base) };
+            let kind =
+                PartKind::Variable { from_size: from as usize, to_size: size as usize, item: Box::new(item) };
+            let class = DatatypeClass::VariableLength(class);
+            Ok((Plan::one(kind, from, size), Datatype { size, class }))
+        }
+        DatatypeClass::Reference(reference) => {
+            let size = match reference.kind {
+                ReferenceKind::Object1 => params.offset_width(),
+                ReferenceKind::DatasetRegion1 => GlobalHeapId::size(params),
+                _ => StoredReference::size(params),
+            };
+            let size = width(size)?;
+            let kind =
+                PartKind::Reference { kind: *reference, from_size: from as usize, to_size: size as usize };
+            Ok((Plan::one(kind, from, size), Datatype { size, class: datatype.class.clone() }))
+        }
+        DatatypeClass::Array(array) => {
+            let (item, base) = plan(&array.base, params, depth.saturating_add(1))?;
+            let count = datatype.array_len().unwrap_or(0);
+            let size = width(item.to_size.saturating_mul(count))?;
+            let class = DatatypeClass::Array(Array { dims: array.dims.clone(), base: Box::new(base) });
+            let kind = PartKind::Array { count, item: Box::new(item) };
+            Ok((Plan::one(kind, from, size), Datatype { size, class }))
+        }
+        DatatypeClass::Compound(compound) => plan_compound(from, compound, params, depth),
+        _ => Ok((Plan::bytes(from), datatype.clone())),
+    }
+}
+
+/// Members move by as much as those before them have grown.
+fn plan_compound(
+    size: u32,
+    compound: &Compound,
+    params: FileParams,
+    depth: usize,
+) -> Result<(Plan, Datatype)> {
+    let mut order: Vec<usize> = (0..compound.members.len()).collect();
+    order.sort_by_key(|number| compound.members.get(*number).map_or(0, |member| member.offset));
+    let mut members: Vec<Member> = compound.members.clone();
+    let mut grown = 0_i64;
+    let mut parts = Vec::new();
+    let moved = |offset: u32, grown: i64| {
+        let place = i64::from(offset).checked_add(grown).and_then(|place| u32::try_from(place).ok());
+        place.ok_or_else(|| Error::unsupported("copying elements of 4 GiB and more"))
+    };
+    for number in order {
+        let Some(member) = members.get_mut(number) else { continue };
+        let (inner, datatype) = plan(&member.datatype, params, depth.saturating_add(1))?;
+        let to = moved(member.offset, grown)?;
+        for part in inner.parts {
+            let from = part.from.saturating_add(member.offset as usize);
+            parts.push(Part { from, to: part.to.saturating_add(to as usize), kind: part.kind });
+        }
+        grown =
+            grown.saturating_add(i64::from(datatype.size)).saturating_sub(i64::from(member.datatype.size));
+        (member.offset, member.datatype) = (to, datatype);
+    }
+    let to_size = moved(size, grown)?;
+    let plan = Plan { from_size: size as usize, to_size: to_size as usize, parts };
+    Ok((plan, Datatype { size: to_size, class: DatatypeClass::Compound(Compound { members }) }))
+}
+
+fn width(size: usize) -> Result<u32> {
+    u32::try_from(size).map_err(|_| Error::unsupported("copying elements of 4 GiB and more"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(offsets: u8) -> FileParams {
+        FileParams { size_of_offsets: offsets, ..FileParams::DEFAULT }
+    }
+
+    #[test]
+    fn plain_elements_are_copied() {
+        let datatype = Datatype::packed([("a", Datatype::u8()), ("b", Datatype::array([3], Datatype::i8()))]);
+        let (plan, after) = Plan::new(&datatype, params(4)).unwrap();
+        assert!(plan.is_copy());
+        assert_eq!(after, datatype);
+    }
+
+    #[test]
+    fn members_behind_others_that_shrink_move_up() {
+        let reference = Datatype::object_reference(8);
+        let pair = Datatype::array([2], reference);
+        let datatype = Datatype::packed([("a", Datatype::u8()), ("b", pair), ("c", Datatype::u8())]);
+        let (plan, after) = Plan::new(&datatype, params(4)).unwrap();
+        assert!(!plan.is_copy());
+        assert_eq!((plan.from_size, plan.to_size, after.size), (18, 10, 10));
+        assert_eq!(after.member_at("c").map(|(offset, _)| offset), Some(9));
+        let places: Vec<(usize, usize)> = plan.parts.iter().map(|part| (part.from, part.to)).collect();
+        assert_eq!(places, [(0, 0), (1, 1), (17, 9)]);
+    }
+
+    #[test]
+    fn pointers_are_never_copied_as_they_are() {
+        let (plan, after) = Plan::new(&Datatype::object_reference(8), params(8)).unwrap();
+        assert!(!plan.is_copy());
+        assert_eq!(after, Datatype::object_reference(8));
+    }
+}

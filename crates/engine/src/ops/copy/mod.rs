@@ -1,0 +1,223 @@
+//! Copying objects, within a file and into another one: headers are made anew for the file they come into, raw data
+//! goes over as it is stored wherever nothing about it changes.
+
+mod attributes;
+mod chunks;
+mod committed;
+mod elements;
+mod heap;
+mod links;
+mod movement;
+mod objects;
+mod raw;
+mod storage;
+mod streamed;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use hyperslab_datatype::Datatype;
+use hyperslab_format::codec::Address;
+
+use super::OpenFile;
+use crate::error::{Error, Result};
+use crate::object::group_edit;
+use crate::object::header::ObjectHeader;
+use crate::object::header_edit::HeaderEditor;
+use crate::store::Edit;
+use heap::HeapWriter;
+
+pub use storage::{AsStored, CopyGuide, NewStorage, StoredBefore};
+
+/// What is copied with an object: the options of `H5Ocopy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct CopyOptions {
+    /// Of a group, only the objects that it links to itself: groups among them come without their links.
+    pub shallow: bool,
+    /// Soft links become hard links to copies of what they lead to, where that is anything.
+    pub expand_soft_links: bool,
+    /// External links become hard links to copies of what they lead to, where that can be opened.
+    pub expand_external_links: bool,
+    /// What references point at is copied too, linked or not. Otherwise references out of what is copied stay as they
+    /// are within one file, and point at nothing in another one.
+    pub expand_references: bool,
+    /// Attributes stay behind.
+    pub without_attributes: bool,
+    /// Where the file has a committed datatype like one that is needed, that one is used.
+    pub merge_committed_datatypes: bool,
+}
+
+/// An object before it was copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Original {
+    /// Which of the files that objects come from.
+    file: usize,
+    address: Address,
+}
+
+/// An object that has a header, and what is still to come.
+#[derive(Debug, Clone)]
+struct Task {
+    original: Original,
+    copy: Address,
+    path: Arc<str>,
+    /// Steps from the object that was asked for.
+    depth: usize,
+}
+
+/// What leads to a copy, besides what its header counts already.
+#[derive(Debug, Clone, Copy, Default)]
+struct Uses {
+    count: u32,
+    /// The header was made here: it counts one use from the start.
+    is_new: bool,
+}
+
+/// A copy on its way. Headers come first, then the links of groups, then elements and attributes: these may hold
+/// references to any object.
+struct Copier<'a> {
+    target: &'a OpenFile,
+    sources: Vec<Arc<OpenFile>>,
+    options: CopyOptions,
+    guide: &'a dyn CopyGuide,
+    copies: HashMap<Original, Address>,
+    uses: HashMap<Address, Uses>,
+    groups: VecDeque<Task>,
+    waiting: VecDeque<Task>,
+    heap: HeapWriter,
+    /// The committed datatypes of the target, once one is looked for.
+    committed: Option<HashMap<Datatype, Address>>,
+}
+
+impl OpenFile {
+    /// Copies the object at `object` of `source`, which may be this file, with all that belongs to it. Gives the
+    /// header of the copy, to which one hard link is to be made.
+    ///
+    /// # Errors
+    /// Those of reading the object, and of making the copy. What was copied until then is unreachable.
+    pub fn copy_object(
+        &self,
+        edit: &mut Edit<'_>,
+        source: &Arc<Self>,
+        object: Address,
+        options: CopyOptions,
+        guide: &dyn CopyGuide,
+    ) -> Result<Address> {
+        if std::ptr::eq(self, Arc::as_ptr(source)) {
+            self.flush_writers(edit)?;
+        }
+        let mut copier = Copier {
+            target: self,
+            sources: vec![Arc::clone(source)],
+            options,
+            guide,
+            copies: HashMap::new(),
+            uses: HashMap::new(),
+            groups: VecDeque::new(),
+            waiting: VecDeque::new(),
+            heap: HeapWriter::default(),
+            committed: None,
+        };
+        let path: Arc<str> = if object == source.root() { "/".into() } else { "".into() };
+        let copy = copier.enter(edit, Original { file: 0, address: object }, &path, 0)?;
+        copier.use_once(copy);
+        copier.finish(edit)?;
+        Ok(copy)
+    }
+
+    /// Makes a copy of a whole file's contents, in place of what this one holds: its root group is a copy of the
+    /// other's.
+    ///
+    /// # Errors
+    /// As [`copy_object`](Self::copy_object).
+    pub fn copy_contents(
+        &self,
+        edit: &mut Edit<'_>,
+        source: &Arc<Self>,
+        options: CopyOptions,
+        guide: &dyn CopyGuide,
+    ) -> Result<()> {
+        let before = self.root();
+        self.drop_object(edit, before)?;
+        let root = self.copy_object(edit, source, source.root(), options, guide)?;
+        group_edit::set_root(&self.container, edit, root)
+    }
+}
+
+impl Copier<'_> {
+    fn source(&self, file: usize) -> Result<Arc<OpenFile>> {
+        self.sources.get(file).cloned().ok_or_else(|| Error::Misuse("a copy from no file".into()))
+    }
+
+    /// Whether the objects of that file come from the file that they go to.
+    fn is_same(&self, file: usize) -> bool {
+        self.sources.get(file).is_some_and(|source| std::ptr::eq(self.target, Arc::as_ptr(source)))
+    }
+
+    /// The copy of an object: its header, if there was none yet; the rest comes later.
+    fn enter(
+        &mut self,
+        edit: &mut Edit<'_>,
+        original: Original,
+        path: &Arc<str>,
+        depth: usize,
+    ) -> Result<Address> {
+        if let Some(copy) = self.copies.get(&original) {
+            return Ok(*copy);
+        }
+        let source = self.source(original.file)?;
+        let header = ObjectHeader::load(&source.container.store, original.address)?;
+        let task = Task { original, copy: Address::UNDEFINED, path: Arc::clone(path), depth };
+        let made = self.make(edit, &source, &header, task);
+        made.map_err(|error| error.context(format!("cannot copy `{path}`")))
+    }
+
+    /// Lets a copy count one link or use more.
+    fn use_once(&mut self, copy: Address) {
+        let uses = self.uses.entry(copy).or_default();
+        uses.count = uses.count.saturating_add(1);
+    }
+
+    /// Does all that waits, and what comes up meanwhile.
+    fn finish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        loop {
+            while let Some(task) = self.groups.pop_front() {
+                self.copy_links(edit, &task).map_err(|error| of_task(error, &task))?;
+            }
+            let Some(task) = self.waiting.pop_front() else { break };
+            self.copy_contents(edit, &task).map_err(|error| of_task(error, &task))?;
+        }
+        self.heap.close(edit);
+        self.settle_uses(edit)
+    }
+
+    /// Lets headers say how many links and uses there are.
+    fn settle_uses(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        for (copy, uses) in std::mem::take(&mut self.uses) {
+            let more = if uses.is_new { uses.count.saturating_sub(1) } else { uses.count };
+            if more == 0 && (uses.count > 0 || !uses.is_new) {
+                continue;
+            }
+            let mut header = HeaderEditor::load(edit.store(), copy)?;
+            let now = header.reference_count()?;
+            // What nothing leads to but attributes, or references, has counted the former itself.
+            let after = match uses.count {
+                0 => now.saturating_sub(1).max(1),
+                _ => now.checked_add(more).ok_or_else(|| Error::Limit {
+                    what: format!("links to the object at {copy}"),
+                    got: 1 << 32,
+                    limit: u64::from(u32::MAX),
+                })?,
+            };
+            if after != now {
+                header.set_reference_count(after)?;
+                header.save(edit)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn of_task(error: Error, task: &Task) -> Error {
+    error.context(format!("cannot copy `{}`", task.path))
+}

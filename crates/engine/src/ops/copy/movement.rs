@@ -1,0 +1,229 @@
+//! Elements that hold references or contents of variable length, from file to file.
+
+use std::sync::Arc;
+
+use hyperslab_datatype::{Reference, ReferenceKind};
+use hyperslab_format::codec::{Address, Reader, Writer};
+use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::reference::{ObjectToken, ReferenceBlock, RegionBlock, StoredReference};
+use hyperslab_format::selection::SelectionEncoding;
+
+use super::elements::{Part, PartKind, Plan};
+use super::{Copier, Original};
+use crate::data::{ForeignHeap, VariableLengthValue};
+use crate::error::{Error, Result};
+use crate::object::header::ObjectHeader;
+use crate::object::kind::ObjectKind;
+use crate::ops::OpenFile;
+use crate::store::{Edit, at};
+
+/// Where elements come from.
+pub(super) struct Origin<'a> {
+    /// Which of the files that objects come from.
+    pub(super) file: usize,
+    /// What elements of virtual datasets hold that come from other files.
+    pub(super) foreign: Option<&'a ForeignHeap>,
+}
+
+impl Copier<'_> {
+    /// Elements as they are in the target.
+    pub(super) fn move_elements(
+        &mut self,
+        edit: &mut Edit<'_>,
+        origin: &Origin<'_>,
+        plan: &Plan,
+        elements: &[u8],
+    ) -> Result<Vec<u8>> {
+        let source = self.source(origin.file)?;
+        let count = elements.len().checked_div(plan.from_size).unwrap_or(0);
+        let mut moved = vec![0; count.saturating_mul(plan.to_size)];
+        let pairs =
+            elements.chunks_exact(plan.from_size.max(1)).zip(moved.chunks_exact_mut(plan.to_size.max(1)));
+        let mut mover = Mover { copier: self, source: &source, origin };
+        for (from, to) in pairs {
+            mover.element(edit, plan, from, to)?;
+        }
+        Ok(moved)
+    }
+
+    /// The address of what a reference points at, in the target; `None` if it is not there.
+    fn retarget(&mut self, edit: &mut Edit<'_>, file: usize, address: Address) -> Result<Option<Address>> {
+        let original = Original { file, address };
+        if let Some(copy) = self.copies.get(&original) {
+            return Ok(Some(*copy));
+        }
+        if self.options.expand_references {
+            let source = self.source(file)?;
+            let there = ObjectHeader::load(&source.container.store, address);
+            if there.is_ok_and(|header| ObjectKind::of(&header).is_some()) {
+                let path: Arc<str> = format!("object at {address}").into();
+                return self.enter(edit, original, &path, 0).map(Some);
+            }
+            return Ok(None);
+        }
+        Ok(self.is_same(file).then_some(address))
+    }
+}
+
+struct Mover<'m, 'a> {
+    copier: &'m mut Copier<'a>,
+    source: &'m Arc<OpenFile>,
+    origin: &'m Origin<'m>,
+}
+
+impl Mover<'_, '_> {
+    fn element(&mut self, edit: &mut Edit<'_>, plan: &Plan, from: &[u8], to: &mut [u8]) -> Result<()> {
+        plan.parts.iter().try_for_each(|part| self.part(edit, part, from, to))
+    }
+
+    fn part(&mut self, edit: &mut Edit<'_>, part: &Part, from: &[u8], to: &mut [u8]) -> Result<()> {
+        match &part.kind {
+            PartKind::Bytes(length) => {
+                let bytes = piece(from, part.from, *length)?;
+                place(to, part.to, *length)?.copy_from_slice(bytes);
+            }
+            PartKind::Variable { from_size, to_size, item } => {
+                let descriptor = piece(from, part.from, *from_size)?;
+                let moved = self.contents(edit, descriptor, item)?;
+                put(place(to, part.to, *to_size)?, &moved);
+            }
+            PartKind::Reference { kind, from_size, to_size } => {
+                let moved = self.reference(edit, *kind, piece(from, part.from, *from_size)?)?;
+                put(place(to, part.to, *to_size)?, &moved);
+            }
+            PartKind::Array { count, item } => {
+                let from = piece(from, part.from, count.saturating_mul(item.from_size))?;
+                let to = place(to, part.to, count.saturating_mul(item.to_size))?;
+                let items = from.chunks_exact(item.from_size.max(1));
+                for (from, to) in items.zip(to.chunks_exact_mut(item.to_size.max(1))) {
+                    self.element(edit, item, from, to)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The descriptor of contents that are stored in the target.
+    fn contents(&mut self, edit: &mut Edit<'_>, descriptor: &[u8], item: &Plan) -> Result<Vec<u8>> {
+        let container = &self.source.container;
+        let value =
+            VariableLengthValue::read_of(&container.store, &container.heap, self.origin.foreign, descriptor)?;
+        let items = value.items(item.from_size)?;
+        if items.is_empty() {
+            return Ok(Vec::new());
+        }
+        let id = if item.is_copy() {
+            self.copier.heap.put(edit, items)?
+        } else {
+            let mut moved = vec![0; items.len() / item.from_size.max(1) * item.to_size];
+            let pairs =
+                items.chunks_exact(item.from_size.max(1)).zip(moved.chunks_exact_mut(item.to_size.max(1)));
+            for (from, to) in pairs {
+                self.element(edit, item, from, to)?;
+            }
+            self.copier.heap.put(edit, &moved)?
+        };
+        let mut writer = Writer::new("variable-length element");
+        writer.u32(value.count);
+        id.write(&mut writer, edit.params());
+        Ok(writer.finish()?)
+    }
+
+    /// A reference to the copy of what it pointed at. Empty, which is one to nothing, where there is none.
+    fn reference(&mut self, edit: &mut Edit<'_>, kind: Reference, element: &[u8]) -> Result<Vec<u8>> {
+        match kind.kind {
+            ReferenceKind::Object1 => self.old_object(edit, element),
+            ReferenceKind::DatasetRegion1 => self.old_region(edit, element),
+            _ => self.revised(edit, element),
+        }
+    }
+
+    fn old_object(&mut self, edit: &mut Edit<'_>, element: &[u8]) -> Result<Vec<u8>> {
+        let params = self.source.container.params();
+        let address = Reader::new("object reference", element).offset(params, "address")?;
+        if address.raw() == 0 || !address.is_defined() {
+            return Ok(Vec::new());
+        }
+        let Some(copy) = self.copier.retarget(edit, self.origin.file, address)? else {
+            return Ok(Vec::new());
+        };
+        let mut writer = Writer::new("object reference");
+        writer.offset(edit.params(), copy, "address");
+        Ok(writer.finish()?)
+    }
+
+    fn old_region(&mut self, edit: &mut Edit<'_>, element: &[u8]) -> Result<Vec<u8>> {
+        if element.iter().all(|byte| *byte == 0) {
+            return Ok(Vec::new());
+        }
+        let container = &self.source.container;
+        let params = container.params();
+        let id = GlobalHeapId::read(&mut Reader::new("region reference", element), params)?;
+        let object = container.heap.get(&container.store, id)?;
+        let block = at(RegionBlock::decode(object.bytes(), params), id.collection)?;
+        let Some(copy) = self.copier.retarget(edit, self.origin.file, block.object)? else {
+            return Ok(Vec::new());
+        };
+        let block = RegionBlock { object: copy, ..block };
+        let block = block.encode(edit.params(), SelectionEncoding::Compatible)?;
+        let id = self.copier.heap.put(edit, &block)?;
+        let mut writer = Writer::new("region reference");
+        id.write(&mut writer, edit.params());
+        Ok(writer.finish()?)
+    }
+
+    fn revised(&mut self, edit: &mut Edit<'_>, element: &[u8]) -> Result<Vec<u8>> {
+        let params = self.source.container.params();
+        let moved = match StoredReference::decode(element, params)? {
+            StoredReference::Null => return Ok(Vec::new()),
+            StoredReference::Object(token) => {
+                let address = token.address(params)?;
+                let Some(copy) = self.copier.retarget(edit, self.origin.file, address)? else {
+                    return Ok(Vec::new());
+                };
+                StoredReference::Object(ObjectToken::from_address(copy, edit.params())?)
+            }
+            StoredReference::Block { kind, external, size, id } => {
+                let container = &self.source.container;
+                let object = container.heap.get(&container.store, id)?;
+                let bytes = usize::try_from(size).ok().and_then(|size| object.bytes().get(..size));
+                let bytes = bytes.ok_or_else(|| {
+                    Error::corrupt("reference", "size", "bytes of the heap object", size).at(id.collection)
+                })?;
+                let mut block = at(ReferenceBlock::decode(bytes, kind, external), id.collection)?;
+                if !external {
+                    let address = block.token.address(params)?;
+                    let Some(copy) = self.copier.retarget(edit, self.origin.file, address)? else {
+                        return Ok(Vec::new());
+                    };
+                    block.token = ObjectToken::from_address(copy, edit.params())?;
+                }
+                let block = block.encode(SelectionEncoding::Compatible)?;
+                let size = u32::try_from(block.len())
+                    .map_err(|_| Error::unsupported("references of 4 GiB and more"))?;
+                StoredReference::Block { kind, external, size, id: self.copier.heap.put(edit, &block)? }
+            }
+        };
+        Ok(moved.encode(edit.params())?)
+    }
+}
+
+fn piece(bytes: &[u8], start: usize, length: usize) -> Result<&[u8]> {
+    start.checked_add(length).and_then(|end| bytes.get(start..end)).ok_or_else(beyond)
+}
+
+fn place(bytes: &mut [u8], start: usize, length: usize) -> Result<&mut [u8]> {
+    start.checked_add(length).and_then(|end| bytes.get_mut(start..end)).ok_or_else(beyond)
+}
+
+fn beyond() -> Error {
+    Error::corrupt("datatype message", "member", "parts inside the element", "one beyond its end")
+}
+
+/// Puts bytes to the start of a place whose other bytes are zero.
+fn put(to: &mut [u8], bytes: &[u8]) {
+    to.fill(0);
+    for (to, from) in to.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+}

@@ -1,0 +1,122 @@
+//! The elements of a copied dataset, in the way that does the least.
+
+use std::sync::Arc;
+
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{ChunkFlags, ContiguousLayout, DataLayout, Layout};
+
+use super::elements::Plan;
+use super::{Copier, Task};
+use crate::error::{Error, Result};
+use crate::object::dataset::{DatasetDescription, Filters};
+use crate::object::dataset_edit;
+use crate::object::header::ObjectHeader;
+use crate::object::kind::ObjectKind;
+use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
+use crate::store::{Edit, SpaceKind};
+
+/// Bytes of a contiguous dataset that are in memory at once.
+const AT_ONCE: u64 = 8 << 20;
+
+impl Copier<'_> {
+    /// Elements, attributes and comment of a copy.
+    pub(super) fn copy_contents(&mut self, edit: &mut Edit<'_>, task: &Task) -> Result<()> {
+        let source = self.source(task.original.file)?;
+        let header = Arc::new(ObjectHeader::load(&source.container.store, task.original.address)?);
+        if ObjectKind::of(&header) == Some(ObjectKind::Dataset) {
+            self.copy_elements(edit, &source, &header, task)?;
+        }
+        self.copy_rest(edit, &source, &header, task)
+    }
+
+    fn copy_elements(
+        &mut self,
+        edit: &mut Edit<'_>,
+        source: &Arc<OpenFile>,
+        header: &ObjectHeader,
+        task: &Task,
+    ) -> Result<()> {
+        let before = DatasetDescription::read(&source.container, header)?;
+        let (plan, _) = Plan::new(&before.datatype, edit.params())?;
+        if before.dataspace.element_count() == Some(0) {
+            return Ok(());
+        }
+        let writer = DatasetWriter::open(self.target, task.copy)?;
+        let after = writer.description();
+        let same = plan.is_copy();
+        match (&before.layout.layout, &after.layout.layout) {
+            (Layout::Compact(_), Layout::Compact(_)) if same => Ok(()),
+            (Layout::Virtual(_), Layout::Virtual(_)) => Ok(()),
+            (Layout::Contiguous(_), Layout::Contiguous(_)) if !after.external.is_empty() => Ok(()),
+            (Layout::Contiguous(from), _) if before.external.is_empty() && !from.address.is_defined() => {
+                Ok(())
+            }
+            (Layout::Contiguous(from), Layout::Contiguous(_)) if same && before.external.is_empty() => {
+                let address = from.address;
+                self.copy_block(edit, source, &before, address, task)
+            }
+            (Layout::Chunked(_), Layout::Chunked(_)) if same && same_chunks(&before, after) => {
+                let dataset = OpenDataset::open(source, header)?;
+                self.copy_chunks(edit, source, &dataset, writer, task)
+            }
+            _ => {
+                let dataset = OpenDataset::open(source, header)?;
+                self.stream(edit, source, &dataset, writer, &plan, task)
+            }
+        }
+    }
+
+    /// Elements side by side.
+    fn copy_block(
+        &mut self,
+        edit: &mut Edit<'_>,
+        source: &OpenFile,
+        before: &DatasetDescription,
+        from: Address,
+        task: &Task,
+    ) -> Result<()> {
+        let elements = before.dataspace.element_count();
+        let length = elements.and_then(|elements| elements.checked_mul(u64::from(before.datatype.size)));
+        let length = length.ok_or_else(|| Error::unsupported("a dataset of more than 2^64 bytes"))?;
+        let store = &source.container.store;
+        store.check_inside(from, length, "raw data")?;
+        let to = edit.allocate(SpaceKind::RawData, length)?;
+        let mut buffer = vec![0; usize::try_from(length.min(AT_ONCE)).unwrap_or(0)];
+        let mut done = 0;
+        while done < length {
+            let count = usize::try_from(length - done).unwrap_or(usize::MAX).min(buffer.len());
+            let piece = buffer.get_mut(..count).unwrap_or_default();
+            let place = |start: Address| start.checked_add(done).unwrap_or(Address::UNDEFINED);
+            store.read_raw(place(from), piece)?;
+            edit.store().write_raw(place(to), piece)?;
+            done = done.saturating_add(count as u64);
+            self.guide.copied(&task.path, count as u64);
+        }
+        let header = ObjectHeader::load(edit.store(), task.copy)?;
+        let after = DatasetDescription::read(&self.target.container, &header)?;
+        let Layout::Contiguous(layout) = after.layout.layout else { return Ok(()) };
+        let layout = Layout::Contiguous(ContiguousLayout { address: to, ..layout });
+        let layout = DataLayout { version: after.layout.version, layout };
+        dataset_edit::update(edit, task.copy, None, Some(&layout))
+    }
+}
+
+/// Whether stored chunks of one dataset are those of the other.
+fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool {
+    let (Layout::Chunked(from), Layout::Chunked(to)) = (&before.layout.layout, &after.layout.layout) else {
+        return false;
+    };
+    let edges = ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS;
+    let filters = match (&before.filters, &after.filters) {
+        (Filters::Chunk(from), Filters::Chunk(to)) => {
+            from.stages.len() == to.stages.len()
+                && from
+                    .stages
+                    .iter()
+                    .zip(&to.stages)
+                    .all(|(from, to)| from.id == to.id && from.client_data == to.client_data)
+        }
+        _ => false,
+    };
+    from.dims == to.dims && filters && from.flags.contains(edges) == to.flags.contains(edges)
+}

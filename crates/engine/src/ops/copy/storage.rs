@@ -1,0 +1,63 @@
+//! How the elements of a copied dataset are stored: as before, or as whoever copies wants it.
+
+use hyperslab_filter::Pipeline;
+use hyperslab_format::message::{ChunkFlags, Layout};
+
+use super::super::NewLayout;
+use crate::error::Result;
+use crate::object::dataset::DatasetDescription;
+
+/// How a copied dataset is to be stored.
+#[derive(Debug, Clone)]
+pub struct NewStorage {
+    /// Where its elements lie.
+    pub layout: NewLayout,
+    /// The filters of its chunks, with their parameters.
+    pub pipeline: Pipeline,
+}
+
+/// A dataset that is about to be copied.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredBefore<'a> {
+    /// What its header says. The type is that which its copy will have.
+    pub description: &'a DatasetDescription,
+    /// Its path from the object that is copied; from the root if that is it.
+    pub path: &'a str,
+}
+
+/// Decides how datasets are stored in their new place, and is told how far the copy is.
+pub trait CopyGuide {
+    /// How the dataset shall be stored; `None` as it is.
+    ///
+    /// # Errors
+    /// What makes it impossible, which ends the copy.
+    fn storage(&self, dataset: StoredBefore<'_>) -> Result<Option<NewStorage>> {
+        let _ = dataset;
+        Ok(None)
+    }
+
+    /// So many bytes of raw data were copied.
+    fn copied(&self, path: &str, bytes: u64) {
+        let _ = (path, bytes);
+    }
+}
+
+/// Everything stays as it is stored.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AsStored;
+
+impl CopyGuide for AsStored {}
+
+/// Where the elements of a dataset lie, in the terms of a new one; mappings of virtual datasets are the caller's.
+pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout> {
+    Some(match &description.layout.layout {
+        Layout::Compact(_) => NewLayout::Compact,
+        Layout::Contiguous(_) if description.external.is_empty() => NewLayout::Contiguous,
+        Layout::Contiguous(_) => NewLayout::External(description.external.clone()),
+        Layout::Chunked(chunked) => NewLayout::Chunked {
+            chunk: chunked.dims.clone(),
+            edges_unfiltered: chunked.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
+        },
+        Layout::Virtual(_) | Layout::Structured(_) => return None,
+    })
+}

@@ -1,0 +1,182 @@
+//! Elements of variable length on their way into the file: contents go to the global heap before the elements that
+//! lead to them are written, and contents that nothing leads to any more leave it.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::Selection;
+use hyperslab_datatype::convert::Conversions;
+use hyperslab_datatype::{Datatype, DatatypeClass, ReferenceKind, VariableLengthKind};
+use hyperslab_format::codec::{Address, Reader, Writer};
+use hyperslab_format::global_heap::GlobalHeapId;
+
+use super::{OpenDataset, OpenFile};
+use crate::data::variable_writer::VariableWriter;
+use crate::error::{Error, Result};
+use crate::index::global_heap::GlobalHeapWriter;
+use crate::object::header::ObjectHeader;
+use crate::store::Edit;
+
+/// Elements that are converted at once.
+const BLOCK: usize = 4096;
+
+/// Sequences in sequences that are gone into.
+const MAX_DEPTH: usize = 64;
+
+impl OpenFile {
+    /// Stores texts and gives the elements that lead to them.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if a text is too long for the format; as [`Edit::allocate`].
+    pub fn store_texts(&self, edit: &mut Edit<'_>, texts: &[&[u8]]) -> Result<Vec<u8>> {
+        let params = edit.params();
+        let ids = self.container.heap.insert_many(edit, texts.iter().copied())?;
+        let mut writer = Writer::new("variable-length element");
+        for (text, id) in texts.iter().zip(ids) {
+            writer.narrow_u32(text.len(), "length");
+            id.write(&mut writer, params);
+        }
+        Ok(writer.finish()?)
+    }
+
+    /// Converts elements of the type `memory` to `stored`, which has parts of variable length, and stores their
+    /// contents.
+    ///
+    /// # Errors
+    /// Those of the conversion; as [`Edit::allocate`].
+    pub fn store_converted(
+        &self,
+        edit: &mut Edit<'_>,
+        conversions: &Conversions,
+        (memory, stored): (&Datatype, &Datatype),
+        bytes: &[u8],
+    ) -> Result<Vec<u8>> {
+        let heap = &self.container.heap;
+        let writer = Arc::new(GlobalHeapWriter::new(heap, edit)?);
+        let strings = holds_strings(stored);
+        let sink = Arc::new(VariableWriter::new(Arc::clone(&writer), strings));
+        let plan = conversions.clone().with_destination_heap(sink).plan(memory, stored)?;
+        let (from, to) = (plan.source_size().max(1), plan.destination_size());
+        let count = bytes.len() / from;
+        let mut out = vec![0; count.saturating_mul(to)];
+        let blocks =
+            bytes.chunks(from.saturating_mul(BLOCK)).zip(out.chunks_mut(to.saturating_mul(BLOCK).max(1)));
+        let mut outcome = Ok(());
+        for (source, target) in blocks {
+            let elements = source.len() / from;
+            outcome = writer.fill(heap, edit, || Ok(plan.convert(source, target, elements)?));
+            if outcome.is_err() {
+                break;
+            }
+        }
+        writer.finish(heap, edit)?;
+        outcome.map(|()| out)
+    }
+
+    /// What the selected elements of a dataset lead to in the global heap.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn contents_of(
+        self: &Arc<Self>,
+        dataset: Address,
+        selection: &Selection,
+    ) -> Result<Vec<GlobalHeapId>> {
+        let header = ObjectHeader::load(&self.container.store, dataset)?;
+        let open = OpenDataset::open(self, &header)?;
+        let datatype = open.description.datatype.clone();
+        let mut ids = Vec::new();
+        if leads_to_heap(&datatype) {
+            let bytes = open.read(self, selection)?;
+            for element in bytes.chunks_exact((datatype.size as usize).max(1)) {
+                self.collect(&datatype, element, 0, &mut ids)?;
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Takes contents out of the global heap.
+    ///
+    /// # Errors
+    /// If a collection is damaged.
+    pub fn free_contents(&self, edit: &mut Edit<'_>, ids: Vec<GlobalHeapId>) -> Result<()> {
+        match self.container.heap.remove_many(edit, ids) {
+            // What is not there needs not be freed: other programs leave such elements behind.
+            Err(Error::NotFound { .. }) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// What an element leads to, deepest first.
+    fn collect(
+        &self,
+        datatype: &Datatype,
+        element: &[u8],
+        depth: usize,
+        ids: &mut Vec<GlobalHeapId>,
+    ) -> Result<()> {
+        let part = |at: usize, length: usize| {
+            element.get(at..).and_then(|part| part.get(..length)).unwrap_or_default()
+        };
+        if depth > MAX_DEPTH || !leads_to_heap(datatype) {
+            return Ok(());
+        }
+        match &datatype.class {
+            DatatypeClass::VariableLength(variable) => {
+                if leads_to_heap(&variable.base) {
+                    let size = (variable.base.size as usize).max(1);
+                    let value = self.contents(None, element)?;
+                    for item in value.items(size)?.chunks_exact(size) {
+                        self.collect(&variable.base, item, depth.saturating_add(1), ids)?;
+                    }
+                }
+                let mut reader = Reader::new("variable-length element", element);
+                reader.u32("length")?;
+                ids.push(GlobalHeapId::read(&mut reader, self.container.params())?);
+            }
+            DatatypeClass::Reference(reference) if reference.kind == ReferenceKind::DatasetRegion1 => {
+                let mut reader = Reader::new("region reference", element);
+                ids.push(GlobalHeapId::read(&mut reader, self.container.params())?);
+            }
+            DatatypeClass::Compound(compound) => {
+                for member in &compound.members {
+                    let bytes = part(member.offset as usize, member.datatype.size as usize);
+                    self.collect(&member.datatype, bytes, depth.saturating_add(1), ids)?;
+                }
+            }
+            DatatypeClass::Array(array) => {
+                for item in element.chunks_exact((array.base.size as usize).max(1)) {
+                    self.collect(&array.base, item, depth.saturating_add(1), ids)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Whether elements lead to contents in the global heap that are theirs alone.
+pub(super) fn leads_to_heap(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        DatatypeClass::VariableLength(_) => true,
+        DatatypeClass::Reference(reference) => reference.kind == ReferenceKind::DatasetRegion1,
+        DatatypeClass::Compound(compound) => {
+            compound.members.iter().any(|member| leads_to_heap(&member.datatype))
+        }
+        DatatypeClass::Array(array) => leads_to_heap(&array.base),
+        _ => false,
+    }
+}
+
+/// Whether there are strings of variable length: their empty ones have an object in the heap.
+fn holds_strings(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        DatatypeClass::VariableLength(variable) => {
+            matches!(variable.kind, VariableLengthKind::String { .. }) || holds_strings(&variable.base)
+        }
+        DatatypeClass::Compound(compound) => {
+            compound.members.iter().any(|member| holds_strings(&member.datatype))
+        }
+        DatatypeClass::Array(array) => holds_strings(&array.base),
+        _ => false,
+    }
+}

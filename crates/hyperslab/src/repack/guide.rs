@@ -1,0 +1,215 @@
+//! How each dataset is to be stored, by the patterns that match it.
+
+use std::cell::{Cell, RefCell};
+
+use hyperslab_dataspace::{Dataspace, Dims};
+use hyperslab_engine::Result;
+use hyperslab_engine::format::{ChunkFlags, Layout};
+use hyperslab_engine::object::dataset::{DatasetDescription, Fill, Filters};
+use hyperslab_engine::ops::{CopyGuide, MAX_COMPACT, NewLayout, NewStorage, OpenFile, StoredBefore};
+use hyperslab_filter::{DatasetFacts, FillValue, FilterSpec, Pipeline};
+
+use super::glob::Glob;
+use super::{RepackLayout, Repacked};
+use crate::dataset::auto_chunk;
+
+/// The rules, and what came of them.
+pub(super) struct Guide<'r> {
+    layouts: &'r [(Glob, RepackLayout)],
+    filters: &'r [(Glob, Vec<FilterSpec>)],
+    source: &'r OpenFile,
+    target: &'r OpenFile,
+    progress: Option<&'r dyn Fn(&str, u64)>,
+    kept: RefCell<Vec<(String, String)>>,
+    bytes: Cell<u64>,
+}
+
+impl<'r> Guide<'r> {
+    pub(super) fn new(
+        layouts: &'r [(Glob, RepackLayout)],
+        filters: &'r [(Glob, Vec<FilterSpec>)],
+        source: &'r OpenFile,
+        target: &'r OpenFile,
+        progress: Option<&'r dyn Fn(&str, u64)>,
+    ) -> Self {
+        let (kept, bytes) = (RefCell::default(), Cell::new(0));
+        Self { layouts, filters, source, target, progress, kept, bytes }
+    }
+
+    pub(super) fn outcome(self) -> Repacked {
+        Repacked { kept: self.kept.into_inner(), bytes: self.bytes.get() }
+    }
+
+    /// Why elements cannot be read, and so not be stored another way.
+    fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
+        match &description.filters {
+            Filters::Chunk(pipeline) => {
+                let missing = pipeline.missing(self.source.container.store.filters()).next()?;
+                Some(format!("there is no filter {}", missing.id.0))
+            }
+            Filters::Sections(_) => Some("it has structured chunks".into()),
+        }
+    }
+
+    /// The layout that is asked for; `None` to leave it.
+    fn layout(&self, wanted: &RepackLayout, before: &DatasetDescription, filtered: bool) -> Result<Wish> {
+        let Dataspace::Simple(extent) = &before.dataspace else {
+            return Ok(match (&before.dataspace, wanted) {
+                (Dataspace::Scalar, RepackLayout::Contiguous) => Wish::Layout(NewLayout::Contiguous),
+                (Dataspace::Scalar, RepackLayout::Compact) => compact(before),
+                // What has no elements, or only one, is not worth a word.
+                _ => Wish::Stay,
+            });
+        };
+        let size = u64::from(before.datatype.size);
+        let auto = || -> Result<Wish> {
+            let chunk = auto_chunk(&before.dataspace, size)?;
+            Ok(Wish::Layout(NewLayout::Chunked { chunk: chunk.into(), edges_unfiltered: false }))
+        };
+        Ok(match wanted {
+            RepackLayout::Contiguous => Wish::Layout(NewLayout::Contiguous),
+            RepackLayout::Compact => compact(before),
+            RepackLayout::AutoChunked => auto()?,
+            RepackLayout::Auto if filtered || before.dataspace.is_extendible() => auto()?,
+            RepackLayout::Auto => Wish::Layout(NewLayout::Contiguous),
+            RepackLayout::Chunked(shape) if shape.len() != extent.dims.len() => {
+                Wish::Refused(format!("it has {} dimensions, the chunk {}", extent.dims.len(), shape.len()))
+            }
+            RepackLayout::Chunked(shape) => {
+                let most = before.dataspace.max_dims();
+                let chunk: Dims = shape
+                    .iter()
+                    .zip(most)
+                    .map(|(size, most)| most.map_or(*size, |most| (*size).min(most.max(1))))
+                    .collect();
+                Wish::Layout(NewLayout::Chunked { chunk, edges_unfiltered: false })
+            }
+        })
+    }
+
+    fn storage_of(&self, dataset: StoredBefore<'_>) -> Result<Wish> {
+        let before = dataset.description;
+        let layout = self.layouts.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
+        let filters = self.filters.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
+        if layout.is_none() && filters.is_none() {
+            return Ok(Wish::Stay);
+        }
+        let specs = filters.map(|(_, specs)| specs.as_slice());
+        let filtered = specs.is_some_and(|specs| !specs.is_empty());
+        let wish = match layout {
+            Some((_, wanted)) => self.layout(wanted, before, filtered)?,
+            None => self.layout_for_filters(before, filtered)?,
+        };
+        let Wish::Layout(layout) = wish else { return Ok(wish) };
+        if let Some(why) = self.unreadable(before) {
+            return Ok(Wish::Refused(why));
+        }
+        self.with_filters(before, layout, specs)
+    }
+
+    /// What has filters is in chunks: those it had, if any.
+    fn layout_for_filters(&self, before: &DatasetDescription, filtered: bool) -> Result<Wish> {
+        match &before.layout.layout {
+            Layout::Chunked(chunked) => Ok(Wish::Layout(NewLayout::Chunked {
+                chunk: chunked.dims.clone(),
+                edges_unfiltered: chunked.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
+            })),
+            _ if filtered => self.layout(&RepackLayout::AutoChunked, before, true),
+            _ => Ok(Wish::Stay),
+        }
+    }
+
+    fn with_filters(
+        &self,
+        before: &DatasetDescription,
+        layout: NewLayout,
+        specs: Option<&[FilterSpec]>,
+    ) -> Result<Wish> {
+        let NewLayout::Chunked { chunk, .. } = &layout else {
+            return Ok(Wish::Storage(NewStorage { layout, pipeline: Pipeline::default() }));
+        };
+        let pipeline = match (specs, &before.filters) {
+            (Some(specs), _) => {
+                let fill = match &before.fill.value {
+                    Fill::Undefined => FillValue::Undefined,
+                    Fill::Default => FillValue::Default,
+                    Fill::User(element) => FillValue::Element(element),
+                };
+                let facts = DatasetFacts::new(&before.datatype, chunk).with_fill(fill);
+                match Pipeline::for_dataset(specs, &facts, self.target.container.store.filters()) {
+                    Ok(pipeline) => pipeline,
+                    Err(error) => return Ok(Wish::Refused(error.to_string())),
+                }
+            }
+            // The parameters of some filters depend on the chunks: they are only good for those they were made for.
+            (None, Filters::Chunk(pipeline)) if same_chunk(before, chunk) => pipeline.clone(),
+            (None, Filters::Chunk(pipeline)) => match self.remade(before, chunk, pipeline) {
+                Ok(pipeline) => pipeline,
+                Err(why) => return Ok(Wish::Refused(why)),
+            },
+            (None, Filters::Sections(_)) => return Ok(Wish::Refused("it has structured chunks".into())),
+        };
+        Ok(Wish::Storage(NewStorage { layout, pipeline }))
+    }
+
+    /// The same filters, for other chunks.
+    fn remade(
+        &self,
+        before: &DatasetDescription,
+        chunk: &[u64],
+        pipeline: &Pipeline,
+    ) -> std::result::Result<Pipeline, String> {
+        let stages = pipeline.stages.iter().map(|stage| {
+            let client_data = stage.client_data.iter().copied().collect::<Vec<u32>>();
+            FilterSpec::custom(stage.id, stage.flags, client_data, stage.name.clone())
+        });
+        let specs: Vec<FilterSpec> = stages.collect();
+        let facts = DatasetFacts::new(&before.datatype, chunk);
+        Pipeline::for_dataset(&specs, &facts, self.target.container.store.filters())
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// What is to be done with a dataset.
+enum Wish {
+    /// Nothing.
+    Stay,
+    /// It cannot be, and why.
+    Refused(String),
+    Layout(NewLayout),
+    Storage(NewStorage),
+}
+
+fn compact(before: &DatasetDescription) -> Wish {
+    let bytes = before.dataspace.element_count();
+    let bytes = bytes.and_then(|count| count.checked_mul(u64::from(before.datatype.size)));
+    match bytes {
+        Some(bytes) if bytes <= MAX_COMPACT => Wish::Layout(NewLayout::Compact),
+        _ => Wish::Refused(format!("it has more than {MAX_COMPACT} bytes")),
+    }
+}
+
+fn same_chunk(before: &DatasetDescription, chunk: &[u64]) -> bool {
+    matches!(&before.layout.layout, Layout::Chunked(chunked) if chunked.dims.as_slice() == chunk)
+}
+
+impl CopyGuide for Guide<'_> {
+    fn storage(&self, dataset: StoredBefore<'_>) -> Result<Option<NewStorage>> {
+        match self.storage_of(dataset)? {
+            Wish::Storage(storage) => Ok(Some(storage)),
+            Wish::Layout(layout) => Ok(Some(NewStorage { layout, pipeline: Pipeline::default() })),
+            Wish::Stay => Ok(None),
+            Wish::Refused(why) => {
+                self.kept.borrow_mut().push((dataset.path.to_owned(), why));
+                Ok(None)
+            }
+        }
+    }
+
+    fn copied(&self, path: &str, bytes: u64) {
+        self.bytes.set(self.bytes.get().saturating_add(bytes));
+        if let Some(progress) = self.progress {
+            progress(path, bytes);
+        }
+    }
+}
