@@ -75,7 +75,7 @@ const LOWS: [LibraryVersion; 6] = [
 ];
 
 /// Of a sample every so many combinations are taken.
-const SAMPLE: usize = 11;
+const SAMPLE: usize = 37;
 
 fn everything() -> bool {
     std::env::var("HYPERSLAB_MATRIX").is_ok_and(|value| value == "all")
@@ -242,10 +242,12 @@ fn change_file(path: &Path, low: LibraryVersion) {
         let object = file.object(path).unwrap();
         if object.kind() == Some(hyperslab::ObjectKind::Group) {
             let group = object.into_group().unwrap();
-            (0..14).for_each(|at| group.link_soft(&format!("soft {at}"), "/elsewhere").unwrap());
-            (0..number % 14).for_each(|at| group.remove(&format!("soft {at}")).unwrap());
+            let first = group.len().unwrap();
+            let name = |at: usize| format!("link {first} {at}");
+            (0..14).for_each(|at| group.link_soft(&name(at), "/elsewhere").unwrap());
+            (0..number % 14).for_each(|at| group.remove(&name(at)).unwrap());
             if path.contains("by libhdf5") {
-                file.rename(path, &format!("renamed/{number}")).unwrap();
+                file.rename(path, &format!("{path} renamed/{number}")).unwrap();
             }
             continue;
         }

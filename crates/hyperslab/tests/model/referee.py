@@ -21,7 +21,10 @@ def raw(dataset):
     kind, count = dataset.id.get_type(), dataset.id.get_space().get_simple_extent_npoints()
     data = np.zeros(count * kind.get_size(), "u1")
     if data.size:
-        dataset.id.read(h5s.ALL, h5s.ALL, data, mtype=kind)
+        try:
+            dataset.id.read(h5s.ALL, h5s.ALL, data, mtype=kind)
+        except OSError as error:
+            raise RuntimeError(f"{dataset.file.filename}:{dataset.name}: {dataset.shape}") from error
     return data
 
 
@@ -90,7 +93,9 @@ def write_part(dataset):
 
 def resize(dataset, by):
     most = dataset.maxshape
-    shape = [max(0, size + by) for size in dataset.shape]
+    # libhdf5 forgets to say in the header that the only chunk there may be is gone.
+    least = 1 if dataset.chunks == most else 0
+    shape = [max(least, size + by) for size in dataset.shape]
     shape = tuple(size if limit is None else min(size, limit) for size, limit in zip(shape, most))
     dataset.id.set_extent(shape)
 
@@ -112,11 +117,12 @@ def change_dataset(dataset, number):
 
 
 def change_links(group, number):
+    first = len(group)
     for at in range(25):
-        group[f"soft {number} {at}"] = h5py.SoftLink("/somewhere")
+        group[f"soft {first} {at}"] = h5py.SoftLink("/somewhere")
     for at in range(5 * (number % 5)):
-        del group[f"soft {number} {at}"]
-    group.create_group(f"by libhdf5 {number}")
+        del group[f"soft {first} {at}"]
+    group.create_group(f"by libhdf5 {first}")
 
 
 def change(manifest, low):
