@@ -44,7 +44,10 @@ assert f[region] == g['d'] and g['d'][region].tolist() == [[21, 22], [31, 32]]
 assert [g.attrs['many%02d' % i] for i in range(20)] == list(range(20))
 assert h5py.h5o.get_info(g['d'].id).rc == 2, h5py.h5o.get_info(g['d'].id).rc
 assert g['sub/deep'][()] == 1.5
-print('outside' if g['refs'][1] else 'nothing', g.get('soft', getlink=True).__class__.__name__)";
+# With narrow addresses libhdf5 does not see that a reference is null before it follows it.
+try: outside = 'outside' if f[g['refs'][1]][0] == 7 else 'wrong'
+except Exception: outside = 'nothing'
+print(outside, g.get('soft', getlink=True).__class__.__name__)";
 
 fn look(path: &Path, group: &str) -> Option<String> {
     let referee = referee::python()?;
@@ -71,7 +74,7 @@ fn copies_are_whole() {
                 CopyOptions { expand_references: true, expand_soft_links: true, ..CopyOptions::default() };
             file.copy_with(&source.object("g").unwrap(), "expanded", options).unwrap();
             file.close().unwrap();
-            assert_eq!(look(&to, "x/copy").as_deref(), Some("nothing SoftLink"));
+            assert_eq!(look(&to, "x/copy").as_deref(), Some("nothing SoftLink"), "{low:?} {offsets}");
             assert_eq!(look(&to, "expanded").as_deref(), Some("outside HardLink"));
         }
     }
