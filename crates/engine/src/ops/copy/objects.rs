@@ -300,24 +300,8 @@ fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
 }
 
 impl Copier<'_> {
-    /// The copy of a committed datatype that an object uses.
+    /// The copy of a committed datatype. Who uses it, dataset or attribute, lets it count that.
     pub(super) fn committed(
-        &mut self,
-        edit: &mut Edit<'_>,
-        task: &Task,
-        address: Address,
-    ) -> Result<Address> {
-        let original = Original { file: task.original.file, address };
-        let path: Arc<str> = format!("type of {}", task.path).into();
-        let copy = self.enter(edit, original, &path, task.depth.saturating_add(1))?;
-        self.use_once(copy);
-        Ok(copy)
-    }
-}
-
-impl Copier<'_> {
-    /// The copy of a committed datatype that an attribute uses: setting the attribute counts the use.
-    pub(super) fn committed_of_attribute(
         &mut self,
         edit: &mut Edit<'_>,
         task: &Task,
