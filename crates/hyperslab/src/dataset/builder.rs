@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(chunk(&[4096, 4096], 8), [512, 256]);
         assert_eq!(chunk(&[1, 1], 1 << 30), [1, 1]);
         let growing = Dataspace::extendible(&[0, 100], &[None, Some(100)]).unwrap();
-        assert_eq!(auto_chunk(&growing, 4).unwrap(), [64, 100]);
+        assert_eq!(auto_chunk(&growing, 4).unwrap(), [64, 50]);
         assert!(auto_chunk(&Dataspace::Scalar, 4).is_err());
     }
 }

@@ -55,6 +55,7 @@ impl Copier<'_> {
         let value = attribute.value(&source.container)?;
         let (plan, datatype) = Plan::new(&value.datatype, edit.params())?;
         let committed = match value.committed {
+            // The editor lets the type count its use.
             Some(address) => Some(self.committed(edit, task, address)?),
             None => None,
         };

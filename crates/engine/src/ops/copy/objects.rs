@@ -300,7 +300,7 @@ fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
 }
 
 impl Copier<'_> {
-    /// The copy of a committed datatype. Who uses it, dataset or attribute, lets it count that.
+    /// The copy of a committed datatype that a dataset or attribute uses. Making one of those counts the use.
     pub(super) fn committed(
         &mut self,
         edit: &mut Edit<'_>,
