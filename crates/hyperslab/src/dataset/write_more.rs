@@ -178,7 +178,7 @@ impl Dataset {
     /// let values = file.new_dataset("values").write(&[1, 2, 3, 4])?;
     /// let links = file.new_dataset("links").datatype(Datatype::object_reference(8)).shape(&[2]).create()?;
     /// links.write_references(&[ReferenceTarget::object(&values), ReferenceTarget::Null])?;
-    /// assert_eq!(links.read_references()?[0].object()?.name(), "/values");
+    /// assert_eq!(links.read_references()?[0].object()?.token(), values.token());
     /// let middle = Selection::region(&Region::new(&[1], &[2]).map_err(hyperslab::Error::from)?);
     /// let parts = file.new_dataset("parts").datatype(Datatype::region_reference(8)).shape(&[1]).create()?;
     /// parts.write_references(&[ReferenceTarget::Region(values.token(), middle)])?;
