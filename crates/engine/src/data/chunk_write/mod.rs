@@ -1,5 +1,6 @@
 //! Writing elements in chunks: gather, convert, encode on all threads; then allocate, write and index.
 
+mod buffered;
 mod pending;
 mod resize;
 mod selected;
@@ -18,6 +19,7 @@ use super::origin::{Origin, Rows};
 use super::{ChunkCache, ChunkedSource, parallel};
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
+pub use buffered::BufferedTable;
 use pending::Pending;
 use selected::Selected;
 
@@ -37,6 +39,16 @@ pub trait ChunkTable: Send + std::fmt::Debug {
 
     /// Puts chunks to new places, in C order of their coordinates; what was known of them is replaced.
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()>;
+
+    /// Puts all that waits for it into the index.
+    fn flush(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether something waits for [`flush`](Self::flush).
+    fn is_ahead(&self) -> bool {
+        false
+    }
 
     /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;

@@ -157,14 +157,15 @@ fn read(writer: &ChunkWriter, store: &Store, resources: &Resources) -> Vec<u8> {
 fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
     let store = crate::store::image::new_file(crate::LibverBounds::DEFAULT);
     let resources = Resources::new(1 << 20);
-    let mut table = Table::default();
+    let shared = Table::default();
+    let mut table = BufferedTable::new(Box::new(shared.clone()));
     let stages = if filtered { vec![Stage::new(FilterId::DEFLATE, &[1])] } else { Vec::new() };
     let source = ChunkedSource {
         owner: Address::new(96),
         grid: ChunkGrid::new(&[3, 4], &[7, 9]).unwrap(),
         element_size: 2,
         chunk_bytes: 24,
-        index: Some(Arc::new(table.clone())),
+        index: Some(Arc::new(shared)),
         pipeline: Pipeline::new(stages),
         edges_unfiltered,
         fill: Fill::element(&[fill, fill]),
@@ -196,6 +197,7 @@ fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
             Step::Allocate => writer.allocate(&mut edit, &mut table, &resources.chunks, true).unwrap(),
             Step::Read => {
                 writer.flush(&mut edit, &mut table, &resources.chunks).unwrap();
+                table.flush(&mut edit).unwrap();
                 assert_eq!(read(&writer, &store, &resources), model.bytes);
                 edit.commit().unwrap();
             }
@@ -203,6 +205,7 @@ fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
         assert!(writer.pending_bytes() <= 100);
     }
     writer.flush(&mut edit, &mut table, &resources.chunks).unwrap();
+    table.flush(&mut edit).unwrap();
     edit.commit().unwrap();
     assert_eq!(writer.pending_bytes(), 0);
     assert_eq!(read(&writer, &store, &resources), model.bytes);
