@@ -10,7 +10,6 @@ use proptest::prelude::*;
 use super::super::chunk_index::{ChunkBox, ChunkIndex, ChunkIndexKind};
 use super::super::{Destination, Fill, ReadContext, Resources, Source as _};
 use super::*;
-use crate::store::SpaceKind;
 
 /// A table of chunks in memory, which the reading side shares.
 #[derive(Debug, Clone, Default)]
@@ -132,6 +131,18 @@ fn selection(dims: &[u64], kind: u8, numbers: &[(u64, u64, u64, u64)]) -> Select
     let slab = Selection::Hyperslab(Hyperslab::Regular(slab));
     match kind {
         0 => Selection::All,
+        3 => {
+            // One whole chunk, where there is room for one.
+            let at = |size: u64, chunk: u64, number: u64| number % (size / chunk).max(1) * chunk;
+            let start: Vec<u64> = dims
+                .iter()
+                .zip([3, 4])
+                .zip(numbers)
+                .map(|((size, chunk), (to, ..))| at(*size, chunk, *to))
+                .collect();
+            let count: Vec<u64> = dims.iter().zip([3, 4]).map(|(size, chunk)| chunk.min(*size)).collect();
+            Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::region(&start, &count)))
+        }
         1 => {
             let points = numbers.iter().flat_map(|(at, ..)| dims.iter().map(move |size| at % size));
             Selection::Points(Points { rank: dims.len(), coordinates: points.collect() })
