@@ -52,7 +52,10 @@ def objects(file):
     waiting = ["/"]
     while waiting:
         path = waiting.pop()
-        thing = file[path]
+        try:
+            thing = file[path]
+        except KeyError as error:
+            raise RuntimeError(f"{file.filename}:{path}") from error
         yield path, thing
         if isinstance(thing, h5py.Group):
             for name in thing:

@@ -64,7 +64,8 @@ impl Copier<'_> {
         // Elements that were never written are zeros, of which there may be as many as a block of metadata has bytes.
         let most = edit.store().limits().metadata_block;
         let unwritten = value.data.is_empty();
-        let length = length.filter(|length| *length <= value.data.len() || (unwritten && *length as u64 <= most));
+        let length =
+            length.filter(|length| *length <= value.data.len() || (unwritten && *length as u64 <= most));
         let length = length.ok_or_else(|| {
             let expected = format!("{count} elements of {} bytes", plan.from_size);
             Error::corrupt("attribute message", "data", expected, format_args!("{} bytes", value.data.len()))

@@ -227,7 +227,11 @@ impl World {
             Stored::Chunked if !make.dims.is_empty() => {
                 let builder = builder.chunks(&make.chunk).max_shape(&make.max_dims);
                 let builder = make.filters().into_iter().fold(builder, |builder, one| builder.filter(one));
-                if make.edges_unfiltered && self.settings.low >= LibraryVersion::V110 {
+                // libhdf5 does not open those that grow where lengths are short.
+                if make.edges_unfiltered
+                    && self.settings.low >= LibraryVersion::V110
+                    && self.settings.sizes == 8
+                {
                     builder.unfiltered_edges()
                 } else {
                     builder
