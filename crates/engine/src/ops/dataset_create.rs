@@ -160,7 +160,8 @@ impl NewDataset {
             _ => Vec::new(),
         };
         let mut fill = self.fill.clone();
-        if fill.allocation_time == AllocationTime::DEFAULT {
+        // What lies in the header is there at once; libhdf5 makes no dataset that says otherwise.
+        if fill.allocation_time == AllocationTime::DEFAULT || matches!(self.layout, NewLayout::Compact) {
             fill.allocation_time = match &self.layout {
                 NewLayout::Compact => AllocationTime::EARLY,
                 NewLayout::Contiguous | NewLayout::External(_) => AllocationTime::LATE,

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use hyperslab::vfd::Core;
-use hyperslab::{File, FileOptions, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds};
+use hyperslab::{
+    AllocationTime, File, FileOptions, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds,
+};
 use hyperslab_testkit::referee;
 
 /// A file that keeps its free space, with what was done to it: nothing may be lost.
@@ -79,4 +81,12 @@ fn libhdf5_opens_datasets_that_grow_in_files_of_short_lengths() {
     file.close().unwrap();
     let code = "import h5py, sys; assert list(h5py.File(sys.argv[1])['log']) == [1, 2, 3]";
     python.run_script(code, [&path]).unwrap();
+}
+
+#[test]
+fn compact_datasets_have_their_space_early() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let dataset = file.new_dataset("a").of::<u8>().shape(&[3]).compact();
+    let dataset = dataset.allocation_time(AllocationTime::Late).create().unwrap();
+    assert_eq!(dataset.fill_value().allocation, AllocationTime::Early);
 }
