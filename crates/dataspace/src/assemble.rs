@@ -200,8 +200,10 @@ mod tests {
     use crate::{Axis, ChunkGrid, Hyperslab, RegularHyperslab, Selection, scatter};
     use proptest::prelude::*;
 
-    /// Dimensions: start, stride, count, block, elements behind the last one, chunk.
-    fn dimensions() -> impl Strategy<Value = Vec<(u64, u64, u64, u64, u64, u64)>> {
+    /// Start, stride, count, block, elements behind the last one, chunk.
+    type Dimension = (u64, u64, u64, u64, u64, u64);
+
+    fn dimensions() -> impl Strategy<Value = Vec<Dimension>> {
         let one = (0..4_u64, 0..4_u64, 1..5_u64, 1..4_u64, 0..3_u64, 1..6_u64);
         let one = one.prop_map(|(start, gap, count, block, behind, chunk)| {
             (start, block + gap, count, block, behind, chunk)
@@ -212,7 +214,7 @@ mod tests {
     proptest! {
         #[test]
         fn chunks_together_are_the_array(dimensions in dimensions(), size in 1..5_usize, by_rows in any::<bool>()) {
-            let column = |take: fn(&(u64, u64, u64, u64, u64, u64)) -> u64| -> Vec<u64> {
+            let column = |take: fn(&Dimension) -> u64| -> Vec<u64> {
                 dimensions.iter().map(take).collect()
             };
             let dims = column(|d| d.0 + (d.2 - 1) * d.1 + d.3 + d.4);

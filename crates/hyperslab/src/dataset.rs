@@ -74,7 +74,12 @@ impl Dataset {
     /// The dataset as it is now, with nothing left in memory that is not in the file.
     pub(crate) fn open(&self) -> Result<Arc<OpenDataset>> {
         let file = self.object.file();
-        file.settle(self.object.address()).map_err(|error| self.context(error))?;
+        // A virtual dataset may show any other one of the file.
+        let settled = match Layout::of(&self.first.description) {
+            Layout::Virtual => file.settle_all(),
+            _ => file.settle(self.object.address()),
+        };
+        settled.map_err(|error| self.context(error))?;
         Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?))
             .map_err(|error| self.context(error))
     }

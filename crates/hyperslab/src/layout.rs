@@ -171,6 +171,18 @@ pub struct VirtualMapping {
     pub source_selection: Selection,
 }
 
+impl VirtualMapping {
+    /// As the file stores it.
+    pub(crate) fn stored(&self) -> hyperslab_engine::format::VirtualMapping {
+        hyperslab_engine::format::VirtualMapping {
+            source_file: self.file.as_slice().into(),
+            source_dataset: self.dataset.as_slice().into(),
+            source_selection: self.source_selection.clone(),
+            virtual_selection: self.selection.clone(),
+        }
+    }
+}
+
 impl Layout {
     pub(crate) fn of(description: &DatasetDescription) -> Self {
         match &description.layout.layout {

@@ -33,6 +33,24 @@ pub enum ReferenceTarget {
 }
 
 impl ReferenceTarget {
+    /// An object as the target of a reference.
+    pub fn object(object: &Object) -> Self {
+        Self::Object(object.token())
+    }
+
+    /// As the engine has it.
+    pub(crate) fn stored(&self) -> EngineTarget {
+        match self {
+            Self::Null => EngineTarget::Null,
+            Self::Object(token) => EngineTarget::Object(Address::new(token.0)),
+            Self::Region(token, selection) => EngineTarget::Region(Address::new(token.0), selection.clone()),
+            Self::Attribute(token, name) => EngineTarget::Attribute(Address::new(token.0), name.clone()),
+            Self::External { file, target } => {
+                EngineTarget::External { file: file.clone(), target: Box::new(target.stored()) }
+            }
+        }
+    }
+
     pub(crate) fn new(target: EngineTarget) -> Self {
         match target {
             EngineTarget::Null => Self::Null,

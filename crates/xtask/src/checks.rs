@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{check_corpus, corpus, features, shell, test, tidy};
+use crate::{check_corpus, corpus, features, repack_corpus, shell, test, tidy};
 
 type Step = fn() -> Result<()>;
 
@@ -16,6 +16,7 @@ const STEPS: &[(&str, Step)] = &[
     ("features", || features::run(&[])),
     ("corpus", || corpus::run(&[])),
     ("check-corpus", || check_corpus::run(&[])),
+    ("repack-corpus", || repack_corpus::run(&[])),
     ("test", || test::run(&[])),
 ];
 

@@ -10,6 +10,7 @@ mod features;
 mod fixtures;
 mod fuzz;
 mod model;
+mod repack_corpus;
 mod shell;
 mod test;
 mod tidy;
@@ -24,7 +25,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus",
+        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus",
     ),
     ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
@@ -33,6 +34,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "check-corpus",
         check_corpus::run,
         "`hyperslab check` on the corpus: sound but for what docs/check-exceptions.md lists; damaged files end in time",
+    ),
+    (
+        "repack-corpus",
+        repack_corpus::run,
+        "files of the corpus written anew in three ways hold what they held [--all]; a sample if not all are asked for",
     ),
     (
         "differential",

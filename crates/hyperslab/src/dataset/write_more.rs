@@ -7,7 +7,7 @@ use hyperslab_engine::{Error, Result};
 use super::Dataset;
 use crate::datatype::Member;
 use crate::datatype::convert::{VariableArena, VariableSink as _};
-use crate::{Datatype, DatatypeClass, H5Type, Selection};
+use crate::{Datatype, DatatypeClass, H5Type, ReferenceTarget, Selection};
 
 impl Dataset {
     /// Writes one member of all elements, which are compounds; the others stay as they are. Members inside members are
@@ -168,6 +168,41 @@ impl Dataset {
         }
         let memory = Datatype::sequence(T::datatype(), 8);
         self.write_contents(&Selection::All, &memory, &bytes, Some(arena))
+    }
+
+    /// Writes references to all elements, which are references of any kind.
+    ///
+    /// ```
+    /// use hyperslab::{Datatype, ReferenceTarget, Region, Selection};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let values = file.new_dataset("values").write(&[1, 2, 3, 4])?;
+    /// let links = file.new_dataset("links").datatype(Datatype::object_reference(8)).shape(&[2]).create()?;
+    /// links.write_references(&[ReferenceTarget::object(&values), ReferenceTarget::Null])?;
+    /// assert_eq!(links.read_references()?[0].object()?.token(), values.token());
+    /// let middle = Selection::region(&Region::new(&[1], &[2]).map_err(hyperslab::Error::from)?);
+    /// let parts = file.new_dataset("parts").datatype(Datatype::region_reference(8)).shape(&[1]).create()?;
+    /// parts.write_references(&[ReferenceTarget::Region(values.token(), middle)])?;
+    /// assert_eq!(parts.read_references()?[0].read::<i32>()?.into_raw_vec_and_offset().0, [2, 3]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if elements are no references, or references of that kind cannot
+    /// point there; as [`write_raw`](Self::write_raw).
+    pub fn write_references(&self, targets: &[ReferenceTarget]) -> Result<()> {
+        let DatatypeClass::Reference(kind) = self.datatype().class else {
+            let what = format!("its elements are no references but {}", self.datatype());
+            return Err(self.context(Error::Misuse(what)));
+        };
+        self.check_count(&Selection::All, targets.len())?;
+        let (file, size) = (self.object.file(), self.datatype().size as usize);
+        self.replace_contents(&Selection::All, |edit| {
+            let mut elements = Vec::with_capacity(size.saturating_mul(targets.len()));
+            for target in targets {
+                elements.extend(file.store_reference(edit, kind, size, &target.stored())?);
+            }
+            Ok(elements)
+        })
     }
 
     /// Converts elements with contents of variable length and writes them, in place of contents that go.

@@ -13,13 +13,16 @@ use super::glob::Glob;
 use super::{RepackLayout, Repacked};
 use crate::dataset::auto_chunk;
 
+/// What is told of progress.
+type Told<'r> = dyn Fn(&str, u64) + 'r;
+
 /// The rules, and what came of them.
 pub(super) struct Guide<'r> {
     layouts: &'r [(Glob, RepackLayout)],
     filters: &'r [(Glob, Vec<FilterSpec>)],
     source: &'r OpenFile,
     target: &'r OpenFile,
-    progress: Option<&'r dyn Fn(&str, u64)>,
+    progress: Option<&'r Told<'r>>,
     kept: RefCell<Vec<(String, String)>>,
     bytes: Cell<u64>,
 }
@@ -30,7 +33,7 @@ impl<'r> Guide<'r> {
         filters: &'r [(Glob, Vec<FilterSpec>)],
         source: &'r OpenFile,
         target: &'r OpenFile,
-        progress: Option<&'r dyn Fn(&str, u64)>,
+        progress: Option<&'r Told<'r>>,
     ) -> Self {
         let (kept, bytes) = (RefCell::default(), Cell::new(0));
         Self { layouts, filters, source, target, progress, kept, bytes }
@@ -67,11 +70,10 @@ impl<'r> Guide<'r> {
             Ok(Wish::Layout(NewLayout::Chunked { chunk: chunk.into(), edges_unfiltered: false }))
         };
         Ok(match wanted {
-            RepackLayout::Contiguous => Wish::Layout(NewLayout::Contiguous),
             RepackLayout::Compact => compact(before),
             RepackLayout::AutoChunked => auto()?,
             RepackLayout::Auto if filtered || before.dataspace.is_extendible() => auto()?,
-            RepackLayout::Auto => Wish::Layout(NewLayout::Contiguous),
+            RepackLayout::Auto | RepackLayout::Contiguous => Wish::Layout(NewLayout::Contiguous),
             RepackLayout::Chunked(shape) if shape.len() != extent.dims.len() => {
                 Wish::Refused(format!("it has {} dimensions, the chunk {}", extent.dims.len(), shape.len()))
             }
@@ -160,7 +162,7 @@ impl<'r> Guide<'r> {
         pipeline: &Pipeline,
     ) -> std::result::Result<Pipeline, String> {
         let stages = pipeline.stages.iter().map(|stage| {
-            let client_data = stage.client_data.iter().copied().collect::<Vec<u32>>();
+            let client_data = stage.client_data.clone();
             FilterSpec::custom(stage.id, stage.flags, client_data, stage.name.clone())
         });
         let specs: Vec<FilterSpec> = stages.collect();

@@ -150,11 +150,11 @@ impl<'a> Repack<'a> {
     /// Those of reading the one and writing the other; [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a dataset cannot
     /// be stored as it is asked for. What is at `target` then is no whole file.
     pub fn run(&self, source: &File, target: impl AsRef<Path>) -> Result<Repacked> {
-        self.into_file(source, self.options(source)?.create(target)?)
+        self.write(source, self.options(source)?.create(target)?)
     }
 
     /// As [`run`](Self::run), to a file that holds nothing yet, which is closed then.
-    fn into_file(&self, source: &File, target: File) -> Result<Repacked> {
+    fn write(&self, source: &File, target: File) -> Result<Repacked> {
         let (from, to) = (source.root().file(), target.root().file());
         let guide = Guide::new(&self.layouts, &self.filters, from, to, self.progress.as_deref());
         let options = CopyOptions { expand_references: true, ..CopyOptions::default() };

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hyperslab_dataspace::Dataspace;
+use hyperslab_dataspace::{Dataspace, Dims};
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;
@@ -17,15 +17,16 @@ use super::storage::{NewStorage, same_layout};
 use super::{Copier, Original, StoredBefore, Task};
 use crate::data::virtual_::mappings;
 use crate::error::{Error, Result};
-use crate::object::dataset::{DatasetDescription, Fill, Filters, committed_datatype};
+use crate::object::dataset::{DatasetDescription, Fill, FillDescription, Filters, committed_datatype};
 use crate::object::group::{self, GroupStorage};
 use crate::object::group_edit::{self, GroupOptions, LinkOrder};
 use crate::object::header::{ObjectHeader, Prefix};
 use crate::object::header_edit::{AttributeOrder, HeaderEditor, NewHeader};
 use crate::object::kind::ObjectKind;
 use crate::object::{attribute, committed, dataset_edit, remark};
-use crate::ops::{NewDataset, NewLayout, OpenFile};
+use crate::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
 use crate::store::Edit;
+use crate::versions::LibraryVersion;
 
 /// What an attribute's message may be as long as in a version 1 header.
 const LONGEST_IN_OLD: usize = 65_528;
@@ -113,6 +114,10 @@ impl Copier<'_> {
         }
         let wanted = self.guide.storage(StoredBefore { description: &before, path: &task.path })?;
         let is_changed = wanted.is_some();
+        if is_changed && matches!(before.layout.layout, Layout::Virtual(_)) {
+            // It becomes as large as its sources make it.
+            before.dataspace = OpenDataset::open(source, header)?.description.dataspace;
+        }
         let storage = match wanted {
             Some(storage) => storage,
             None => self.same_storage(edit, source, &before)?,
@@ -129,7 +134,9 @@ impl Copier<'_> {
             header: new_header.clone(),
         };
         if is_changed {
-            new.check()?;
+            // What old files say of fill values need not be what a new dataset may say.
+            let fill = FillDescription { value: Fill::Default, ..new.fill.clone() };
+            NewDataset { fill, ..new.clone() }.check()?;
         }
         let mut description = new.describe(edit.bounds())?;
         if let (Layout::Compact(to), Layout::Compact(from)) =
@@ -154,6 +161,11 @@ impl Copier<'_> {
             Filters::Sections(_) => return Err(Error::unsupported("copying structured chunks")),
         };
         let layout = match (&before.layout.layout, same_layout(before)) {
+            (_, Some(NewLayout::Chunked { chunk, edges_unfiltered })) => {
+                let chunk =
+                    if edit.bounds().prefers(LibraryVersion::V110) { fitting(before, chunk) } else { chunk };
+                NewLayout::Chunked { chunk, edges_unfiltered }
+            }
             (_, Some(layout)) => layout,
             (Layout::Virtual(virtual_), _) => {
                 let id = self.move_mappings(edit, source, virtual_.heap, virtual_.index)?;
@@ -268,6 +280,13 @@ fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTim
     Ok(modified.map(|time| ObjectTimes { access: time, modification: time, change: time, birth: time }))
 }
 
+/// A chunk no larger than the dataset can be: some programs have written others, which only version 1 B-trees index.
+fn fitting(before: &DatasetDescription, chunk: Dims) -> Dims {
+    let most = before.dataspace.max_dims();
+    let fit = |(size, most): (&u64, Option<u64>)| most.map_or(*size, |most| (*size).min(most.max(1)));
+    chunk.iter().zip(most).map(fit).collect()
+}
+
 /// Datasets that become contiguous or compact can no longer grow.
 fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
     match (dataspace, layout) {
@@ -281,24 +300,8 @@ fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
 }
 
 impl Copier<'_> {
-    /// The copy of a committed datatype that an object uses.
+    /// The copy of a committed datatype that a dataset or attribute uses. Making one of those counts the use.
     pub(super) fn committed(
-        &mut self,
-        edit: &mut Edit<'_>,
-        task: &Task,
-        address: Address,
-    ) -> Result<Address> {
-        let original = Original { file: task.original.file, address };
-        let path: Arc<str> = format!("type of {}", task.path).into();
-        let copy = self.enter(edit, original, &path, task.depth.saturating_add(1))?;
-        self.use_once(copy);
-        Ok(copy)
-    }
-}
-
-impl Copier<'_> {
-    /// The copy of a committed datatype that an attribute uses: setting the attribute counts the use.
-    pub(super) fn committed_of_attribute(
         &mut self,
         edit: &mut Edit<'_>,
         task: &Task,

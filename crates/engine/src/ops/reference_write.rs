@@ -1,0 +1,111 @@
+//! References and mappings of virtual datasets on their way into the file.
+
+use hyperslab_datatype::{Reference, ReferenceKind};
+use hyperslab_format::codec::{Address, Writer};
+use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::reference::{
+    ObjectToken, ReferenceBlock, ReferenceKind as BlockKind, ReferenceTarget as BlockTarget, RegionBlock,
+    StoredReference,
+};
+use hyperslab_format::selection::{SelectionEncoding, rank as selection_rank};
+use hyperslab_format::virtual_mapping::{VirtualMapping, VirtualMappings};
+
+use super::OpenFile;
+use crate::data::ReferenceTarget;
+use crate::error::{Error, Result};
+use crate::store::Edit;
+
+impl OpenFile {
+    /// The element of `size` bytes that points at `target`; what does not fit it goes into the global heap.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if references of that kind cannot point there; as [`Edit::allocate`].
+    pub fn store_reference(
+        &self,
+        edit: &mut Edit<'_>,
+        kind: Reference,
+        size: usize,
+        target: &ReferenceTarget,
+    ) -> Result<Vec<u8>> {
+        let mut bytes = match (kind.kind, target) {
+            (_, ReferenceTarget::Null) => Vec::new(),
+            (ReferenceKind::Object1, ReferenceTarget::Object(address)) => {
+                let mut writer = Writer::new("object reference");
+                writer.offset(edit.params(), *address, "address");
+                writer.finish()?
+            }
+            (ReferenceKind::DatasetRegion1, ReferenceTarget::Region(object, selection)) => {
+                let block = RegionBlock { object: *object, selection: selection.clone() };
+                let block = block.encode(edit.params(), SelectionEncoding::Compatible)?;
+                let id = self.container.heap.insert(edit, &block)?;
+                let mut writer = Writer::new("region reference");
+                id.write(&mut writer, edit.params());
+                writer.finish()?
+            }
+            (ReferenceKind::Object1 | ReferenceKind::DatasetRegion1, _) => {
+                return Err(Error::Misuse(
+                    "references of the old kinds point at objects, or at regions, as their type says".into(),
+                ));
+            }
+            (_, ReferenceTarget::Object(address)) => {
+                let token = ObjectToken::from_address(*address, edit.params())?;
+                StoredReference::Object(token).encode(edit.params())?
+            }
+            (_, target) => self.store_block(edit, target)?,
+        };
+        if bytes.len() > size {
+            let got = bytes.len();
+            return Err(Error::Misuse(format!("a reference of {got} bytes for elements of {size}")));
+        }
+        bytes.resize(size, 0);
+        Ok(bytes)
+    }
+
+    fn store_block(&self, edit: &mut Edit<'_>, target: &ReferenceTarget) -> Result<Vec<u8>> {
+        let (file, inner) = match target {
+            ReferenceTarget::External { file, target } => (Some(file.clone()), &**target),
+            other => (None, other),
+        };
+        let (kind, address, target) = match inner {
+            ReferenceTarget::Object(address) => (BlockKind::Object, *address, BlockTarget::Object),
+            ReferenceTarget::Region(address, selection) => {
+                let rank = selection_rank(selection).and_then(|rank| u32::try_from(rank).ok());
+                let rank =
+                    rank.ok_or_else(|| Error::Misuse("a region reference names its elements".into()))?;
+                let target = BlockTarget::Region { rank, selection: selection.clone() };
+                (BlockKind::Region, *address, target)
+            }
+            ReferenceTarget::Attribute(address, name) => {
+                (BlockKind::Attribute, *address, BlockTarget::Attribute { name: name.clone() })
+            }
+            ReferenceTarget::Null | ReferenceTarget::External { .. } => {
+                return Err(Error::Misuse("a reference into another file points at something there".into()));
+            }
+        };
+        let external = file.is_some();
+        let token = ObjectToken::from_address(address, edit.params())?;
+        let block = ReferenceBlock { token, file, target }.encode(SelectionEncoding::Compatible)?;
+        let size =
+            u32::try_from(block.len()).map_err(|_| Error::unsupported("references of 4 GiB and more"))?;
+        let id = self.container.heap.insert(edit, &block)?;
+        Ok(StoredReference::Block { kind, external, size, id }.encode(edit.params())?)
+    }
+
+    /// Stores the mappings of a virtual dataset; gives the collection of the global heap and the object in it.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if a selection cannot be stored; as [`Edit::allocate`].
+    pub fn store_mappings(
+        &self,
+        edit: &mut Edit<'_>,
+        mappings: Vec<VirtualMapping>,
+    ) -> Result<(Address, u32)> {
+        if mappings.is_empty() {
+            return Ok((Address::UNDEFINED, 0));
+        }
+        let block = VirtualMappings { version: 0, mappings };
+        let block = block.encode(edit.params(), SelectionEncoding::Compatible)?;
+        let GlobalHeapId { collection, index } = self.container.heap.insert(edit, &block)?;
+        Ok((collection, index))
+    }
+}

@@ -1,0 +1,111 @@
+//! Copies of objects, asked of the referee: `H5Ocopy`'s options, references, hard links, files with other widths.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::Path;
+
+use hyperslab::{CopyOptions, File, FileOptions, LibraryVersion, LibverBounds};
+use hyperslab_testkit::referee;
+
+/// Makes a file with all that a copy has to take care of.
+const MAKE: &str = "
+import h5py, numpy, sys
+f = h5py.File(sys.argv[1], 'w')
+g = f.create_group('g', track_order=True)
+d = g.create_dataset('d', data=numpy.arange(100).reshape(10, 10), chunks=(3, 4), compression='gzip')
+d.attrs['a'] = 'text of variable length'
+f['type'] = numpy.dtype('i2')
+g.create_dataset('typed', data=[1, 2], dtype=f['type'])
+g['again'] = d
+g['loop'] = g
+g['soft'] = h5py.SoftLink('/outside')
+g.create_dataset('texts', data=['one', 'two', '', 'µ'], dtype=h5py.string_dtype())
+o = f.create_dataset('outside', data=[7])
+r = g.create_dataset('refs', (3,), dtype=h5py.ref_dtype)
+r[0] = d.ref; r[1] = o.ref
+g['regions'] = numpy.array([d.regionref[2:4, 1:3]], dtype=h5py.regionref_dtype)
+for i in range(20): g.attrs['many%02d' % i] = i
+f.create_group('g/sub').create_dataset('deep', data=1.5)
+f.close()";
+
+/// Asserts what is true of a copy of `g` in `c`, whatever the options.
+const LOOK: &str = "
+import h5py, numpy, sys
+f = h5py.File(sys.argv[1]); g = f[sys.argv[2]]
+assert numpy.array_equal(g['d'], numpy.arange(100).reshape(10, 10))
+assert g['d'].attrs['a'] == 'text of variable length' and g['d'].compression == 'gzip'
+assert g['again'] == g['d'] and g['loop'] == g
+assert [t.decode() for t in g['texts'][()]] == ['one', 'two', '', 'µ']
+assert list(g)[:4] == ['d', 'typed', 'again', 'loop'], list(g)
+assert g['typed'].id.get_type().committed()
+assert f[g['refs'][0]] == g['d']
+region = g['regions'][0]
+assert f[region] == g['d'] and g['d'][region].tolist() == [[21, 22], [31, 32]]
+assert [g.attrs['many%02d' % i] for i in range(20)] == list(range(20))
+assert h5py.h5o.get_info(g['d'].id).rc == 2, h5py.h5o.get_info(g['d'].id).rc
+assert g['sub/deep'][()] == 1.5
+# With narrow addresses libhdf5 does not see that a reference is null before it follows it.
+try: outside = 'outside' if f[g['refs'][1]][0] == 7 else 'wrong'
+except Exception: outside = 'nothing'
+print(outside, g.get('soft', getlink=True).__class__.__name__)";
+
+fn look(path: &Path, group: &str) -> Option<String> {
+    let referee = referee::python()?;
+    let answer = referee.run_script(LOOK, [path.as_os_str(), group.as_ref()]).unwrap();
+    Some(answer.trim().to_owned())
+}
+
+#[test]
+fn copies_are_whole() {
+    let Some(referee) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let from = folder.path().join("from.h5");
+    referee.run_script(MAKE, [&from]).unwrap();
+    for (number, low) in
+        [LibraryVersion::Earliest, LibraryVersion::V18, LibraryVersion::LATEST].into_iter().enumerate()
+    {
+        for offsets in [8, 4] {
+            let to = folder.path().join(format!("to{number}{offsets}.h5"));
+            let bounds = LibverBounds::new(low, LibraryVersion::LATEST).unwrap();
+            let file = FileOptions::new().libver(bounds).sizes(offsets, 8).create(&to).unwrap();
+            let source = File::open(&from).unwrap();
+            file.copy(&source.object("g").unwrap(), "x/copy").unwrap();
+            let options =
+                CopyOptions { expand_references: true, expand_soft_links: true, ..CopyOptions::default() };
+            file.copy_with(&source.object("g").unwrap(), "expanded", options).unwrap();
+            file.close().unwrap();
+            assert_eq!(look(&to, "x/copy").as_deref(), Some("nothing SoftLink"), "{low:?} {offsets}");
+            assert_eq!(look(&to, "expanded").as_deref(), Some("outside HardLink"));
+        }
+    }
+}
+
+#[test]
+fn copies_within_a_file_keep_references_out_of_them() {
+    let Some(referee) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.h5");
+    referee.run_script(MAKE, [&path]).unwrap();
+    let file = File::open_rw(&path).unwrap();
+    file.copy(&file.object("g").unwrap(), "copy").unwrap();
+    // Into itself.
+    file.copy(&file.object("g").unwrap(), "g/inner").unwrap();
+    file.close().unwrap();
+    assert_eq!(look(&path, "copy").as_deref(), Some("outside SoftLink"));
+    assert_eq!(look(&path, "g").as_deref(), Some("outside SoftLink"));
+}
+
+#[test]
+fn options_say_how_much_comes_along() {
+    let source = FileOptions::new().create_in_memory().unwrap();
+    source.new_dataset("g/sub/deep").write(&[1_u8]).unwrap();
+    source.group("g").unwrap().set_attr("a", 1).unwrap();
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let shallow = CopyOptions { shallow: true, without_attributes: true, ..CopyOptions::default() };
+    file.copy_with(&source.object("g").unwrap(), "g", shallow).unwrap();
+    assert!(file.group("g/sub").unwrap().is_empty().unwrap());
+    assert!(file.group("g").unwrap().attr_names().unwrap().is_empty());
+    assert!(file.copy(&source.object("g").unwrap(), "g").is_err());
+    let whole = file.copy_from(&source, "/", "all").unwrap();
+    assert_eq!(whole.into_group().unwrap().dataset("g/sub/deep").unwrap().read_raw::<u8>().unwrap(), [1]);
+}
