@@ -9,6 +9,7 @@ mod differential;
 mod features;
 mod fixtures;
 mod fuzz;
+mod model;
 mod repack_corpus;
 mod shell;
 mod test;
@@ -43,6 +44,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "differential",
         differential::run,
         "random reads of random datasets against libhdf5 [CASES, default 2000 for each layout and filter] [ONLY]",
+    ),
+    (
+        "model",
+        model::run,
+        "random operations on files against a model [SEQUENCES, default 10000], all types, layouts and filters in turn with libhdf5",
     ),
     (
         "features",

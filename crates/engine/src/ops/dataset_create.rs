@@ -72,7 +72,7 @@ impl OpenFile {
     /// [`Error::Misuse`] if what it shall be contradicts itself; those of the medium.
     pub fn create_dataset(&self, edit: &mut Edit<'_>, new: &NewDataset) -> Result<Address> {
         new.check()?;
-        let description = new.describe(edit.bounds())?;
+        let description = new.describe(new.bounds_in(edit))?;
         let early = description.fill.allocation_time == AllocationTime::EARLY;
         let address = dataset_edit::create(edit, &description, new.header.clone())?;
         if early
@@ -160,7 +160,8 @@ impl NewDataset {
             _ => Vec::new(),
         };
         let mut fill = self.fill.clone();
-        if fill.allocation_time == AllocationTime::DEFAULT {
+        // What lies in the header is there at once; libhdf5 makes no dataset that says otherwise.
+        if fill.allocation_time == AllocationTime::DEFAULT || matches!(self.layout, NewLayout::Compact) {
             fill.allocation_time = match &self.layout {
                 NewLayout::Compact => AllocationTime::EARLY,
                 NewLayout::Contiguous | NewLayout::External(_) => AllocationTime::LATE,
@@ -177,6 +178,18 @@ impl NewDataset {
             fill,
             external,
         })
+    }
+
+    /// The bounds within which libhdf5 reads the dataset again: with lengths of less than 8 bytes it does not know the
+    /// unlimited dimension that an extensible array needs; in a version 1 B-tree it does without.
+    fn bounds_in(&self, edit: &Edit<'_>) -> LibverBounds {
+        let bounds = edit.bounds();
+        let chunked = matches!(self.layout, NewLayout::Chunked { edges_unfiltered: false, .. });
+        let unlimited = self.dataspace.max_dims().iter().filter(|most| most.is_none()).count();
+        if chunked && unlimited == 1 && edit.params().length_width() < 8 {
+            return LibverBounds::new(bounds.low().min(LibraryVersion::V18), bounds.high()).unwrap_or(bounds);
+        }
+        bounds
     }
 
     fn layout_message(&self, bounds: LibverBounds, early: bool) -> Result<DataLayout> {

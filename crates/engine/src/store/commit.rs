@@ -139,17 +139,21 @@ impl Edit<'_> {
         for manager in reserved {
             let (mut header, list, context) =
                 self.writing()?.space.manager(manager.class, manager.header, params)?;
-            if list.sections.is_empty() || header.list_used > manager.allocated {
-                // Its own room was all that it had.
+            if !list.sections.is_empty() && header.list_used > manager.allocated {
                 continue;
             }
             header.list = manager.list;
             header.list_allocated = manager.allocated;
-            self.write(manager.list, &list.encode(&context)?, "free-space section list")?;
+            if manager.list.is_defined() {
+                self.write(manager.list, &list.encode(&context)?, "free-space section list")?;
+                blocks.push((SpaceKind::LocalHeap, manager.list, manager.allocated));
+            } else {
+                // Its header took all the room that it had: it stays, so that the room is not lost.
+                header.list_used = 0;
+            }
             self.write(manager.header, &header.encode(&params)?, FreeSpaceHeader::NAME)?;
             set_manager(&mut managers, manager.class, manager.header);
             blocks.push((SpaceKind::ObjectHeader, manager.header, FreeSpaceHeader::size(&params) as u64));
-            blocks.push((SpaceKind::LocalHeap, manager.list, manager.allocated));
         }
         let writing = self.writing()?;
         let end = writing.space.end();

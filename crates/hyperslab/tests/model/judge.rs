@@ -29,23 +29,20 @@ pub(crate) fn content(file: &File) -> Content {
     let mut waiting = vec![("/".to_owned(), (**file.root()).clone())];
     while let Some((path, object)) = waiting.pop() {
         let attributes = attributes(&object);
-        let said = match object.kind().unwrap() {
-            ObjectKind::Group => {
-                let group = object.into_group().unwrap();
-                for link in group.links().unwrap() {
-                    if let hyperslab::LinkTarget::Hard(token) = link.target {
-                        let path = format!("{}/{}", path.trim_end_matches('/'), link.name_lossy());
-                        waiting.push((path, file.object_at(token).unwrap()));
-                    }
+        let said = if object.kind() == Some(ObjectKind::Group) {
+            let group = object.into_group().unwrap();
+            for link in group.links().unwrap() {
+                if let hyperslab::LinkTarget::Hard(token) = link.target {
+                    let path = format!("{}/{}", path.trim_end_matches('/'), link.name_lossy());
+                    waiting.push((path, file.object_at(token).unwrap()));
                 }
-                json!({"kind": "group", "attributes": attributes, "links": group.member_names().unwrap()})
             }
-            _ => {
-                let dataset = object.into_dataset().unwrap();
-                let stored = dataset.read_stored().unwrap_or_else(|error| panic!("{path}: {error:?}"));
-                let dims = dataset.dataspace().dims().to_vec();
-                json!({"kind": "dataset", "attributes": attributes, "dims": dims, "hex": hex(stored.bytes())})
-            }
+            json!({"kind": "group", "attributes": attributes, "links": group.member_names().unwrap()})
+        } else {
+            let dataset = object.into_dataset().unwrap();
+            let stored = dataset.read_stored().unwrap_or_else(|error| panic!("{path}: {error:?}"));
+            let dims = dataset.dataspace().dims().to_vec();
+            json!({"kind": "dataset", "attributes": attributes, "dims": dims, "hex": hex(stored.bytes())})
         };
         found.insert(path, said);
     }

@@ -11,11 +11,20 @@
     reason = "in a test a panic is the report"
 )]
 
+mod found;
 mod judge;
 mod matrix;
 mod sequence;
 
+use std::collections::BTreeMap;
+
+use hyperslab::{File, LibraryVersion};
+use hyperslab_testkit::referee;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
+
+use judge::Manifest;
 use sequence::Numbers;
 use sequence::operation::{Operation, Settings};
 
@@ -33,7 +42,9 @@ where
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: sequences(), max_shrink_iters: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: sequences(), max_shrink_iters: 4000, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn a_file_is_what_was_done_to_it(
@@ -42,4 +53,31 @@ proptest! {
     ) {
         sequence::run(&settings, &operations);
     }
+}
+
+/// Files of random sequences go to libhdf5, which changes them, and come back.
+#[test]
+fn libhdf5_reads_and_changes_some() {
+    let Some(python) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (mut expected, mut low) = (Manifest::new(), BTreeMap::new());
+    let strategy = (drawn(9, Settings::draw), prop::collection::vec(drawn(40, Operation::draw), 20..90));
+    let mut runner = TestRunner::deterministic();
+    for number in 0..sequences().div_ceil(10) {
+        let (settings, operations) = strategy.new_tree(&mut runner).unwrap().current();
+        let world = sequence::run(&settings, &operations);
+        let path = folder.path().join(format!("{number}.h5"));
+        std::fs::write(&path, world.bytes()).unwrap();
+        let name = path.to_str().unwrap().to_owned();
+        expected.insert(name.clone(), judge::content(&File::open(&path).unwrap()));
+        low.insert(name, settings.low.name().to_owned());
+    }
+    let answer = judge::ask(&python, folder.path(), &["verify", "change"], &expected, &low);
+    for (name, content) in judge::manifest(&answer["changed"]) {
+        judge::assert_same(&name, &judge::content(&File::open(&name).unwrap()), &content);
+        judge::assert_sound(name.as_ref());
+        matrix::change_file(name.as_ref(), LibraryVersion::from_name(&low[&name]).unwrap());
+        expected.insert(name.clone(), judge::content(&File::open(&name).unwrap()));
+    }
+    judge::ask(&python, folder.path(), &["verify"], &expected, &low);
 }

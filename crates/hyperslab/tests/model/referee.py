@@ -52,7 +52,10 @@ def objects(file):
     waiting = ["/"]
     while waiting:
         path = waiting.pop()
-        thing = file[path]
+        try:
+            thing = file[path]
+        except KeyError as error:
+            raise RuntimeError(f"{file.filename}:{path}") from error
         yield path, thing
         if isinstance(thing, h5py.Group):
             for name in thing:
@@ -140,14 +143,18 @@ def change(manifest, low):
                     change_links(thing, number)
                     continue
                 if number % 7 == 3:
-                    if not thing.external:
+                    # Where lengths have 4 bytes, "unlimited" comes back as a number: too many chunks for the file.
+                    if not thing.external and 0xFFFFFFFF not in (thing.maxshape or ()):
                         again(thing, file, path + " again")
                     gone.add(path)
                     del file[path]
                     continue
                 change_dataset(thing, number)
-        with h5py.File(name, "r") as file:
-            after[name] = {path: describe(thing) for path, thing in objects(file)}
+        try:
+            with h5py.File(name, "r") as file:
+                after[name] = {path: describe(thing) for path, thing in objects(file)}
+        except RuntimeError as error:
+            raise RuntimeError(f"{name}, changed: {sys.exc_info()[1]}") from error
     return after
 
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hyperslab::vfd::Core;
 use hyperslab::{
-    Dataset, Dataspace, ErrorKind, File, FileOptions, Group, GroupOptions, LibraryVersion, LibverBounds,
-    Link, LinkTarget, Object, OpenOptions, Result,
+    Dataset, DatasetBuilder, Dataspace, ErrorKind, File, FileOptions, Group, GroupOptions, LibraryVersion,
+    LibverBounds, Link, LinkTarget, Object, OpenOptions, Result,
 };
 use hyperslab_check::CheckOptions;
 
@@ -226,8 +226,12 @@ impl World {
             Stored::Compact => builder.compact(),
             Stored::Chunked if !make.dims.is_empty() => {
                 let builder = builder.chunks(&make.chunk).max_shape(&make.max_dims);
-                let builder = make.filters().into_iter().fold(builder, |builder, one| builder.filter(one));
-                if make.edges_unfiltered && self.settings.low >= LibraryVersion::V110 {
+                let builder = make.filters().into_iter().fold(builder, DatasetBuilder::filter);
+                // libhdf5 does not open those that grow where lengths are short.
+                if make.edges_unfiltered
+                    && self.settings.low >= LibraryVersion::V110
+                    && self.settings.sizes == 8
+                {
                     builder.unfiltered_edges()
                 } else {
                     builder

@@ -1,0 +1,92 @@
+//! What the random sequences and the matrix have found, each as small as it can be.
+
+use std::sync::Arc;
+
+use hyperslab::vfd::Core;
+use hyperslab::{
+    AllocationTime, File, FileOptions, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds,
+};
+use hyperslab_testkit::referee;
+
+/// A file that keeps its free space, with what was done to it: nothing may be lost.
+fn without_leaks(work: impl FnOnce(&File)) {
+    let medium = Arc::new(Core::from_vec("found", Vec::new()));
+    let strategy = FileSpaceStrategy::FreeSpaceAndAggregators;
+    let file = FileOptions::new()
+        .libver(LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap())
+        .file_space(FileSpace { strategy, persist: true, threshold: 1, page_size: 4096 })
+        .create_driver(medium.clone())
+        .unwrap();
+    work(&file);
+    file.close().unwrap();
+    libhdf5_goes_on(&medium.to_vec());
+    let report = hyperslab_check::check(medium, &Default::default()).unwrap();
+    assert_eq!(report.faults, 0, "{:#?}", report.findings);
+    assert_eq!(report.leaked, [], "{:#?}", report.usage);
+}
+
+/// libhdf5 uses the space that the file says is free.
+fn libhdf5_goes_on(bytes: &[u8]) {
+    let Some(python) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.h5");
+    std::fs::write(&path, bytes).unwrap();
+    let code = "
+import h5py, sys
+for number in range(3):
+    with h5py.File(sys.argv[1], 'r+', libver=('v110', 'latest')) as file:
+        file.create_group(f'group {number}').attrs['a'] = range(number * 30)
+        file[f'data {number}'] = range(100)
+        file.pop(f'data {number - 1}', None)
+";
+    python.run_script(code, [&path]).unwrap();
+    let report = hyperslab_check::check_path(&path).unwrap();
+    assert_eq!(report.faults, 0, "{:#?}", report.findings);
+}
+
+#[test]
+fn a_dataset_that_was_never_flushed_is_freed_whole() {
+    without_leaks(|file| {
+        let dataset = file.new_dataset("a").of::<u8>().shape(&[100]).chunks(&[10]).unlimited();
+        dataset.create().unwrap().write_raw(&[1_u8; 100]).unwrap();
+        file.new_dataset("b").write(&[1_u8; 100]).unwrap();
+        file.create_group("behind").unwrap();
+        file.remove("a").unwrap();
+        file.remove("b").unwrap();
+    });
+}
+
+#[test]
+fn links_that_come_to_a_heap() {
+    without_leaks(|file| (0..10).for_each(|at| file.link_soft(&format!("n{at}"), "n").unwrap()));
+}
+
+#[test]
+fn free_space_that_only_its_manager_fits_in() {
+    without_leaks(|file| {
+        file.link_soft("n0", "n0").unwrap();
+        (1..10).for_each(|at| file.link_soft(&format!("n0 {at}"), "n0").unwrap());
+    });
+}
+
+#[test]
+fn libhdf5_opens_datasets_that_grow_in_files_of_short_lengths() {
+    let Some(python) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("short.h5");
+    let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
+    let file = FileOptions::new().libver(bounds).sizes(4, 4).create(&path).unwrap();
+    let log = file.new_dataset("log").of::<u8>().shape(&[0]).chunks(&[2]).unlimited().create().unwrap();
+    log.append(0, &[1_u8, 2, 3]).unwrap();
+    file.close().unwrap();
+    let code = "import h5py, sys; assert list(h5py.File(sys.argv[1])['log']) == [1, 2, 3]";
+    python.run_script(code, [&path]).unwrap();
+}
+
+#[test]
+fn compact_datasets_have_their_space_early() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let dataset = file.new_dataset("a").of::<u8>().shape(&[3]).compact();
+    let dataset = dataset.allocation_time(AllocationTime::Late).create().unwrap();
+    assert_eq!(dataset.fill_value().allocation, AllocationTime::Early);
+}

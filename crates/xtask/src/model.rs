@@ -1,0 +1,16 @@
+//! `cargo xtask model`: random sequences of operations, and the matrix against libhdf5 in full; the tests run a few.
+
+use anyhow::Result;
+
+use crate::{shell, test};
+
+const SEQUENCES: &str = "10000";
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    test::prepare_referee();
+    let sequences = args.first().map_or(SEQUENCES, String::as_str);
+    let mut command =
+        shell::cargo(&["test", "--package", "hyperslab", "--test", "model", "--", "--nocapture"]);
+    command.env("HYPERSLAB_MODEL", sequences).env("HYPERSLAB_MATRIX", "1");
+    shell::run(&mut command)
+}
