@@ -24,7 +24,7 @@ pub mod variable_writer;
 pub mod virtual_;
 
 pub use chunk_cache::ChunkCache;
-pub use chunk_write::{ChunkTable, ChunkWriter};
+pub use chunk_write::{BufferedTable, ChunkTable, ChunkWriter};
 pub use chunked::ChunkedSource;
 pub use compact::CompactSource;
 pub use context::{ReadContext, Resources};

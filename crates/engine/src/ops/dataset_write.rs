@@ -9,8 +9,8 @@ use super::dataset::chunked_source;
 use super::raw_files::RawFiles;
 use crate::data::chunk_index::ChunkLocation;
 use crate::data::{
-    ChunkTable, ChunkWriter, ExternalSource, Fill, Origin, Piece, chunk_index, fill_contiguous,
-    write_compact, write_contiguous, write_external,
+    BufferedTable, ChunkTable, ChunkWriter, ExternalSource, Fill, Origin, Piece, chunk_index,
+    fill_contiguous, write_compact, write_contiguous, write_external,
 };
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Fill as FillValue};
@@ -53,6 +53,7 @@ impl DatasetWriter {
             Layout::Chunked(layout) => {
                 let (source, shape) = chunked_source(&file.container, address, &description, layout)?;
                 let table = chunk_index::open_table(&file.container.store, layout, &shape)?;
+                let table = Box::new(BufferedTable::new(table));
                 let pending = usize::try_from(file.resources.chunks.capacity()).unwrap_or(usize::MAX);
                 Some(Chunks { writer: ChunkWriter::new(source, pending), table })
             }
@@ -73,8 +74,8 @@ impl DatasetWriter {
 
     /// Whether something is known here and not in the file: chunks to be encoded, a shape, an address.
     pub fn is_ahead(&self) -> bool {
-        let pending = self.chunks.as_ref().map_or(0, |chunks| chunks.writer.pending_bytes());
-        pending > 0 || self.layout_changed || self.dataspace_changed
+        let ahead = |chunks: &Chunks| chunks.writer.pending_bytes() > 0 || chunks.table.is_ahead();
+        self.chunks.as_ref().is_some_and(ahead) || self.layout_changed || self.dataspace_changed
     }
 
     /// Writes the selected elements.
@@ -301,6 +302,7 @@ impl DatasetWriter {
     pub fn flush(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
         if let Some(Chunks { writer, table }) = &mut self.chunks {
             writer.flush(edit, &mut **table, &file.resources.chunks)?;
+            table.flush(edit)?;
         }
         self.note_layout();
         if self.dataspace_changed || self.layout_changed {

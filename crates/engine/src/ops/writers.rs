@@ -135,7 +135,9 @@ impl OpenFile {
     /// # Errors
     /// As [`DatasetWriter::flush`].
     pub fn settle_all(&self) -> Result<()> {
-        if !self.container.store.is_writable() || !self.writers.known.lock().values().any(DatasetWriter::is_ahead) {
+        if !self.container.store.is_writable()
+            || !self.writers.known.lock().values().any(DatasetWriter::is_ahead)
+        {
             return Ok(());
         }
         let mut edit = self.container.store.edit()?;

@@ -1,5 +1,6 @@
 //! Writing elements in chunks: gather, convert, encode on all threads; then allocate, write and index.
 
+mod buffered;
 mod pending;
 mod resize;
 mod selected;
@@ -7,7 +8,7 @@ mod store_chunks;
 #[cfg(test)]
 mod tests;
 
-use hyperslab_dataspace::{Dims, Selection};
+use hyperslab_dataspace::{Dims, Hyperslab, Selection};
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::ChunkedLayout;
@@ -17,7 +18,8 @@ use super::chunk_index::{AtChunk, ChunkLocation};
 use super::origin::{Origin, Rows};
 use super::{ChunkCache, ChunkedSource, parallel};
 use crate::error::{Error, Result};
-use crate::store::{Edit, Store};
+use crate::store::{Edit, SpaceKind, Store};
+pub use buffered::BufferedTable;
 use pending::Pending;
 use selected::Selected;
 
@@ -37,6 +39,16 @@ pub trait ChunkTable: Send + std::fmt::Debug {
 
     /// Puts chunks to new places, in C order of their coordinates; what was known of them is replaced.
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()>;
+
+    /// Puts all that waits for it into the index.
+    fn flush(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether something waits for [`flush`](Self::flush).
+    fn is_ahead(&self) -> bool {
+        false
+    }
 
     /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
@@ -116,6 +128,12 @@ impl ChunkWriter {
         selection: &Selection,
         from: &Origin<'_>,
     ) -> Result<()> {
+        if !from.is_partial()
+            && let Some(scaled) = self.only_chunk(selection)
+        {
+            from.check(self.source.grid.elements_per_chunk()?)?;
+            return self.write_chunk(&mut Writing { edit, table, cache }, scaled, from);
+        }
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         from.check(selected.element_count())?;
@@ -130,6 +148,51 @@ impl ChunkWriter {
             self.flush_pending(&mut writing)?;
         }
         Ok(())
+    }
+
+    /// The chunk that the selection is, if it is one and nothing else, so that its elements come in the chunk's order.
+    fn only_chunk(&self, selection: &Selection) -> Option<Dims> {
+        let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return None };
+        let grid = &self.source.grid;
+        let mut scaled = Dims::with_capacity(slab.start.len());
+        let blocks = slab.start.iter().zip(&slab.stride).zip(slab.count.iter().zip(&slab.block));
+        for (((start, stride), (count, block)), size) in blocks.zip(grid.chunk()) {
+            let length =
+                if *count == 1 || *stride == *block { count.checked_mul(*block)? } else { return None };
+            if length != *size || !start.is_multiple_of(*size) {
+                return None;
+            }
+            scaled.push(start / size);
+        }
+        let inside = slab.start.len() == grid.rank() && !grid.is_edge(&scaled).ok()?;
+        inside.then_some(scaled)
+    }
+
+    /// Writes all elements of one chunk.
+    fn write_chunk(&mut self, writing: &mut Writing<'_, '_>, scaled: Dims, from: &Origin<'_>) -> Result<()> {
+        let (source, store) = (&self.source, writing.edit.store());
+        let count = source.grid.elements_per_chunk()?;
+        self.pending.remove(&scaled);
+        let mut converted = Vec::new();
+        let elements = if let Some(elements) = from.as_stored(0, count) {
+            elements
+        } else {
+            converted.resize(source.chunk_bytes, 0);
+            from.put(0, count, &mut converted)?;
+            &converted
+        };
+        let before = if writing.table.is_empty() { None } else { writing.table.get(store, &scaled)? };
+        let size = source.chunk_bytes as u64;
+        if !source.is_stored_plainly(&scaled)? || before.is_some_and(|before| before.size != size) {
+            let (bytes, mask) = encode(source, store, &scaled, elements.to_vec())?;
+            return store_chunks::encoded(source, writing, vec![(scaled, bytes, mask)]);
+        }
+        if let Some(before) = before {
+            return store.write_raw(before.address, elements);
+        }
+        let address = writing.edit.allocate(SpaceKind::RawData, size)?;
+        store.write_raw(address, elements)?;
+        writing.table.insert(writing.edit, &[(scaled, ChunkLocation { address, size, filter_mask: 0 })])
     }
 
     /// Encodes and stores the chunks that wait for it.

@@ -10,7 +10,6 @@ use proptest::prelude::*;
 use super::super::chunk_index::{ChunkBox, ChunkIndex, ChunkIndexKind};
 use super::super::{Destination, Fill, ReadContext, Resources, Source as _};
 use super::*;
-use crate::store::SpaceKind;
 
 /// A table of chunks in memory, which the reading side shares.
 #[derive(Debug, Clone, Default)]
@@ -132,6 +131,18 @@ fn selection(dims: &[u64], kind: u8, numbers: &[(u64, u64, u64, u64)]) -> Select
     let slab = Selection::Hyperslab(Hyperslab::Regular(slab));
     match kind {
         0 => Selection::All,
+        3 => {
+            // One whole chunk, where there is room for one.
+            let at = |size: u64, chunk: u64, number: u64| number % (size / chunk).max(1) * chunk;
+            let start: Vec<u64> = dims
+                .iter()
+                .zip([3, 4])
+                .zip(numbers)
+                .map(|((size, chunk), (to, ..))| at(*size, chunk, *to))
+                .collect();
+            let count: Vec<u64> = dims.iter().zip([3, 4]).map(|(size, chunk)| chunk.min(*size)).collect();
+            Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::region(&start, &count)))
+        }
         1 => {
             let points = numbers.iter().flat_map(|(at, ..)| dims.iter().map(move |size| at % size));
             Selection::Points(Points { rank: dims.len(), coordinates: points.collect() })
@@ -157,14 +168,15 @@ fn read(writer: &ChunkWriter, store: &Store, resources: &Resources) -> Vec<u8> {
 fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
     let store = crate::store::image::new_file(crate::LibverBounds::DEFAULT);
     let resources = Resources::new(1 << 20);
-    let mut table = Table::default();
+    let shared = Table::default();
+    let mut table = BufferedTable::new(Box::new(shared.clone()));
     let stages = if filtered { vec![Stage::new(FilterId::DEFLATE, &[1])] } else { Vec::new() };
     let source = ChunkedSource {
         owner: Address::new(96),
         grid: ChunkGrid::new(&[3, 4], &[7, 9]).unwrap(),
         element_size: 2,
         chunk_bytes: 24,
-        index: Some(Arc::new(table.clone())),
+        index: Some(Arc::new(shared)),
         pipeline: Pipeline::new(stages),
         edges_unfiltered,
         fill: Fill::element(&[fill, fill]),
@@ -196,6 +208,7 @@ fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
             Step::Allocate => writer.allocate(&mut edit, &mut table, &resources.chunks, true).unwrap(),
             Step::Read => {
                 writer.flush(&mut edit, &mut table, &resources.chunks).unwrap();
+                table.flush(&mut edit).unwrap();
                 assert_eq!(read(&writer, &store, &resources), model.bytes);
                 edit.commit().unwrap();
             }
@@ -203,6 +216,7 @@ fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
         assert!(writer.pending_bytes() <= 100);
     }
     writer.flush(&mut edit, &mut table, &resources.chunks).unwrap();
+    table.flush(&mut edit).unwrap();
     edit.commit().unwrap();
     assert_eq!(writer.pending_bytes(), 0);
     assert_eq!(read(&writer, &store, &resources), model.bytes);
