@@ -140,7 +140,11 @@ def change(manifest, low):
                     gone.add(path)
                     continue
                 if isinstance(thing, h5py.Group):
-                    change_links(thing, number)
+                    try:
+                        change_links(thing, number)
+                    except OSError as error:
+                        print(f"{name}:{path}: {error}", file=sys.stderr)
+                        raise
                     continue
                 if number % 7 == 3:
                     # Where lengths have 4 bytes, "unlimited" comes back as a number: too many chunks for the file.
@@ -149,7 +153,10 @@ def change(manifest, low):
                     gone.add(path)
                     del file[path]
                     continue
-                change_dataset(thing, number)
+                try:
+                    change_dataset(thing, number)
+                except OSError as error:
+                    raise RuntimeError(f"{name}:{path}: {error}") from error
         try:
             with h5py.File(name, "r") as file:
                 after[name] = {path: describe(thing) for path, thing in objects(file)}
