@@ -90,3 +90,13 @@ fn compact_datasets_have_their_space_early() {
     let dataset = dataset.allocation_time(AllocationTime::Late).create().unwrap();
     assert_eq!(dataset.fill_value().allocation, AllocationTime::Early);
 }
+
+#[test]
+fn user_blocks_have_whole_pages() {
+    let space =
+        FileSpace { strategy: FileSpaceStrategy::Page, persist: false, threshold: 1, page_size: 4096 };
+    let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
+    let options = |bytes| FileOptions::new().libver(bounds).file_space(space).user_block(bytes);
+    assert!(options(512).create_in_memory().is_err());
+    assert!(options(8192).create_in_memory().is_ok());
+}
