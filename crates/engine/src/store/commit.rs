@@ -11,7 +11,7 @@ use super::{Store, at};
 use crate::error::{Error, Result};
 
 /// How often room for the lists of free sections is sought before it is enough: finding it changes them.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 16;
 
 /// Room for one manager of free space.
 #[derive(Debug, Clone, Copy)]
@@ -145,13 +145,14 @@ impl Edit<'_> {
                 continue;
             }
             header.list = manager.list;
-            header.list_allocated = manager.allocated;
+            // libhdf5 cannot change a list that has room behind it: what is left of it is lost.
+            header.list_allocated = header.list_used;
             if manager.list.is_defined() {
                 self.write(manager.list, &list.encode(&context)?, "free-space section list")?;
-                blocks.push((SpaceKind::LocalHeap, manager.list, manager.allocated));
+                blocks.push((SpaceKind::LocalHeap, manager.list, header.list_used));
             } else {
                 // Its header took all the room that it had: it stays, so that the room is not lost.
-                header.list_used = 0;
+                (header.list_used, header.list_allocated) = (0, 0);
             }
             self.write(manager.header, &header.encode(&params)?, FreeSpaceHeader::NAME)?;
             set_manager(&mut managers, manager.class, manager.header);
@@ -196,10 +197,10 @@ impl Edit<'_> {
         Ok(managers)
     }
 
-    /// Makes room for the list of a manager. Returns whether there was enough.
+    /// Makes room for the list of a manager. Returns whether it had just enough.
     fn reserve_list(&mut self, manager: &mut Manager, params: FileParams) -> Result<bool> {
         let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
-        if header.sections == 0 || header.list_used <= manager.allocated {
+        if header.sections == 0 || header.list_used == manager.allocated {
             return Ok(true);
         }
         if manager.allocated > 0 {

@@ -73,6 +73,14 @@ impl CreateOptions {
                 FileSpaceInfo::MAX_PAGE_SIZE
             )));
         }
+        // libhdf5 counts pages from the beginning of the user block; here they begin behind it.
+        let paged = self.file_space.strategy == FileSpaceStrategy::Page;
+        if paged && !self.user_block.is_multiple_of(page_size) {
+            let user_block = self.user_block;
+            return Err(Error::Misuse(format!(
+                "a user block of {user_block} bytes before pages of {page_size}: it has whole pages"
+            )));
+        }
         Ok(())
     }
 

@@ -90,3 +90,40 @@ fn compact_datasets_have_their_space_early() {
     let dataset = dataset.allocation_time(AllocationTime::Late).create().unwrap();
     assert_eq!(dataset.fill_value().allocation, AllocationTime::Early);
 }
+
+#[test]
+fn user_blocks_have_whole_pages() {
+    let space =
+        FileSpace { strategy: FileSpaceStrategy::Page, persist: false, threshold: 1, page_size: 4096 };
+    let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
+    let options = |bytes| FileOptions::new().libver(bounds).file_space(space).user_block(bytes);
+    assert!(options(512).create_in_memory().is_err());
+    assert!(options(8192).create_in_memory().is_ok());
+}
+
+#[test]
+fn lists_of_free_space_have_no_room_behind_them() {
+    for (strategy, count) in
+        [(FileSpaceStrategy::Page, 90), (FileSpaceStrategy::FreeSpaceAndAggregators, 300)]
+    {
+        let medium = Arc::new(Core::from_vec("lists", Vec::new()));
+        let file = FileOptions::new()
+            .libver(LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap())
+            .file_space(FileSpace { strategy, persist: true, threshold: 1, page_size: 4096 })
+            .create_driver(medium.clone())
+            .unwrap();
+        for number in 0..count {
+            let dataset = file.new_dataset(&format!("{number}")).write(&vec![1_u8; number * 7 % 900 + 1]);
+            dataset.unwrap().set_attr("a", vec![0_u8; number]).unwrap();
+        }
+        (0..count).step_by(2).for_each(|number| file.remove(&format!("{number}")).unwrap());
+        file.close().unwrap();
+        let bytes = medium.to_vec();
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        let managers = (0..bytes.len() - 82).filter(|at| bytes[*at..].starts_with(b"FSHD\0\x01"));
+        let lists: Vec<(u64, u64)> = managers.map(|at| (word(at + 62), word(at + 70))).collect();
+        assert!(!lists.is_empty());
+        assert!(lists.iter().all(|(used, allocated)| used == allocated), "{lists:?}");
+        libhdf5_goes_on(&bytes);
+    }
+}

@@ -34,12 +34,12 @@ impl Settings {
             FileSpace { strategy: FreeSpaceAndAggregators, persist: false, threshold: 1, page_size: 4096 };
         let managed = matches!(space.strategy, FreeSpaceAndAggregators | Page);
         let space = FileSpace { persist: space.persist && managed, ..space };
-        let user_block = numbers.one_of(&[0, 0, 512, 2048]);
+        let user_block = numbers.one_of(&[0_u64, 0, 512, 2048]);
         let paged = new && space.strategy == Page;
         Self {
             low,
-            // libhdf5 counts pages from the beginning of the user block, this library from its end.
-            user_block: if paged { 0 } else { user_block },
+            // A user block has whole pages.
+            user_block: if paged { user_block.next_multiple_of(space.page_size) } else { user_block },
             sizes: numbers.one_of(&[8, 8, 4]),
             track_order: numbers.below(2) == 1,
             space: if new { space } else { usual },
