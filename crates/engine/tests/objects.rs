@@ -1,7 +1,12 @@
 //! Groups, links and attributes that this library and libhdf5 change in turn: after each turn both say the same of
 //! the file.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "in a test a panic is the report"
+)]
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

@@ -92,6 +92,6 @@ pub use layout::{
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
-pub use slice::Slice;
+pub use slice::{Slice, fill};
 pub use stored::{Stored, VariableLength};
 pub use walk::{Visited, Walk};

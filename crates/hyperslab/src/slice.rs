@@ -161,6 +161,34 @@ macro_rules! s {
     ($($slices:tt)*) => { $crate::s!(@ [] $($slices)*) };
 }
 
+/// Makes the selected elements of an array in memory a value; the others stay as they are. The array has the shape
+/// `dims` and lies in C order.
+///
+/// ```
+/// use hyperslab::{Region, Selection, fill};
+/// let mut values = [0; 6];
+/// let column = Selection::region(&Region::new(&[0, 1], &[2, 1]).map_err(hyperslab::Error::from)?);
+/// fill(&mut values, &[2, 3], &column, &7)?;
+/// assert_eq!(values, [0, 7, 0, 0, 7, 0]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if `values` has another length than an array of that shape, or the
+/// selection reaches out of it.
+pub fn fill<T: Clone>(values: &mut [T], dims: &[u64], selection: &Selection, value: &T) -> Result<()> {
+    let elements = dims.iter().try_fold(1_u64, |product, size| product.checked_mul(*size));
+    if elements != Some(values.len() as u64) {
+        return Err(Error::Misuse(format!("a slice of {} for an array of the shape {dims:?}", values.len())));
+    }
+    for run in selection.linear_runs(dims)? {
+        let range = usize::try_from(run.offset).ok().zip(usize::try_from(run.length).ok());
+        let place = range.and_then(|(start, length)| values.get_mut(start..)?.get_mut(..length));
+        place.unwrap_or_default().fill(value.clone());
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

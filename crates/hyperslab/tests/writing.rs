@@ -1,4 +1,5 @@
 //! What is written is read again, by this library and by libhdf5.
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use hyperslab::{File, FileOptions, LibraryVersion, LibverBounds, s};
 use hyperslab_testkit::referee;
@@ -15,9 +16,9 @@ fn build(options: FileOptions, path: &std::path::Path) {
     let file = options.create(path).unwrap();
     file.set_attr("title", "a file").unwrap();
     let group = file.create_group("first/second").unwrap();
-    group.set_attr("numbers", &[1_i32, -2, 3]).unwrap();
+    group.set_attr("numbers", [1_i32, -2, 3]).unwrap();
     let dataset = group.new_dataset("plain").write(&ndarray::arr2(&[[1_u16, 2, 3], [4, 5, 6]])).unwrap();
-    dataset.set_attr("scale", &0.5_f64).unwrap();
+    dataset.set_attr("scale", 0.5_f64).unwrap();
     file.new_dataset("scalar").write_scalar(42_i64).unwrap();
     file.new_dataset("small").compact().write(&[1.5_f32, 2.5]).unwrap();
     file.new_dataset("null").null().of::<f64>().create().unwrap();

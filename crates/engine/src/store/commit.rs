@@ -139,7 +139,9 @@ impl Edit<'_> {
         for manager in reserved {
             let (mut header, list, context) =
                 self.writing()?.space.manager(manager.class, manager.header, params)?;
-            if !list.sections.is_empty() && header.list_used > manager.allocated {
+            if manager.list.is_defined() && (list.sections.is_empty() || header.list_used > manager.allocated)
+            {
+                // No list says it: libhdf5 refuses empty ones with room.
                 continue;
             }
             header.list = manager.list;
