@@ -124,9 +124,9 @@ fn lists_of_free_space_have_no_room_behind_them() {
         ["0", "2", "4"].iter().for_each(|name| file.remove(name).unwrap());
         file.close().unwrap();
         let bytes = medium.to_vec();
-        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        let word = |at: usize| bytes[at..at + 8].to_vec();
         let managers = (0..bytes.len() - 82).filter(|at| bytes[*at..].starts_with(b"FSHD\0\x01"));
-        let lists: Vec<(u64, u64)> = managers.map(|at| (word(at + 62), word(at + 70))).collect();
+        let lists: Vec<(Vec<u8>, Vec<u8>)> = managers.map(|at| (word(at + 62), word(at + 70))).collect();
         assert!(!lists.is_empty());
         assert!(lists.iter().all(|(used, allocated)| used == allocated), "{size}: {lists:?}");
         if size % 50 == 0 {
