@@ -65,6 +65,10 @@ fn libhdf5_reads_and_changes_some() {
     let mut runner = TestRunner::deterministic();
     for number in 0..sequences().div_ceil(10) {
         let (settings, operations) = strategy.new_tree(&mut runner).unwrap().current();
+        if settings.sizes < 8 && settings.space.persist {
+            // libhdf5 cannot read the free space that it stores there.
+            continue;
+        }
         let world = sequence::run(&settings, &operations);
         let path = folder.path().join(format!("{number}.h5"));
         std::fs::write(&path, world.bytes()).unwrap();

@@ -166,15 +166,13 @@ impl Space {
         Ok(true)
     }
 
-    /// Bytes for what is written last when a file is closed: nothing is left over behind them.
+    /// Bytes for what is written last when a file is closed: nothing is left over behind them. Without pages they lie
+    /// at the end, so that what is free stays as it is while it is written down.
     pub(crate) fn allocate_last(&mut self, kind: SpaceKind, length: u64) -> Result<u64> {
         let class = self.rules.class(kind, length);
         let start = match self.rules.page {
             Some(page) => self.allocate_paged(class, length, page)?,
-            None => match self.pool(class).take(length, 1) {
-                Some(start) => start,
-                None => self.append(class, length, 1)?,
-            },
+            None => self.append(class, length, 1)?,
         };
         self.note(start, length);
         Ok(start)
