@@ -47,7 +47,7 @@ pub(crate) struct RepackArguments {
     /// The smallest piece of free space that is remembered, in bytes
     #[arg(long, value_name = "BYTES")]
     fs_threshold: Option<u64>,
-    /// Bytes of a page
+    /// Bytes of a page [default: as in IN, or those of a user block that is smaller]
     #[arg(long, value_name = "BYTES")]
     fs_page_size: Option<u64>,
     /// Bytes of the user block: 0 or a power of two from 512 on [default: as in IN]
@@ -205,10 +205,11 @@ impl RepackArguments {
         if let Some(bytes) = self.user_block {
             work = work.user_block(bytes);
         }
-        Ok(work.file_space(self.space(source.info().file_space)))
+        let info = source.info();
+        Ok(work.file_space(self.space(info.file_space, self.user_block.unwrap_or(info.user_block))))
     }
 
-    fn space(&self, before: FileSpace) -> FileSpace {
+    fn space(&self, before: FileSpace, user_block: u64) -> FileSpace {
         let strategy = self.fs_strategy.map_or(before.strategy, |strategy| match strategy {
             Strategy::FsmAggr => FileSpaceStrategy::FreeSpaceAndAggregators,
             Strategy::Page => FileSpaceStrategy::Page,
@@ -216,11 +217,15 @@ impl RepackArguments {
             Strategy::None => FileSpaceStrategy::None,
         });
         let other = self.fs_strategy.is_some();
+        // A user block has whole pages: one that is smaller makes the pages as small as itself.
+        let uneven =
+            strategy == FileSpaceStrategy::Page && !user_block.is_multiple_of(before.page_size.max(1));
+        let page_size = if uneven { user_block } else { before.page_size };
         FileSpace {
             strategy,
             persist: self.fs_persist || (before.persist && !other),
             threshold: self.fs_threshold.unwrap_or(before.threshold),
-            page_size: self.fs_page_size.unwrap_or(before.page_size),
+            page_size: self.fs_page_size.unwrap_or(page_size),
         }
     }
 }
