@@ -200,7 +200,7 @@ impl Object {
                 dataspace,
                 data: bytes,
             };
-            attribute_edit::set(&self.file().container, edit, self.address(), &attribute)
+            self.replace(edit, &attribute)
         })
     }
 
@@ -230,8 +230,15 @@ impl Object {
                 dataspace,
                 data: &data,
             };
-            attribute_edit::set(&file.container, edit, self.address(), &attribute)
+            self.replace(edit, &attribute)
         })
+    }
+
+    /// Sets an attribute; what only the one before it led to leaves the heap.
+    fn replace(&self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>) -> Result<()> {
+        let before = self.file().contents_of_attribute(self.address(), attribute.name)?;
+        attribute_edit::set(&self.file().container, edit, self.address(), attribute)?;
+        self.file().free_contents(edit, before)
     }
 
     /// Sets the comment on the object; an empty one takes it away.
@@ -258,7 +265,9 @@ impl Object {
     pub fn remove_attr(&self, name: &str) -> Result<()> {
         let what = || format!("cannot remove the attribute `{name}` of `{}`", self.name());
         self.change(what, |edit| {
-            attribute_edit::remove(&self.file().container, edit, self.address(), name.as_bytes())
+            let before = self.file().contents_of_attribute(self.address(), name.as_bytes())?;
+            attribute_edit::remove(&self.file().container, edit, self.address(), name.as_bytes())?;
+            self.file().free_contents(edit, before)
         })
     }
 

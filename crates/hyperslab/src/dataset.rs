@@ -17,7 +17,9 @@ mod view;
 mod write;
 mod write_more;
 
+use hyperslab_engine::format::Layout as StoredLayout;
 use hyperslab_engine::ops::OpenDataset;
+use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};
 use parking_lot::RwLock;
@@ -71,17 +73,28 @@ impl Dataset {
         Ok(Self { first, now, conversions, object })
     }
 
-    /// The dataset as it is now, with nothing left in memory that is not in the file.
+    /// The dataset as it is now.
     pub(crate) fn open(&self) -> Result<Arc<OpenDataset>> {
+        self.current().map(|(open, _)| open)
+    }
+
+    /// The dataset as it is, with nothing left in memory that is not in the file, and stays while the second value lives.
+    pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
         // A virtual dataset may show any other one of the file.
-        let settled = match Layout::of(&self.first.description) {
-            Layout::Virtual => file.settle_all(),
-            _ => file.settle(self.object.address()),
+        let dataset = match self.first.description.layout.layout {
+            StoredLayout::Virtual(_) => None,
+            _ => Some(self.object.address()),
         };
-        settled.map_err(|error| self.context(error))?;
-        Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?))
-            .map_err(|error| self.context(error))
+        loop {
+            file.settle(dataset).map_err(|error| self.context(error))?;
+            let reading = file.container.store.reading();
+            // Somebody may have written in between.
+            if !file.is_ahead(dataset) {
+                let open = Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?));
+                return Ok((open.map_err(|error| self.context(error))?, reading));
+            }
+        }
     }
 
     /// The type of the elements.

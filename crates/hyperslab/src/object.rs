@@ -60,6 +60,7 @@ impl<T> Known<T> {
         file: &OpenFile,
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
+        let _reading = file.container.store.reading();
         let generation = file.container.store.generation();
         {
             let known = this.read();

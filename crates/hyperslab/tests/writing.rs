@@ -1,7 +1,8 @@
 //! What is written is read again, by this library and by libhdf5.
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use hyperslab::{File, FileOptions, LibraryVersion, LibverBounds, s};
+use hyperslab::{AllocationTime, File, FileOptions, LibraryVersion, LibverBounds, s};
+use hyperslab_check::CheckOptions;
 use hyperslab_testkit::referee;
 
 fn bounds() -> Vec<(&'static str, LibverBounds)> {
@@ -120,4 +121,68 @@ fn libhdf5_reads_and_changes_it() {
         file.close().unwrap();
         assert_eq!(File::open(path).unwrap().dataset("filled").unwrap().attributes().unwrap().len(), 0);
     }
+}
+
+/// A dataset that grows at its front holds what a list would, under every index and time of allocation.
+#[test]
+fn growth_at_the_front() {
+    for low in [LibraryVersion::Earliest, LibraryVersion::V110] {
+        let bounds = LibverBounds::new(low, LibraryVersion::LATEST).unwrap();
+        // Extensible array, fixed array, and, allocated early without filters, implicit; B-trees under the first bound.
+        for (most, early, filtered) in
+            [(None, false, true), (Some(40), false, true), (Some(40), true, false), (None, true, false)]
+        {
+            let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
+            let mut builder = file.new_dataset("a").of::<i32>().shape(&[2]).max_shape(&[most]).chunks(&[4]);
+            if filtered {
+                builder = builder.deflate(1);
+            }
+            if early {
+                builder = builder.allocation_time(AllocationTime::Early);
+            }
+            let dataset = builder.fill(-1).create().unwrap();
+            dataset.write_raw(&[100, 101]).unwrap();
+            let mut expected = vec![100, 101];
+            for length in [4, 1, 8, 3] {
+                let new: Vec<i32> = (0..length).map(|at| length * 10 + at).collect();
+                dataset.prepend(0, &new).unwrap();
+                expected.splice(0..0, new);
+                assert_eq!(dataset.read_raw::<i32>().unwrap(), expected);
+            }
+            sound_in_memory(&file);
+        }
+    }
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let dataset = file.new_dataset("a").write(&[1, 2]).unwrap();
+    assert!(dataset.prepend(0, &[0]).is_err());
+    assert_eq!(dataset.read_raw::<i32>().unwrap(), [1, 2]);
+}
+
+/// The file is sound.
+fn sound_in_memory(file: &File) {
+    let bytes = file.to_bytes().unwrap();
+    let driver = hyperslab::vfd::Core::from_vec("written", bytes);
+    let report = hyperslab_check::check(std::sync::Arc::new(driver), &CheckOptions::default()).unwrap();
+    assert!(report.is_sound(), "{report}");
+}
+
+#[test]
+fn contents_go_with_what_led_to_them() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let texts: Vec<String> =
+        (0..2000).map(|number| format!("text number {number}, which takes some room")).collect();
+    for _ in 0..5 {
+        let dataset = file.new_dataset("texts").write_strings(&texts).unwrap();
+        dataset.set_attr("note", "replaced").unwrap();
+        dataset.set_attr("note", "removed").unwrap();
+        dataset.write_strings(&texts).unwrap();
+        dataset.remove_attr("note").unwrap();
+        file.remove("texts").unwrap();
+        file.flush().unwrap();
+    }
+    sound_in_memory(&file);
+    let kept = file.new_dataset("kept").write_strings(&["a"]).unwrap();
+    let length = file.to_bytes().unwrap().len();
+    assert!(length < 400_000, "{length} bytes: nothing was given back");
+    assert_eq!(kept.read_strings().unwrap()[0], "a");
 }

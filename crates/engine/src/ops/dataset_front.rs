@@ -7,7 +7,7 @@ use hyperslab_format::message::Layout;
 use super::OpenFile;
 use super::dataset::chunked_source;
 use super::dataset_write::{Chunks, DatasetWriter};
-use crate::data::{ChunkedSource, Destination, Origin, ReadContext, Source as _, chunk_index};
+use crate::data::{ChunkTable, ChunkedSource, Destination, Origin, ReadContext, Source as _, chunk_index};
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
@@ -37,10 +37,32 @@ impl DatasetWriter {
             return Ok(());
         }
         self.flush(file, edit)?;
-        self.resize(file, edit, &dims)?;
-        self.move_back(file, edit, axis, length, &before)?;
+        match self.whole_chunks(axis, length)? {
+            // Before the dataset grows: what grows early is allocated where there is nothing then.
+            Some((table, steps)) => {
+                table.shift(edit, axis, steps)?;
+                self.resize(file, edit, &dims)?;
+            }
+            None => {
+                self.resize(file, edit, &dims)?;
+                self.move_back(file, edit, axis, length, &before)?;
+            }
+        }
         let start = Dims::from_elem(0, dims.len());
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
+    }
+
+    /// The index, and by how many chunks its coordinates change, if `length` elements along a dimension are whole chunks
+    /// that can stay where they are.
+    fn whole_chunks(&mut self, axis: usize, length: u64) -> Result<Option<(&mut dyn ChunkTable, i64)>> {
+        let Some(Chunks { writer, table }) = &mut self.chunks else {
+            return Err(Error::unsupported("growing at the front of a dataset that is not in chunks"));
+        };
+        let chunk = writer.source.grid.chunk().get(axis).copied().unwrap_or(1);
+        let steps = i64::try_from(length / chunk).ok().filter(|_| length.is_multiple_of(chunk));
+        // Chunks whose place follows from their number, or their filters from their place, have to be moved.
+        let stays = !table.keeps_all() && !writer.source.edges_unfiltered;
+        Ok(steps.filter(|_| stays).map(|steps| (&mut **table as &mut dyn ChunkTable, steps)))
     }
 
     /// Moves all elements of what was the whole dataset `length` further along a dimension.
@@ -52,14 +74,6 @@ impl DatasetWriter {
         length: u64,
         before: &Dims,
     ) -> Result<()> {
-        let chunk = self.chunks.as_ref().map(|chunks| Dims::from_slice(chunks.writer.source.grid.chunk()));
-        let chunk = chunk.and_then(|chunk| chunk.get(axis).copied());
-        let whole = chunk.filter(|chunk| length.is_multiple_of(*chunk)).map(|chunk| length / chunk);
-        let edges = self.chunks.as_ref().is_some_and(|chunks| chunks.writer.source.edges_unfiltered);
-        if let (Some(chunks), Some(steps), false) = (&mut self.chunks, whole, edges) {
-            let steps = i64::try_from(steps).map_err(|_| Error::Misuse("too many chunks".into()))?;
-            return chunks.table.shift(edit, axis, steps);
-        }
         let slice = before.iter().enumerate().filter(|(dimension, _)| *dimension != axis);
         let slice = slice.fold(u64::from(self.description().datatype.size), |product, (_, size)| {
             product.saturating_mul(*size)

@@ -1,8 +1,12 @@
 //! Deleting links, and the objects that no link leads to any more.
 
+use std::sync::Arc;
+
+use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{Layout, MessageType};
 
+use super::variable_write::leads_to_heap;
 use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::object::header::ObjectHeader;
@@ -15,21 +19,21 @@ impl OpenFile {
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if there is no link of that name.
-    pub fn remove_link(&self, edit: &mut Edit<'_>, group: Address, name: &[u8]) -> Result<()> {
+    pub fn remove_link(self: &Arc<Self>, edit: &mut Edit<'_>, group: Address, name: &[u8]) -> Result<()> {
         group_edit::remove_link(&self.container, edit, group, name, &mut |edit, header| {
             self.free_raw_data(edit, header)
         })
     }
 
     /// Takes one link from an object's count. Without any it is deleted with all that only it leads to.
-    pub(super) fn drop_object(&self, edit: &mut Edit<'_>, object: Address) -> Result<()> {
+    pub(super) fn drop_object(self: &Arc<Self>, edit: &mut Edit<'_>, object: Address) -> Result<()> {
         delete::drop_reference(&self.container, edit, object, &mut |edit, header| {
             self.free_raw_data(edit, header)
         })
     }
 
     /// Gives the room of a dataset's elements back.
-    fn free_raw_data(&self, edit: &mut Edit<'_>, header: &ObjectHeader) -> Result<()> {
+    fn free_raw_data(self: &Arc<Self>, edit: &mut Edit<'_>, header: &ObjectHeader) -> Result<()> {
         if !header.contains(MessageType::DATA_LAYOUT) {
             return Ok(());
         }
@@ -39,6 +43,13 @@ impl OpenFile {
             Some(writer) => writer,
             None => DatasetWriter::open(self, address)?,
         };
+        if leads_to_heap(&writer.description().datatype) {
+            writer.flush(self, edit)?;
+            // What cannot be read any more cannot be freed either, and does not keep the rest from it.
+            if let Ok(contents) = self.contents_of(address, &Selection::All) {
+                self.free_contents(edit, contents)?;
+            }
+        }
         match writer.description().layout.layout {
             // What other datasets hold is theirs.
             Layout::Virtual(_) => Ok(()),

@@ -13,6 +13,7 @@ use super::{OpenDataset, OpenFile};
 use crate::data::variable_writer::VariableWriter;
 use crate::error::{Error, Result};
 use crate::index::global_heap::GlobalHeapWriter;
+use crate::object::attribute;
 use crate::object::header::ObjectHeader;
 use crate::store::Edit;
 
@@ -89,6 +90,26 @@ impl OpenFile {
             let bytes = open.read(self, selection)?;
             for element in bytes.chunks_exact((datatype.size as usize).max(1)) {
                 self.collect(&datatype, element, 0, &mut ids)?;
+            }
+        }
+        Ok(ids)
+    }
+
+    /// What an attribute leads to in the global heap; nothing in files where several objects may share an attribute.
+    ///
+    /// # Errors
+    /// If the attribute cannot be read.
+    pub fn contents_of_attribute(&self, object: Address, name: &[u8]) -> Result<Vec<GlobalHeapId>> {
+        let mut ids = Vec::new();
+        if self.container.shared_messages.is_some() {
+            return Ok(ids);
+        }
+        let header = ObjectHeader::load(&self.container.store, object)?;
+        let Some(attribute) = attribute::find(&self.container, &header, name)? else { return Ok(ids) };
+        let value = attribute.value(&self.container)?;
+        if leads_to_heap(&value.datatype) {
+            for element in value.data.chunks_exact((value.datatype.size as usize).max(1)) {
+                self.collect(&value.datatype, element, 0, &mut ids)?;
             }
         }
         Ok(ids)

@@ -111,37 +111,42 @@ impl OpenFile {
         })
     }
 
-    /// Makes sure that whoever reads the dataset finds everything in the file.
+    /// Lets the file hold what is known of a dataset, for whoever reads it before changing it.
     ///
     /// # Errors
     /// As [`DatasetWriter::flush`].
-    pub fn settle(&self, dataset: Address) -> Result<()> {
-        if !self.container.store.is_writable() {
-            return Ok(());
+    pub fn flush_dataset(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
+        match self.writers.known.lock().get_mut(&dataset) {
+            Some(writer) => writer.flush(self, edit),
+            None => Ok(()),
         }
-        let waits = self.writers.known.lock().get(&dataset).is_some_and(DatasetWriter::is_ahead);
-        if !waits {
-            return Ok(());
-        }
-        let mut edit = self.container.store.edit()?;
-        if let Some(writer) = self.writers.known.lock().get_mut(&dataset) {
-            writer.flush(self, &mut edit)?;
-        }
-        self.finish(edit)
     }
 
-    /// As [`settle`](Self::settle), for whoever reads several datasets at once.
+    /// Whether something of a dataset, or of any one, is known in memory and not in the file.
+    pub fn is_ahead(&self, dataset: Option<Address>) -> bool {
+        if !self.container.store.is_writable() {
+            return false;
+        }
+        let known = self.writers.known.lock();
+        match dataset {
+            Some(dataset) => known.get(&dataset).is_some_and(DatasetWriter::is_ahead),
+            None => known.values().any(DatasetWriter::is_ahead),
+        }
+    }
+
+    /// Makes sure that whoever reads a dataset, or any one, finds everything in the file.
     ///
     /// # Errors
     /// As [`DatasetWriter::flush`].
-    pub fn settle_all(&self) -> Result<()> {
-        if !self.container.store.is_writable()
-            || !self.writers.known.lock().values().any(DatasetWriter::is_ahead)
-        {
+    pub fn settle(&self, dataset: Option<Address>) -> Result<()> {
+        if !self.is_ahead(dataset) {
             return Ok(());
         }
         let mut edit = self.container.store.edit()?;
-        self.flush_writers(&mut edit)?;
+        match dataset {
+            Some(dataset) => self.flush_dataset(&mut edit, dataset)?,
+            None => self.flush_writers(&mut edit)?,
+        }
         self.finish(edit)
     }
 

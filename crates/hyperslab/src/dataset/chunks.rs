@@ -1,6 +1,7 @@
 //! Chunks as they are stored.
 
 use hyperslab_engine::data::ChunkedSource;
+use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use std::sync::Arc;
 
@@ -36,12 +37,13 @@ impl Dataset {
         Ok(chunks)
     }
 
-    /// Gives each stored chunk to `at`, in the order of the index, without keeping them all.
+    /// Gives each stored chunk to `at`, in the order of the index, without keeping them all. What changes the file waits
+    /// until all are through, so that `at` must not do it.
     ///
     /// # Errors
     /// As [`chunks`](Self::chunks).
     pub fn for_each_chunk(&self, mut at: impl FnMut(ChunkInfo)) -> Result<()> {
-        let source = self.chunked()?;
+        let (source, _reading) = self.chunked()?;
         let store = &self.object.file().container.store;
         ChunkInfo::for_each(store, &source, &mut at).map_err(|error| self.context(error))
     }
@@ -51,7 +53,7 @@ impl Dataset {
     /// # Errors
     /// As [`chunks`](Self::chunks), and if there is no such element.
     pub fn chunk_at(&self, element: &[u64]) -> Result<Option<ChunkInfo>> {
-        let source = self.chunked()?;
+        let (source, _reading) = self.chunked()?;
         let store = &self.object.file().container.store;
         ChunkInfo::at(store, &source, element).map_err(|error| self.context(error))
     }
@@ -70,14 +72,18 @@ impl Dataset {
     /// # Errors
     /// As [`chunk_at`](Self::chunk_at), and if the bytes cannot be read.
     pub fn read_stored_chunk(&self, element: &[u64]) -> Result<Option<StoredChunk>> {
+        // Held until the bytes are read, so that they are those of this chunk.
+        let _reading = self.current()?.1;
         let Some(info) = self.chunk_at(element)? else { return Ok(None) };
         let store = &self.object.file().container.store;
         let bytes = store.read_raw_vec(hyperslab_engine::Address::new(info.address), info.size);
         Ok(Some(StoredChunk { info, bytes: bytes.map_err(|error| self.context(error))? }))
     }
 
-    fn chunked(&self) -> Result<Arc<ChunkedSource>> {
-        let source = self.open()?.chunks(self.object.file()).map_err(|error| self.context(error))?;
-        source.ok_or_else(|| Error::Misuse(format!("`{}` is not chunked", self.name())))
+    fn chunked(&self) -> Result<(Arc<ChunkedSource>, Reading<'_>)> {
+        let (open, reading) = self.current()?;
+        let source = open.chunks(self.object.file()).map_err(|error| self.context(error))?;
+        let source = source.ok_or_else(|| Error::Misuse(format!("`{}` is not chunked", self.name())))?;
+        Ok((source, reading))
     }
 }

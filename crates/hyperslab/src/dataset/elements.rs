@@ -50,9 +50,8 @@ impl<'a> Elements<'a> {
         if self.count == 0 {
             return Ok(());
         }
-        let (file, open) = (self.dataset.object.file(), self.dataset.open()?);
-        let _reading = file.container.store.reading();
-        open.read_to(file, self.selection, &mut to)
+        let (open, _reading) = self.dataset.current()?;
+        open.read_to(self.dataset.object.file(), self.selection, &mut to)
     }
 }
 
@@ -67,13 +66,11 @@ impl Dataset {
         let file = self.object.file();
         let stored = |bytes| Stored::new(Arc::clone(file), self.datatype().clone(), bytes);
         if !self.may_hold_foreign() {
-            let open = self.open()?;
-            let _reading = file.container.store.reading();
+            let (open, _reading) = self.current()?;
             return open.read(file, selection).map(stored).map_err(|error| self.context(error));
         }
         let foreign = Arc::new(ForeignHeap::new(file.container.store.limits().result_bytes));
-        let open = self.open()?;
-        let _reading = file.container.store.reading();
+        let (open, _reading) = self.current()?;
         let bytes = open.read_collecting(file, selection, &foreign);
         Ok(stored(bytes.map_err(|error| self.context(error))?).with_foreign(foreign))
     }

@@ -232,9 +232,8 @@ impl Dataset {
     ) -> Result<()> {
         let selection = self.without_overlaps(selection)?;
         let (file, address) = (self.object.file(), self.object.address());
-        // What the file holds now is read before it is changed.
-        file.settle(address).map_err(|error| self.context(error))?;
         self.change(|edit| {
+            file.flush_dataset(edit, address)?;
             let before = file.contents_of(address, &selection)?;
             let elements = store(edit)?;
             let from = Origin::stored(&elements, self.datatype().size as usize);

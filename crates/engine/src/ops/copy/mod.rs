@@ -5,7 +5,6 @@ mod attributes;
 mod chunks;
 mod committed;
 mod elements;
-mod heap;
 mod links;
 mod movement;
 mod objects;
@@ -25,7 +24,6 @@ use crate::object::group_edit;
 use crate::object::header::ObjectHeader;
 use crate::object::header_edit::HeaderEditor;
 use crate::store::Edit;
-use heap::HeapWriter;
 
 pub use storage::{AsStored, CopyGuide, NewStorage, StoredBefore};
 
@@ -84,7 +82,6 @@ struct Copier<'a> {
     uses: HashMap<Address, Uses>,
     groups: VecDeque<Task>,
     waiting: VecDeque<Task>,
-    heap: HeapWriter,
     /// The committed datatypes of the target, once one is looked for.
     committed: Option<HashMap<Datatype, Address>>,
 }
@@ -115,7 +112,6 @@ impl OpenFile {
             uses: HashMap::new(),
             groups: VecDeque::new(),
             waiting: VecDeque::new(),
-            heap: HeapWriter::default(),
             committed: None,
         };
         let path: Arc<str> = if object == source.root() { "/".into() } else { "".into() };
@@ -131,7 +127,7 @@ impl OpenFile {
     /// # Errors
     /// As [`copy_object`](Self::copy_object).
     pub fn copy_contents(
-        &self,
+        self: &Arc<Self>,
         edit: &mut Edit<'_>,
         source: &Arc<Self>,
         options: CopyOptions,
@@ -187,7 +183,6 @@ impl Copier<'_> {
             let Some(task) = self.waiting.pop_front() else { break };
             self.copy_contents(edit, &task).map_err(|error| of_task(error, &task))?;
         }
-        self.heap.close(edit);
         self.settle_uses(edit)
     }
 

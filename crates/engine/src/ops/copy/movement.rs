@@ -113,7 +113,7 @@ impl Mover<'_, '_> {
             return Ok(Vec::new());
         }
         let id = if item.is_copy() {
-            self.copier.heap.put(edit, items)?
+            self.copier.target.container.heap.insert(edit, items)?
         } else {
             let mut moved = vec![0; items.len() / item.from_size.max(1) * item.to_size];
             let pairs =
@@ -121,7 +121,7 @@ impl Mover<'_, '_> {
             for (from, to) in pairs {
                 self.element(edit, item, from, to)?;
             }
-            self.copier.heap.put(edit, &moved)?
+            self.copier.target.container.heap.insert(edit, &moved)?
         };
         let mut writer = Writer::new("variable-length element");
         writer.u32(value.count);
@@ -166,7 +166,7 @@ impl Mover<'_, '_> {
         };
         let block = RegionBlock { object: copy, ..block };
         let block = block.encode(edit.params(), SelectionEncoding::Compatible)?;
-        let id = self.copier.heap.put(edit, &block)?;
+        let id = self.copier.target.container.heap.insert(edit, &block)?;
         let mut writer = Writer::new("region reference");
         id.write(&mut writer, edit.params());
         Ok(writer.finish()?)
@@ -201,7 +201,12 @@ impl Mover<'_, '_> {
                 let block = block.encode(SelectionEncoding::Compatible)?;
                 let size = u32::try_from(block.len())
                     .map_err(|_| Error::unsupported("references of 4 GiB and more"))?;
-                StoredReference::Block { kind, external, size, id: self.copier.heap.put(edit, &block)? }
+                StoredReference::Block {
+                    kind,
+                    external,
+                    size,
+                    id: self.copier.target.container.heap.insert(edit, &block)?,
+                }
             }
         };
         Ok(moved.encode(edit.params())?)

@@ -194,13 +194,13 @@ impl Copier<'_> {
         let container = &source.container;
         if container.params() == edit.params() {
             let object = container.heap.get(&container.store, GlobalHeapId { collection, index })?;
-            return self.heap.put(edit, object.bytes());
+            return self.target.container.heap.insert(edit, object.bytes());
         }
         let layout = hyperslab_format::message::VirtualLayout { heap: collection, index };
         match mappings(&container.store, &container.heap, &layout)? {
             Some(mappings) => {
                 let block = mappings.encode(edit.params(), SelectionEncoding::Compatible)?;
-                self.heap.put(edit, &block)
+                self.target.container.heap.insert(edit, &block)
             }
             None => Ok(none),
         }
