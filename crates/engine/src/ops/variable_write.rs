@@ -13,7 +13,8 @@ use super::{OpenDataset, OpenFile};
 use crate::data::variable_writer::VariableWriter;
 use crate::error::{Error, Result};
 use crate::index::global_heap::GlobalHeapWriter;
-use crate::object::attribute;
+use crate::object::attribute::{self, Attribute};
+use crate::object::attribute_edit::{self, NewAttribute};
 use crate::object::header::ObjectHeader;
 use crate::store::Edit;
 
@@ -95,17 +96,49 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// What an attribute leads to in the global heap; nothing in files where several objects may share an attribute.
+    /// Sets an attribute; what only the one before it led to leaves the heap, but for files where several objects may
+    /// share an attribute.
     ///
     /// # Errors
-    /// If the attribute cannot be read.
-    pub fn contents_of_attribute(&self, object: Address, name: &[u8]) -> Result<Vec<GlobalHeapId>> {
+    /// As [`attribute_edit::set`].
+    pub fn set_attribute(
+        &self,
+        edit: &mut Edit<'_>,
+        object: Address,
+        attribute: &NewAttribute<'_>,
+    ) -> Result<()> {
+        let container = &self.container;
+        let before = container.with_attributes(edit, object, |editor, edit| editor.set(edit, attribute))?;
+        match before {
+            Some(body) => {
+                let before = Attribute::open(container, body, None, object)?;
+                let contents = self.contents_in(&before)?;
+                self.free_contents(edit, contents)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Removes an attribute, with what only it led to.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is none of that name.
+    pub fn remove_attribute(&self, edit: &mut Edit<'_>, object: Address, name: &[u8]) -> Result<()> {
+        let header = ObjectHeader::load(&self.container.store, object)?;
+        let contents = match attribute::find(&self.container, &header, name)? {
+            Some(before) => self.contents_in(&before)?,
+            None => Vec::new(),
+        };
+        attribute_edit::remove(&self.container, edit, object, name)?;
+        self.free_contents(edit, contents)
+    }
+
+    /// What an attribute leads to in the global heap; nothing in files where several objects may share it.
+    fn contents_in(&self, attribute: &Attribute) -> Result<Vec<GlobalHeapId>> {
         let mut ids = Vec::new();
         if self.container.shared_messages.is_some() {
             return Ok(ids);
         }
-        let header = ObjectHeader::load(&self.container.store, object)?;
-        let Some(attribute) = attribute::find(&self.container, &header, name)? else { return Ok(ids) };
         let value = attribute.value(&self.container)?;
         if leads_to_heap(&value.datatype) {
             for element in value.data.chunks_exact((value.datatype.size as usize).max(1)) {

@@ -30,16 +30,40 @@ impl OpenFile {
         work: impl FnOnce(&mut DatasetWriter, &mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
         let mut known = self.writers.known.lock();
-        if !known.contains_key(&dataset) && known.len() >= KEPT {
-            for (_, mut writer) in known.drain() {
-                writer.flush(self, edit)?;
-            }
-        }
+        self.make_room(edit, &mut known, dataset)?;
         let writer = match known.entry(dataset) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(DatasetWriter::open(self, dataset)?),
+            Entry::Vacant(entry) => {
+                if self.container.is_open(dataset) {
+                    self.container.settle(edit)?;
+                }
+                entry.insert(DatasetWriter::open(self, dataset)?)
+            }
         };
         work(writer, edit)
+    }
+
+    /// Keeps the writer of a new dataset.
+    pub(super) fn keep_writer(&self, edit: &mut Edit<'_>, writer: DatasetWriter) -> Result<()> {
+        let mut known = self.writers.known.lock();
+        self.make_room(edit, &mut known, writer.address())?;
+        known.insert(writer.address(), writer);
+        Ok(())
+    }
+
+    fn make_room(
+        &self,
+        edit: &mut Edit<'_>,
+        known: &mut HashMap<Address, DatasetWriter>,
+        dataset: Address,
+    ) -> Result<()> {
+        if known.len() < KEPT || known.contains_key(&dataset) {
+            return Ok(());
+        }
+        for (_, mut writer) in known.drain() {
+            writer.flush(self, edit)?;
+        }
+        Ok(())
     }
 
     /// Writes the selected elements of the dataset whose header lies at `dataset`.
@@ -53,7 +77,18 @@ impl OpenFile {
         selection: &Selection,
         from: &Origin<'_>,
     ) -> Result<()> {
-        self.with_writer(edit, dataset, |writer, edit| writer.write(self, edit, selection, from))
+        self.with_writer(edit, dataset, |writer, edit| {
+            if writer.reads_others() {
+                self.container.settle(edit)?;
+            }
+            writer.write(self, edit, selection, from)?;
+            // While its header is open, what it says is changed there at once.
+            if writer.is_small() && self.container.is_open(dataset) {
+                writer.flush(self, edit)
+            } else {
+                Ok(())
+            }
+        })
     }
 
     /// Changes the shape of a dataset.
@@ -142,7 +177,7 @@ impl OpenFile {
         if !self.is_ahead(dataset) {
             return Ok(());
         }
-        let mut edit = self.container.store.edit()?;
+        let mut edit = self.container.edit()?;
         match dataset {
             Some(dataset) => self.flush_dataset(&mut edit, dataset)?,
             None => self.flush_writers(&mut edit)?,
@@ -163,7 +198,7 @@ impl OpenFile {
     /// # Errors
     /// Those of filters and the medium.
     pub fn flush(&self) -> Result<()> {
-        self.flush_in(&mut self.container.store.edit()?)
+        self.flush_in(&mut self.container.edit()?)
     }
 
     /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored.
@@ -171,7 +206,7 @@ impl OpenFile {
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn close(&self) -> Result<()> {
-        let mut edit = self.container.store.edit()?;
+        let mut edit = self.container.edit()?;
         self.flush_writers(&mut edit)?;
         edit.close()
     }
@@ -181,6 +216,7 @@ impl OpenFile {
     }
 
     fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.container.settle(edit)?;
         self.flush_writers(edit)?;
         edit.commit()
     }

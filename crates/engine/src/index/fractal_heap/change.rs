@@ -34,20 +34,19 @@ impl FractalHeap {
     /// [`Error::Misuse`] for an object without bytes, [`Error::Limit`] if the heap is full, [`Error::Corrupt`] and
     /// [`Error::Io`] of what has to be read.
     pub fn insert(edit: &mut Edit<'_>, address: Address, bytes: &[u8]) -> Result<Vec<u8>> {
-        if bytes.is_empty() {
-            return Err(Error::Misuse("an object of a fractal heap has one byte at least".into()));
-        }
-        change(edit, address, |change| {
-            let length = bytes.len() as u64;
-            let managed = change.heap.shape.largest_room().min(change.heap.header.max_managed_size.into());
-            if length > managed {
-                change.insert_huge(bytes)
-            } else if bytes.len() <= change.heap.ids.max_tiny_size() {
-                change.insert_tiny(bytes)
-            } else {
-                change.insert_managed(bytes)
-            }
-        })
+        change(edit, address, |change| change.insert(bytes))
+    }
+
+    /// Adds objects in their order and gives their IDs.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert); those before the one that fails are in the heap.
+    pub fn insert_many<'b>(
+        edit: &mut Edit<'_>,
+        address: Address,
+        objects: impl Iterator<Item = &'b [u8]>,
+    ) -> Result<Vec<Vec<u8>>> {
+        change(edit, address, |change| objects.map(|object| change.insert(object)).collect())
     }
 
     /// Puts other bytes in place of an object, and gives its ID, which is another one unless the object is as long as
@@ -96,6 +95,21 @@ impl FractalHeap {
 }
 
 impl Change<'_, '_> {
+    fn insert(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
+        if bytes.is_empty() {
+            return Err(Error::Misuse("an object of a fractal heap has one byte at least".into()));
+        }
+        let length = bytes.len() as u64;
+        let managed = self.heap.shape.largest_room().min(self.heap.header.max_managed_size.into());
+        if length > managed {
+            self.insert_huge(bytes)
+        } else if bytes.len() <= self.heap.ids.max_tiny_size() {
+            self.insert_tiny(bytes)
+        } else {
+            self.insert_managed(bytes)
+        }
+    }
+
     fn insert_tiny(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let id = self.heap.encode_id(&HeapId::Tiny { data: bytes.to_vec() })?;
         let header = &mut self.heap.header;
