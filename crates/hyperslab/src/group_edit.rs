@@ -82,12 +82,11 @@ impl Group {
         let container = &self.file().container;
         let mut edit = container.edit_behind().map_err(|error| error.context(what_of(self)))?;
         let work = || {
-            let (parent, name) = match self.own_name(path) {
-                Some(name) => (self.address(), name),
-                None => {
-                    container.settle(&mut edit)?;
-                    self.parent_of(&mut edit, path)?
-                }
+            let (parent, name) = if let Some(name) = self.own_name(path) {
+                (self.address(), name)
+            } else {
+                container.settle(&mut edit)?;
+                self.parent_of(&mut edit, path)?
             };
             make(&mut edit, parent, name)
         };

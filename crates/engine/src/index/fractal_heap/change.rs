@@ -46,7 +46,19 @@ impl FractalHeap {
         address: Address,
         objects: impl Iterator<Item = &'b [u8]>,
     ) -> Result<Vec<Vec<u8>>> {
-        change(edit, address, |change| objects.map(|object| change.insert(object)).collect())
+        change(edit, address, |change| {
+            let mut objects = objects.peekable();
+            let mut ids = Vec::new();
+            while let Some(object) = objects.peek() {
+                if change.is_managed(object) {
+                    change.insert_run(&mut objects, &mut ids)?;
+                } else {
+                    ids.push(change.insert(object)?);
+                    objects.next();
+                }
+            }
+            Ok(ids)
+        })
     }
 
     /// Puts other bytes in place of an object, and gives its ID, which is another one unless the object is as long as
@@ -99,15 +111,19 @@ impl Change<'_, '_> {
         if bytes.is_empty() {
             return Err(Error::Misuse("an object of a fractal heap has one byte at least".into()));
         }
-        let length = bytes.len() as u64;
-        let managed = self.heap.shape.largest_room().min(self.heap.header.max_managed_size.into());
-        if length > managed {
-            self.insert_huge(bytes)
+        if self.is_managed(bytes) {
+            self.insert_managed(bytes)
         } else if bytes.len() <= self.heap.ids.max_tiny_size() {
             self.insert_tiny(bytes)
         } else {
-            self.insert_managed(bytes)
+            self.insert_huge(bytes)
         }
+    }
+
+    /// Whether an object belongs into a direct block: it is too long for an ID, and not too long for a block.
+    pub(super) fn is_managed(&self, bytes: &[u8]) -> bool {
+        let most = self.heap.shape.largest_room().min(self.heap.header.max_managed_size.into());
+        bytes.len() > self.heap.ids.max_tiny_size() && bytes.len() as u64 <= most
     }
 
     fn insert_tiny(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {

@@ -67,6 +67,8 @@ pub(super) struct OpenAttributes {
     compact: usize,
     /// Attributes that are to come into the heap.
     pending: Pending,
+    /// Whether the heap, if there is one, may have others.
+    stored: bool,
     changed: bool,
 }
 
@@ -179,7 +181,15 @@ impl<'c> AttributeEditor<'c> {
         let pending = Pending::default();
         Ok(Self {
             container,
-            open: OpenAttributes { header, info, phase_change, compact, pending, changed: true },
+            open: OpenAttributes {
+                header,
+                info,
+                phase_change,
+                compact,
+                pending,
+                stored: true,
+                changed: true,
+            },
         })
     }
 
@@ -203,6 +213,7 @@ impl<'c> AttributeEditor<'c> {
     pub fn contains(&self, edit: &Edit<'_>, name: &[u8]) -> Result<bool> {
         match self.dense() {
             Some(_) if self.open.pending.find(name).is_some() => Ok(true),
+            Some(_) if !self.open.stored => Ok(false),
             Some(dense) => Ok(dense.find(self.container, edit, name)?.is_some()),
             None => Ok(self.find_compact(name)?.is_some()),
         }
@@ -332,7 +343,10 @@ impl<'c> AttributeEditor<'c> {
     fn insert_pending(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let pending = std::mem::take(&mut self.open.pending);
         match self.dense() {
-            Some(dense) if !pending.is_empty() => dense.insert_all(self.container, edit, &pending),
+            Some(dense) if !pending.is_empty() => {
+                self.open.stored = true;
+                dense.insert_all(self.container, edit, &pending)
+            }
             _ => Ok(()),
         }
     }
@@ -349,6 +363,9 @@ impl<'c> AttributeEditor<'c> {
             return Ok(Some(stored.body));
         }
         if let Some(dense) = self.dense() {
+            if !self.open.stored {
+                return Ok(None);
+            }
             let Some((entry, old)) = dense.find(self.container, edit, name)? else { return Ok(None) };
             let stored = Stored { body: Bytes::from(&*old), flags: entry.flags, order: entry.order };
             drop(old);
@@ -497,7 +514,7 @@ impl<'c> AttributeEditor<'c> {
             self.open.pending.push(name, &stored.body, flags, stored.order, None);
         }
         self.open.header.remove_messages(MessageType::ATTRIBUTE, |_| true);
-        self.open.compact = 0;
+        (self.open.compact, self.open.stored) = (0, false);
         self.set_info(AttributeInfo {
             fractal_heap: dense.heap,
             name_index: dense.names,

@@ -18,6 +18,7 @@ use super::header_edit::HeaderEditor;
 use super::link::{Link, LinkTarget};
 use super::path::lossy;
 use super::pending::Pending;
+use super::symbol_table;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
@@ -41,6 +42,8 @@ pub(super) struct OpenLinks {
     compact: usize,
     /// Links that are to come into the symbol table, or into heap and trees.
     pending: Pending,
+    /// Whether these may have others.
+    stored: bool,
     changed: bool,
 }
 
@@ -157,7 +160,11 @@ impl<'c> GroupEditor<'c> {
         let compact = header.messages_of(LinkMessage::TYPE).count();
         let phase_change = info.phase_change.unwrap_or(LinkPhaseChange::DEFAULT);
         let pending = Pending::default();
-        let open = OpenLinks { header, storage, phase_change, compact, pending, changed: false };
+        let stored = match &storage {
+            GroupStorage::SymbolTable(table) => !symbol_table::is_empty(container, table)?,
+            GroupStorage::Compact(_) | GroupStorage::Dense(_) => true,
+        };
+        let open = OpenLinks { header, storage, phase_change, compact, pending, stored, changed: false };
         Ok(Self { container, open })
     }
 

@@ -24,6 +24,7 @@ impl GroupEditor<'_> {
             return self.decode(self.open.pending.body(number)).map(Some);
         }
         match &self.open.storage {
+            GroupStorage::SymbolTable(_) | GroupStorage::Dense(_) if !self.open.stored => Ok(None),
             GroupStorage::SymbolTable(table) => symbol_table::find(self.container, table, name),
             GroupStorage::Compact(_) => {
                 for message in self.open.header.messages_of(MessageType::LINK) {
@@ -113,6 +114,7 @@ impl GroupEditor<'_> {
         if pending.is_empty() {
             return Ok(());
         }
+        self.open.stored = true;
         match &self.open.storage {
             GroupStorage::SymbolTable(table) => {
                 let mut links = Vec::with_capacity(pending.entries().len());
@@ -207,7 +209,7 @@ impl GroupEditor<'_> {
             self.open.pending.push(&link.name, &body, NONE, link.creation_order.unwrap_or(0), None);
         }
         self.open.header.remove_messages(MessageType::LINK, |_| true);
-        self.open.compact = 0;
+        (self.open.compact, self.open.stored) = (0, false);
         self.set_info(LinkInfo {
             fractal_heap: dense.heap,
             name_index: dense.names,

@@ -49,6 +49,12 @@ pub(super) fn for_each(
     })
 }
 
+/// Whether there are no links.
+pub(super) fn is_empty(container: &Container, table: &SymbolTable) -> Result<bool> {
+    let root: Arc<BTreeV1Node> = container.store.shared(table.btree, &tree_context(container))?;
+    Ok(root.children.is_empty())
+}
+
 /// The link of that name.
 pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> Result<Option<Link>> {
     let heap = LocalHeap::load(&container.store, table.heap)?;
