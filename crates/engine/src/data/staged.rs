@@ -8,16 +8,16 @@ use crate::error::{Error, Result};
 
 /// Bytes that are put together before they are written: enough for the system to work at full speed, few enough to
 /// stay in a processor's cache meanwhile.
-pub(super) const STAGE: usize = 1 << 20;
+pub(crate) const STAGE: usize = 1 << 20;
 
-/// Stages that wait to be written at most, for each thread that fills them.
-const AHEAD: usize = 2;
+/// Stages that wait to be written: at least, at most, and for each thread that fills them.
+const AHEAD: (usize, usize, usize) = (4, 16, 2);
 
 /// Room in which a stage is put together; its bytes are what an earlier stage left there.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(crate) struct Room {
     bytes: Vec<u8>,
-    pub(super) rows: Rows,
+    rows: Rows,
 }
 
 impl Room {
@@ -29,15 +29,20 @@ impl Room {
         (self.bytes.get_mut(..length).unwrap_or_default(), &mut self.rows)
     }
 
+    /// So many bytes of any value.
+    pub(crate) fn take(&mut self, length: usize) -> &mut [u8] {
+        self.of(length).0
+    }
+
     /// The first bytes.
-    pub(super) fn bytes(&self, length: usize) -> &[u8] {
+    pub(crate) fn bytes(&self, length: usize) -> &[u8] {
         self.bytes.get(..length).unwrap_or_default()
     }
 }
 
 /// Fills a room with each of so many stages and writes it. Filling is shared by all threads if `parallel`; one of
 /// them writes, about in order.
-pub(super) fn each<F, W>(stages: usize, parallel: bool, fill: F, write: W) -> Result<()>
+pub(crate) fn each<F, W>(stages: usize, parallel: bool, fill: F, write: W) -> Result<()>
 where
     F: Fn(usize, &mut Room) -> Result<()> + Sync,
     W: Fn(usize, &Room) -> Result<()>,
@@ -54,7 +59,7 @@ where
         state: Mutex::new(State { stages, ..State::default() }),
         filled: Condvar::new(),
         written: Condvar::new(),
-        most: fillers.saturating_mul(AHEAD),
+        most: fillers.saturating_mul(AHEAD.2).clamp(AHEAD.0, AHEAD.1),
     };
     rayon::in_place_scope(|scope| {
         for _ in 0..fillers {
@@ -71,7 +76,7 @@ struct Line {
     state: Mutex<State>,
     /// A stage was filled, or will never be.
     filled: Condvar,
-    /// A stage was taken to be written.
+    /// Few stages wait to be written.
     written: Condvar,
     most: usize,
 }
@@ -160,8 +165,12 @@ impl Line {
                 return Err(error);
             }
             let (stage, room) = if let Some(ready) = state.ready.pop_first() {
+                // To wake somebody takes time: then there shall be something to do.
+                let few = state.ready.len() <= self.most / 2;
                 drop(state);
-                self.written.notify_one();
+                if few {
+                    self.written.notify_all();
+                }
                 ready
             } else if let Some((stage, mut room)) = state.start() {
                 drop(state);
