@@ -1,7 +1,6 @@
 //! The datasets of a file that are being written.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
@@ -30,16 +29,16 @@ impl OpenFile {
         work: impl FnOnce(&mut DatasetWriter, &mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
         let mut known = self.writers.known.lock();
-        if !known.contains_key(&dataset) && known.len() >= KEPT {
+        if let Some(writer) = known.get_mut(&dataset) {
+            return work(writer, edit);
+        }
+        if known.len() >= KEPT {
             for (_, mut writer) in known.drain() {
                 writer.flush(self, edit)?;
             }
         }
-        let writer = match known.entry(dataset) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(DatasetWriter::open(self, dataset)?),
-        };
-        work(writer, edit)
+        let opened = DatasetWriter::open(self, dataset)?;
+        work(known.entry(dataset).or_insert(opened), edit)
     }
 
     /// Writes the selected elements of the dataset whose header lies at `dataset`.

@@ -16,7 +16,7 @@ use super::super::element::Elements;
 use super::super::order::ArrayOrder;
 use super::super::{AtChunk, ChunkBox, ChunkLocation};
 use super::IndexEdit;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
 /// An array of one of the two kinds.
@@ -177,6 +177,28 @@ impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
 
     fn is_empty(&self) -> bool {
         !self.array.address().is_defined()
+    }
+
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+        let Some(elements) = self.array.elements() else { return Ok(true) };
+        let mut numbers = chunks.iter().map(|(scaled, _)| self.order.number(scaled)).peekable();
+        while let Some(number) = numbers.next() {
+            let Some(block) = self.array.find(store, number)? else { continue };
+            let none = block.read(store, |bytes| {
+                let mut next = Some(number);
+                while let Some(number) = next {
+                    if elements.location(bytes, block.element(number))?.is_some() {
+                        return Ok(false);
+                    }
+                    next = numbers.next_if(|number| block.numbers.contains(number));
+                }
+                Ok::<_, Error>(true)
+            })??;
+            if !none {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn set(

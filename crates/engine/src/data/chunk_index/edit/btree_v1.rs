@@ -179,6 +179,18 @@ impl IndexEdit for BTreeV1Edit {
         !self.root.is_defined()
     }
 
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+        if chunks.first().map_or(Ok(true), |(first, _)| self.is_behind(store, first))? {
+            return Ok(true);
+        }
+        for (scaled, _) in chunks {
+            if self.get(store, scaled)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn set(
         &mut self,
         edit: &mut Edit<'_>,
