@@ -6,6 +6,7 @@ mod resize;
 mod run;
 mod selected;
 mod store_chunks;
+mod strips;
 #[cfg(test)]
 mod tests;
 
@@ -156,6 +157,9 @@ impl ChunkWriter {
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         from.check(selected.element_count())?;
+        if self.write_strips(&mut Writing { edit, table, cache }, selection, &selected, from)? {
+            return Ok(());
+        }
         let per_batch = (BATCH_BYTES / self.source.chunk_bytes.max(1)).clamp(1, BATCH);
         let mut chunks = selected.chunks(&grid)?.peekable();
         let mut writing = Writing { edit, table, cache };

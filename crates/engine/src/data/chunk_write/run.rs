@@ -15,7 +15,7 @@ use crate::store::{Edit, SpaceKind, Store};
 const WAITING: usize = 256 << 10;
 
 /// Longer chunks are better written one by one than copied.
-const LONGEST: usize = 32 << 10;
+pub(super) const LONGEST: usize = 32 << 10;
 
 /// The chunks that wait, in C order of their coordinates.
 #[derive(Debug, Default)]
@@ -170,43 +170,43 @@ impl ChunkWriter {
 }
 
 /// Chunks that the file does not have yet: side by side.
-fn write_new(
+pub(super) fn write_new(
     writing: &mut Writing<'_, '_>,
     chunks: &mut [(Dims, ChunkLocation)],
     bytes: &[u8],
     size: usize,
 ) -> Result<()> {
     let blocks = writing.edit.allocate_blocks(SpaceKind::RawData, size as u64, chunks.len())?;
-    chunks.iter_mut().zip(&blocks).for_each(|((_, place), address)| place.address = *address);
-    let written = write_pieces(writing.edit.store(), chunks, bytes, size);
-    let done = written.and_then(|()| writing.table.insert(writing.edit, chunks));
-    if done.is_err() {
-        // They wait on, to be tried again.
+    let written = write_to(writing.edit.store(), &blocks, chunks, bytes, size);
+    if written.is_err() {
         free(writing.edit, &blocks, size)?;
+        return written;
     }
-    done
+    writing.table.insert(writing.edit, chunks)
 }
 
-fn free(edit: &mut Edit<'_>, blocks: &[Address], size: usize) -> Result<()> {
-    blocks.iter().try_for_each(|address| edit.free(SpaceKind::RawData, *address, size as u64))
-}
-
-/// Writes chunks that lie side by side in one go.
-fn write_pieces(
+/// Writes chunks to blocks that they have got.
+pub(super) fn write_to(
     store: &Store,
-    chunks: &[(Dims, ChunkLocation)],
+    blocks: &[Address],
+    chunks: &mut [(Dims, ChunkLocation)],
     mut bytes: &[u8],
     size: usize,
 ) -> Result<()> {
-    let side_by_side = |one: &(Dims, ChunkLocation), other: &(Dims, ChunkLocation)| {
-        one.1.address.checked_add(size as u64) == Some(other.1.address)
-    };
-    for piece in chunks.chunk_by(side_by_side) {
+    chunks.iter_mut().zip(blocks).for_each(|((_, place), address)| place.address = *address);
+    let side_by_side = |one: &Address, other: &Address| one.checked_add(size as u64) == Some(*other);
+    // Those that lie side by side are written in one go.
+    for piece in blocks.chunk_by(side_by_side) {
         let Some((now, rest)) = bytes.split_at_checked(piece.len().saturating_mul(size)) else { break };
-        if let Some((_, place)) = piece.first() {
-            store.write_raw(place.address, now)?;
+        if let Some(address) = piece.first() {
+            store.write_raw(*address, now)?;
         }
         bytes = rest;
     }
     Ok(())
+}
+
+/// Gives blocks back that nothing came into.
+pub(super) fn free(edit: &mut Edit<'_>, blocks: &[Address], size: usize) -> Result<()> {
+    blocks.iter().try_for_each(|address| edit.free(SpaceKind::RawData, *address, size as u64))
 }
