@@ -54,6 +54,16 @@ impl ChunkGrid {
         &self.extent
     }
 
+    /// Changes the size of one dimension of the extent. A dimension that there is not stays away.
+    pub fn set_size(&mut self, dimension: usize, size: u64) {
+        let counts = self.counts.get_mut(dimension).zip(self.chunk.get(dimension));
+        if let (Some(before), Some((count, chunk))) = (self.extent.get_mut(dimension), counts) {
+            *before = size;
+            // No chunk is made with a dimension of 0.
+            *count = size.div_ceil((*chunk).max(1));
+        }
+    }
+
     /// The number of chunks in each dimension.
     pub fn counts(&self) -> &[u64] {
         &self.counts
@@ -194,6 +204,15 @@ mod tests {
         let empty = ChunkGrid::new(&[4], &[0]).unwrap();
         assert_eq!((empty.chunk_count().unwrap(), empty.scaled(0)), (0, None));
         assert_eq!(empty.chunks_in(&Region::whole(&[9])).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn one_dimension_may_change() {
+        let mut grid = ChunkGrid::new(&[2, 3], &[5, 6]).unwrap();
+        grid.set_size(0, 7);
+        grid.set_size(1, 0);
+        grid.set_size(2, 9);
+        assert_eq!(grid, ChunkGrid::new(&[2, 3], &[7, 0]).unwrap());
     }
 
     fn grids() -> impl Strategy<Value = (ChunkGrid, Region)> {

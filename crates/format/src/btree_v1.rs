@@ -221,7 +221,7 @@ impl Structure for BTreeV1Node {
     }
 
     fn encode(&self, context: &BTreeV1Context) -> Result<Vec<u8>> {
-        let mut writer = Writer::new(Self::NAME);
+        let mut writer = Writer::with_capacity(Self::NAME, Self::size(context));
         let params = context.params;
         if self.children.len() > context.capacity() {
             writer.fail("entries used", self.children.len());

@@ -232,6 +232,9 @@ impl DatasetWriter {
         added: &[u64],
         from: &Origin<'_>,
     ) -> Result<()> {
+        if self.append_chunk(file, edit, axis, added, from)? {
+            return Ok(());
+        }
         let (count, dims) = self.grown(axis, added)?;
         from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
         let mut start = Dims::from_elem(0, dims.len());
@@ -243,6 +246,34 @@ impl DatasetWriter {
             return Ok(());
         }
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
+    }
+
+    /// The usual case of those who append: one whole chunk. Returns whether it was that.
+    fn append_chunk(
+        &mut self,
+        file: &OpenFile,
+        edit: &mut Edit<'_>,
+        axis: usize,
+        added: &[u64],
+        from: &Origin<'_>,
+    ) -> Result<bool> {
+        let (Some(Chunks { writer, table }), Dataspace::Simple(extent)) =
+            (&mut self.chunks, &mut self.description.dataspace)
+        else {
+            return Ok(false);
+        };
+        let one_by_one = self.description.fill.allocation_time == AllocationTime::INCREMENTAL;
+        if !one_by_one || from.is_partial() || table.keeps_all() {
+            return Ok(false);
+        }
+        let Some(most) = extent.max_dims.as_ref().and_then(|most| most.get(axis)) else { return Ok(false) };
+        let most = most.unwrap_or(u64::MAX);
+        let cache = &file.resources.chunks;
+        let size = writer.append_chunk(edit, &mut **table, cache, (axis, most), added, from)?;
+        let (Some(size), Some(dim)) = (size, extent.dims.get_mut(axis)) else { return Ok(false) };
+        *dim = size;
+        self.dataspace_changed = true;
+        Ok(true)
     }
 
     /// The shape of an array that is added along a dimension, and that of the dataset then.

@@ -1,7 +1,6 @@
 //! The datasets of a file that are being written.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
@@ -30,17 +29,15 @@ impl OpenFile {
         work: impl FnOnce(&mut DatasetWriter, &mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
         let mut known = self.writers.known.lock();
+        if let Some(writer) = known.get_mut(&dataset) {
+            return work(writer, edit);
+        }
         self.make_room(edit, &mut known, dataset)?;
-        let writer = match known.entry(dataset) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                if self.container.is_open(dataset) {
-                    self.container.settle(edit)?;
-                }
-                entry.insert(DatasetWriter::open(self, dataset)?)
-            }
-        };
-        work(writer, edit)
+        if self.container.is_open(dataset) {
+            self.container.settle(edit)?;
+        }
+        let opened = DatasetWriter::open(self, dataset)?;
+        work(known.entry(dataset).or_insert(opened), edit)
     }
 
     /// Keeps the writer of a new dataset.

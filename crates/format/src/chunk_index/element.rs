@@ -190,6 +190,9 @@ impl ChunkElementLayout {
     /// # Errors
     /// If there are not so many, or a value does not fit its field.
     pub fn set(&self, elements: &mut [u8], index: usize, element: &ChunkElement<'_>) -> Result<()> {
+        if self.set_plain(elements, index, element.address).is_some() {
+            return Ok(());
+        }
         let image = self.encode(element)?;
         let place = index
             .checked_mul(self.size())
@@ -199,6 +202,19 @@ impl ChunkElementLayout {
         };
         place.copy_from_slice(&image);
         Ok(())
+    }
+
+    /// As [`set`](Self::set) for elements that are addresses and no more; `None` where that cannot be done.
+    fn set_plain(&self, elements: &mut [u8], index: usize, address: Address) -> Option<()> {
+        let width = self.params.offset_width();
+        let bytes = address.raw().to_le_bytes();
+        let (low, high) = bytes.split_at_checked(width).filter(|_| self.form == ChunkElementForm::Plain)?;
+        if address.is_defined() && high.iter().any(|byte| *byte != 0) {
+            return None;
+        }
+        let start = index.checked_mul(width)?;
+        elements.get_mut(start..)?.get_mut(..width)?.copy_from_slice(low);
+        Some(())
     }
 
     /// The bytes of `count` elements that are not set.

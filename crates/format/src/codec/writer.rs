@@ -20,6 +20,11 @@ impl Writer {
         Self { structure, bytes: Vec::with_capacity(TYPICAL), error: None }
     }
 
+    /// As [`new`](Self::new), of a structure that is about so long.
+    pub fn with_capacity(structure: &'static str, bytes: usize) -> Self {
+        Self { structure, bytes: Vec::with_capacity(bytes), error: None }
+    }
+
     /// Bytes written so far.
     pub fn len(&self) -> usize {
         self.bytes.len()

@@ -14,6 +14,9 @@ use crate::store::{Edit, Store};
 /// Places that wait at most.
 const WAITING: usize = 1024;
 
+/// As many at once need not wait for more.
+const MANY: usize = 128;
+
 /// A table of chunks that takes places in bulk.
 #[derive(Debug)]
 pub struct BufferedTable {
@@ -42,8 +45,16 @@ impl ChunkTable for BufferedTable {
         self.waiting.is_empty() && self.table.is_empty()
     }
 
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+        let waits = |(scaled, _): &(Dims, ChunkLocation)| self.waiting.contains_key(scaled);
+        if !self.waiting.is_empty() && chunks.iter().any(waits) {
+            return Ok(false);
+        }
+        Ok(self.table.is_empty() || self.table.has_none_of(store, chunks)?)
+    }
+
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
-        if chunks.len() >= WAITING {
+        if chunks.len() >= MANY {
             self.flush(edit)?;
             return self.table.insert(edit, chunks);
         }

@@ -3,8 +3,10 @@
 mod buffered;
 mod pending;
 mod resize;
+mod run;
 mod selected;
 mod store_chunks;
+mod strips;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 pub use buffered::BufferedTable;
 use pending::Pending;
+use run::Run;
 use selected::Selected;
 
 /// Bytes of chunks that are worked on at once.
@@ -36,6 +39,16 @@ pub trait ChunkTable: Send + std::fmt::Debug {
 
     /// Whether no chunk is stored.
     fn is_empty(&self) -> bool;
+
+    /// Whether none of these chunks, in C order of their coordinates, is stored.
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+        for (scaled, _) in chunks {
+            if self.get(store, scaled)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 
     /// Puts chunks to new places, in C order of their coordinates; what was known of them is replaced.
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()>;
@@ -85,6 +98,7 @@ pub struct ChunkWriter {
     /// Bytes of chunks that wait to be encoded.
     pub pending_limit: usize,
     pending: Pending,
+    run: Run,
 }
 
 /// What one write has at hand.
@@ -108,12 +122,12 @@ struct Job {
 impl ChunkWriter {
     /// A writer of the dataset that `source` reads.
     pub fn new(source: ChunkedSource, pending_limit: usize) -> Self {
-        Self { source, pending_limit, pending: Pending::default() }
+        Self { source, pending_limit, pending: Pending::default(), run: Run::default() }
     }
 
-    /// Bytes of chunks that are not encoded yet.
+    /// Bytes of chunks that are not in the file yet.
     pub fn pending_bytes(&self) -> usize {
-        self.pending.bytes()
+        self.pending.bytes().saturating_add(self.run.bytes())
     }
 
     /// Writes the selected elements.
@@ -132,11 +146,20 @@ impl ChunkWriter {
             && let Some(scaled) = self.only_chunk(selection)
         {
             from.check(self.source.grid.elements_per_chunk()?)?;
-            return self.write_chunk(&mut Writing { edit, table, cache }, scaled, from);
+            let mut writing = Writing { edit, table, cache };
+            if self.let_wait(&mut writing, &scaled, from)? {
+                return Ok(());
+            }
+            self.settle_run(&mut writing)?;
+            return self.write_chunk(&mut writing, scaled, from);
         }
+        self.settle_run(&mut Writing { edit, table, cache })?;
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         from.check(selected.element_count())?;
+        if self.write_strips(&mut Writing { edit, table, cache }, selection, &selected, from)? {
+            return Ok(());
+        }
         // Chunks that pass no filter are not kept in memory.
         let kept = if self.source.pipeline.is_empty() { 1 } else { self.source.chunk_bytes.max(1) };
         let per_batch = (BATCH_BYTES / kept).clamp(1, BATCH);
@@ -207,7 +230,9 @@ impl ChunkWriter {
         table: &mut dyn ChunkTable,
         cache: &ChunkCache,
     ) -> Result<()> {
-        self.flush_pending(&mut Writing { edit, table, cache })
+        let mut writing = Writing { edit, table, cache };
+        self.end_run(&mut writing)?;
+        self.flush_pending(&mut writing)
     }
 
     /// Puts the stored bytes of a chunk in place of the one that holds an element.
@@ -230,6 +255,7 @@ impl ChunkWriter {
         }
         self.pending.remove(&scaled);
         let mut writing = Writing { edit, table, cache };
+        self.settle_run(&mut writing)?;
         store_chunks::encoded(&self.source, &mut writing, vec![(scaled, bytes.to_vec(), filter_mask)])
     }
 

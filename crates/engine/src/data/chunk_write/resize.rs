@@ -25,6 +25,7 @@ impl ChunkWriter {
         fill: bool,
     ) -> Result<()> {
         let mut writing = Writing { edit, table, cache };
+        self.settle_run(&mut writing)?;
         self.flush_pending(&mut writing)?;
         let zeroed = fill && self.source.fill.is_zero();
         if let Some((start, bytes)) = writing.table.reserve(writing.edit, zeroed)?
@@ -109,6 +110,7 @@ impl ChunkWriter {
         dims: &[u64],
     ) -> Result<()> {
         let mut writing = Writing { edit, table, cache };
+        self.settle_run(&mut writing)?;
         let before = self.source.grid.clone();
         let after = ChunkGrid::new(before.chunk(), dims)?;
         let shrinks = before.extent().iter().zip(dims).any(|(before, after)| after < before);

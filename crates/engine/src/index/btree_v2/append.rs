@@ -71,26 +71,47 @@ impl BTreeV2 {
 }
 
 impl BTreeV2 {
-    /// Fills the leaf before the last one from that, if so many records come that it will still have enough.
+    /// Fills the nodes before the last ones from those, where so many records come that these will still have enough.
     fn pack_edge(&self, edit: &mut Edit<'_>, edge: &mut [(Address, Node)], expected: usize) -> Result<()> {
-        let [(_, leaf), (_, parent), ..] = edge else { return Ok(()) };
-        let (size, capacity) = (self.layout.record_size(), self.capacity(0));
-        let Some(before) = parent.children.last().copied().filter(|before| before.records < capacity) else {
-            return Ok(());
-        };
-        let total = before.records.saturating_add(leaf.count(size) as u64);
-        if total.saturating_add(expected as u64) < capacity.saturating_add(self.minimum(0)) {
-            return Ok(());
+        let (mut coming, mut filled) = (expected as u64, Vec::new());
+        for level in 0..self.header.depth {
+            let pair = edge.get_mut(usize::from(level)..).unwrap_or_default();
+            let [(_, node), (_, parent), ..] = pair else { break };
+            filled.extend(self.pack(edit.store(), level, node, parent, coming)?.map(|node| (level, node)));
+            // So many go into the level above.
+            coming = coming.checked_div(self.capacity(level).saturating_add(1)).unwrap_or(0);
         }
-        let mut left = self.copy(edit.store(), 0, before)?;
+        // Nothing was changed while it could not be read.
+        filled.into_iter().try_for_each(|(level, (address, node))| self.put(edit, level, address, node))
+    }
+
+    /// Fills the node before the last one of a level from that; gives it back to be put into its place.
+    fn pack(
+        &self,
+        store: &Store,
+        level: u16,
+        node: &mut Node,
+        parent: &mut Node,
+        coming: u64,
+    ) -> Result<Option<(Address, Node)>> {
+        let (size, capacity) = (self.layout.record_size(), self.capacity(level));
+        let Some(before) = parent.children.last().copied().filter(|before| before.records < capacity) else {
+            return Ok(None);
+        };
+        let total = before.records.saturating_add(node.count(size) as u64);
+        if total.saturating_add(coming) < capacity.saturating_add(self.minimum(level)) {
+            return Ok(None);
+        }
+        let mut left = self.copy(store, level, before)?;
         let last = parent.children.len().saturating_sub(1);
         let between = parent.remove(last, size);
-        left = left.join(&between, leaf);
+        // The last node has no pointer to its last child, and the rest of it has none either.
+        left = left.join(&between, node);
         let (between, right) = left.cut(usize::try_from(total.min(capacity)).unwrap_or(usize::MAX), size);
         parent.insert(last, &between);
         parent.set_child(last, left.entry(before.address, size));
-        *leaf = right;
-        self.put(edit, 0, before.address, left)
+        *node = right;
+        Ok(Some((before.address, left)))
     }
 }
 

@@ -194,6 +194,31 @@ fn a_tree_that_is_deleted_gives_all_its_space_back() {
 }
 
 #[test]
+fn records_that_come_in_runs_fill_as_many_nodes_as_those_that_come_at_once() {
+    let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
+    for shape in SHAPES {
+        let nodes = |run: u16| {
+            let mut edit = store.edit().unwrap();
+            let mut tree = BTreeV2::create(&mut edit, &shape).unwrap();
+            let mut model = BTreeMap::new();
+            for first in (0..9000).step_by(run.into()) {
+                tree.append(&mut edit, run.into(), |tree| {
+                    (first..first + run).try_for_each(|key| tree.push(&record(key, 1)))
+                })
+                .unwrap();
+                model.extend((first..first + run).map(|key| (key, 1)));
+            }
+            check(&store, &tree, &model);
+            (tree.nodes(&store).unwrap().len(), usize::from(tree.header().depth))
+        };
+        let (at_once, depth) = nodes(9000);
+        for run in [30, 50, 200, 1000] {
+            assert!(nodes(run).0 <= at_once + depth, "{run} of {shape:?}: {} and {at_once}", nodes(run).0);
+        }
+    }
+}
+
+#[test]
 fn an_error_changes_nothing() {
     let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();

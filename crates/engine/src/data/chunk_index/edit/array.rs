@@ -16,7 +16,7 @@ use super::super::element::Elements;
 use super::super::order::ArrayOrder;
 use super::super::{AtChunk, ChunkBox, ChunkLocation};
 use super::IndexEdit;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
 /// An array of one of the two kinds.
@@ -27,8 +27,8 @@ pub(super) trait ChunkArray: Send + fmt::Debug {
     /// The header; undefined while there is no array.
     fn address(&self) -> Address;
 
-    /// The block with the element of that number, if there is one.
-    fn find(&self, store: &Store, number: u64) -> Result<Option<Block>>;
+    /// The block with the element of that number.
+    fn find(&self, store: &Store, number: u64) -> Result<Lookup>;
 
     /// As [`find`](Self::find); what is not there is made.
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block>;
@@ -47,6 +47,25 @@ pub(super) trait ChunkArray: Send + fmt::Debug {
 
     /// Frees all blocks.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
+}
+
+/// What is there for an element.
+#[derive(Debug)]
+pub(super) enum Lookup {
+    /// Its block.
+    Block(Block),
+    /// No block, nor any for the elements before that of this number.
+    Nothing {
+        /// The next element that may have one.
+        until: u64,
+    },
+}
+
+impl Lookup {
+    /// No block for one element; of others nothing is said.
+    pub(super) fn nothing_at(number: u64) -> Self {
+        Self::Nothing { until: number.saturating_add(1) }
+    }
 }
 
 /// A block with elements.
@@ -136,27 +155,20 @@ pub(super) struct ArrayEdit<A> {
 
 impl<A: ChunkArray> ArrayEdit<A> {
     /// Puts chunks, by their numbers, ascending, to their places.
-    fn fill(
-        &mut self,
-        edit: &mut Edit<'_>,
-        count: usize,
-        chunk: impl Fn(usize) -> Option<(u64, ChunkLocation)>,
-    ) -> Result<()> {
+    fn fill(&mut self, edit: &mut Edit<'_>, mut chunks: &[(u64, &ChunkLocation)]) -> Result<()> {
         let mut last = None;
-        let mut at = 0;
         let mut filled = Ok(());
-        while filled.is_ok() && at < count {
-            let Some((number, _)) = chunk(at) else { break };
-            filled = self.array.make(edit, number).and_then(|block| {
+        while let (Ok(()), Some((number, _))) = (&filled, chunks.first()) {
+            filled = self.array.make(edit, *number).and_then(|block| {
                 let Some(elements) = self.array.elements() else { return Ok(()) };
+                let count = chunks.partition_point(|(number, _)| *number < block.numbers.end);
+                let (inside, behind) = chunks.split_at_checked(count.max(1)).unwrap_or((chunks, &[]));
                 block.modify(edit, |bytes| {
-                    while let Some((number, location)) =
-                        chunk(at).filter(|(number, _)| block.numbers.contains(number))
-                    {
-                        elements.put(bytes, block.element(number), Some(&location))?;
-                        last = last.max(Some(number));
-                        at = at.saturating_add(1);
+                    for (number, location) in inside {
+                        elements.put(bytes, block.element(*number), Some(location))?;
+                        last = last.max(Some(*number));
                     }
+                    chunks = behind;
                     Ok(())
                 })?
             });
@@ -169,7 +181,8 @@ impl<A: ChunkArray> ArrayEdit<A> {
 impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         let number = self.order.number(scaled);
-        let (Some(block), Some(elements)) = (self.array.find(store, number)?, self.array.elements()) else {
+        let (Lookup::Block(block), Some(elements)) = (self.array.find(store, number)?, self.array.elements())
+        else {
             return Ok(None);
         };
         block.read(store, |bytes| elements.location(bytes, block.element(number)))?
@@ -177,6 +190,34 @@ impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
 
     fn is_empty(&self) -> bool {
         !self.array.address().is_defined()
+    }
+
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+        let Some(elements) = self.array.elements() else { return Ok(true) };
+        let mut numbers = chunks.iter().map(|(scaled, _)| self.order.number(scaled)).peekable();
+        while let Some(number) = numbers.next() {
+            let block = match self.array.find(store, number)? {
+                Lookup::Block(block) => block,
+                Lookup::Nothing { until } => {
+                    while numbers.next_if(|next| (number..until).contains(next)).is_some() {}
+                    continue;
+                }
+            };
+            let none = block.read(store, |bytes| {
+                let mut next = Some(number);
+                while let Some(number) = next {
+                    if elements.location(bytes, block.element(number))?.is_some() {
+                        return Ok(false);
+                    }
+                    next = numbers.next_if(|number| block.numbers.contains(number));
+                }
+                Ok::<_, Error>(true)
+            })??;
+            if !none {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn set(
@@ -201,22 +242,19 @@ impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
     }
 
     fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
-        let number = |(scaled, _): &(Dims, ChunkLocation)| self.order.number(scaled);
-        if chunks.is_sorted_by_key(number) {
-            let order = self.order.clone();
-            let chunk = |at: usize| chunks.get(at).map(|(scaled, place)| (order.number(scaled), *place));
-            return self.fill(edit, chunks.len(), chunk);
+        let numbered = chunks.iter().map(|(scaled, place)| (self.order.number(scaled), place));
+        let mut numbered: Vec<(u64, &ChunkLocation)> = numbered.collect();
+        if !numbered.is_sorted_by_key(|(number, _)| *number) {
+            // The dimension that grows is not the first: other neighbours in the array than in C order.
+            numbered.sort_by_key(|(number, _)| *number);
         }
-        // The dimension that grows is not the first: other neighbours in the array than in C order.
-        let mut numbered: Vec<(u64, ChunkLocation)> =
-            chunks.iter().map(|chunk| (number(chunk), chunk.1)).collect();
-        numbered.sort_by_key(|(number, _)| *number);
-        self.fill(edit, numbered.len(), |at| numbered.get(at).copied())
+        self.fill(edit, &numbered)
     }
 
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         let number = self.order.number(scaled);
-        let (Some(block), Some(elements)) = (self.array.find(edit.store(), number)?, self.array.elements())
+        let (Lookup::Block(block), Some(elements)) =
+            (self.array.find(edit.store(), number)?, self.array.elements())
         else {
             return Ok(None);
         };

@@ -51,17 +51,29 @@ impl BTreeV1Edit {
 
     /// The key of a chunk.
     pub(super) fn key(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Key> {
+        let mut key = Key { size: 0, filter_mask: 0, offset: Dims::new() };
+        self.set_key(&mut key, scaled, location)?;
+        Ok(key)
+    }
+
+    /// Makes a key that of a chunk.
+    pub(super) fn set_key(&self, key: &mut Key, scaled: &[u64], location: &ChunkLocation) -> Result<()> {
         check_address(location)?;
-        let size = u32::try_from(location.size).map_err(|_| {
+        key.size = u32::try_from(location.size).map_err(|_| {
             let size = location.size;
             Error::Misuse(format!(
                 "a chunk of {size} bytes under a version 1 B-tree, which holds chunks below 4 GiB"
             ))
         })?;
-        let offset = self
-            .offset(scaled)
-            .ok_or_else(|| Error::Misuse(format!("chunk {scaled:?}: its first element passes 64 bits")))?;
-        Ok(Key { size, filter_mask: location.filter_mask, offset })
+        key.filter_mask = location.filter_mask;
+        key.offset.clear();
+        for (at, size) in scaled.iter().zip(&self.chunk) {
+            key.offset.push(at.checked_mul(*size).ok_or_else(|| {
+                Error::Misuse(format!("chunk {scaled:?}: its first element passes 64 bits"))
+            })?);
+        }
+        key.offset.push(0);
+        Ok(())
     }
 
     fn offset(&self, scaled: &[u64]) -> Option<Dims> {
@@ -177,6 +189,18 @@ impl IndexEdit for BTreeV1Edit {
 
     fn is_empty(&self) -> bool {
         !self.root.is_defined()
+    }
+
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+        if chunks.first().map_or(Ok(true), |(first, _)| self.is_behind(store, first))? {
+            return Ok(true);
+        }
+        for (scaled, _) in chunks {
+            if self.get(store, scaled)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn set(

@@ -6,7 +6,7 @@ use hyperslab_format::codec::{Address, Structure as _};
 
 use super::super::ChunkLocation;
 use super::btree_v1::BTreeV1Edit;
-use super::btree_v1_keys::{Key, key, keys, keys_mut, push, truncate};
+use super::btree_v1_keys::{Key, key, keys, keys_mut, push, reserve, truncate};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
@@ -17,6 +17,8 @@ struct Appender<'t, 'e, 'a> {
     tree: &'t BTreeV1Edit,
     edit: &'e mut Edit<'a>,
     edge: Vec<(Address, BTreeV1Node)>,
+    /// A node to be filled anew.
+    spare: Option<BTreeV1Node>,
 }
 
 impl BTreeV1Edit {
@@ -24,9 +26,10 @@ impl BTreeV1Edit {
     pub(super) fn append(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
         self.make_root(edit)?;
         let edge = self.open_edge(edit)?;
-        let mut appender = Appender { tree: self, edit, edge };
+        let mut appender = Appender { tree: self, edit, edge, spare: None };
+        let mut key = Key { size: 0, filter_mask: 0, offset: Dims::new() };
         let pushed = chunks.iter().try_for_each(|(scaled, location)| {
-            let key = appender.tree.key(scaled, location)?;
+            appender.tree.set_key(&mut key, scaled, location)?;
             appender.push(&key, location.address)
         });
         appender.close()?;
@@ -95,20 +98,35 @@ impl Appender<'_, '_, '_> {
         for level in 0..count {
             let Some(right) = fresh.next() else { break };
             let Some((address, node)) = self.edge.get_mut(level) else { break };
-            let new = BTreeV1Node { level: node.level, left: *address, ..self.tree.empty_leaf() };
+            let new = match self.spare.take() {
+                Some(spare) => spare,
+                None => {
+                    let mut new = self.tree.empty_leaf();
+                    reserve(keys_mut(&mut new)?, capacity.saturating_add(1));
+                    new.children.reserve_exact(capacity);
+                    new
+                }
+            };
+            let new = BTreeV1Node { level: node.level, left: *address, ..new };
             let mut full = std::mem::replace(node, new);
             let address = std::mem::replace(address, right);
             full.right = right;
-            self.settle(level, address, full, next)?;
+            self.put_pointer(level, address, &full)?;
+            push(keys_mut(&mut full)?, next);
+            // It is not changed again so soon.
+            let bytes = full.encode(&self.tree.context)?;
+            self.edit.write(address, &bytes, BTreeV1Node::NAME)?;
+            truncate(keys_mut(&mut full)?, 0);
+            full.children.clear();
+            full.right = Address::UNDEFINED;
+            self.spare = Some(full);
         }
         Ok(())
     }
 
-    /// Puts a node that ends before `end` in its place, and a pointer to it into the one above.
-    fn settle(&mut self, level: usize, address: Address, mut node: BTreeV1Node, end: &Key) -> Result<()> {
-        let first = key(keys(&node)?, 0);
-        push(keys_mut(&mut node)?, end);
-        self.edit.put(address, &self.tree.context, node);
+    /// Puts a pointer to a node into the one above.
+    fn put_pointer(&mut self, level: usize, address: Address, node: &BTreeV1Node) -> Result<()> {
+        let first = key(keys(node)?, 0);
         if let (Some(first), Some((_, parent))) = (first, self.edge.get_mut(level.saturating_add(1))) {
             push(keys_mut(parent)?, &first);
             parent.children.push(address);
@@ -126,9 +144,11 @@ impl Appender<'_, '_, '_> {
         let end = self.tree.end_key(&last);
         for level in 0..self.edge.len() {
             let Some((address, node)) = self.edge.get_mut(level) else { break };
-            let node = std::mem::replace(node, self.tree.empty_leaf());
+            let mut node = std::mem::replace(node, self.tree.empty_leaf());
             let address = *address;
-            self.settle(level, address, node, &end)?;
+            self.put_pointer(level, address, &node)?;
+            push(keys_mut(&mut node)?, &end);
+            self.edit.put(address, &self.tree.context, node);
         }
         Ok(())
     }

@@ -49,6 +49,13 @@ pub(super) fn insert(keys: &mut ChunkKeys, at: usize, key: &Key) {
     keys.offsets.splice(start..start, key.offset.iter().copied());
 }
 
+/// Makes room for so many keys.
+pub(super) fn reserve(keys: &mut ChunkKeys, count: usize) {
+    keys.sizes.reserve_exact(count);
+    keys.filter_masks.reserve_exact(count);
+    keys.offsets.reserve_exact(count.saturating_mul(keys.width));
+}
+
 /// Puts a key behind the last.
 pub(super) fn push(keys: &mut ChunkKeys, key: &Key) {
     keys.push(key.size, key.filter_mask, &key.offset);

@@ -101,6 +101,19 @@ impl IndexEdit for BTreeV2Edit {
         self.tree.as_ref().is_none_or(|tree| tree.header().total_records == 0)
     }
 
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+        let (Some(tree), Some((first, _))) = (&self.tree, chunks.first()) else { return Ok(true) };
+        if tree.is_behind(store, &mut |record| Ok(self.context.compare(record, first)))? {
+            return Ok(true);
+        }
+        for (scaled, _) in chunks {
+            if self.get(store, scaled)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn set(
         &mut self,
         edit: &mut Edit<'_>,

@@ -13,7 +13,7 @@ use super::super::element::Elements;
 use super::super::extensible_array::{ExtensibleArrayIndex, address_at, to_usize};
 use super::super::order::ArrayOrder;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _};
-use super::array::{Block, BlockForm, ChunkArray, new_elements};
+use super::array::{Block, BlockForm, ChunkArray, Lookup, new_elements};
 use crate::error::{Error, Result};
 use crate::index::Walk;
 use crate::store::{Edit, SpaceKind, Store, at};
@@ -289,14 +289,14 @@ impl ChunkArray for ExtensibleArray {
         self.made.as_ref().map_or(Address::UNDEFINED, |made| made.address)
     }
 
-    fn find(&self, store: &Store, number: u64) -> Result<Option<Block>> {
+    fn find(&self, store: &Store, number: u64) -> Result<Lookup> {
         let Some(made) = self.made.as_ref().filter(|made| made.header.index_block.is_defined()) else {
-            return Ok(None);
+            return Ok(Lookup::Nothing { until: u64::MAX });
         };
         let place = made.geometry.locate(number).filter(|_| number < made.header.max_index_set);
-        let Some(place) = place else { return Ok(None) };
+        let Some(place) = place else { return Ok(Lookup::Nothing { until: u64::MAX }) };
         let block = match place {
-            ElementPlace::IndexBlock { .. } => return Ok(Some(made.index_elements())),
+            ElementPlace::IndexBlock { .. } => return Ok(Lookup::Block(made.index_elements())),
             ElementPlace::DataBlock { data_block, element, elements, .. } => {
                 let address = address_at(&made.index(store)?.data_blocks, data_block);
                 made.data(address, elements, [number, element])
@@ -304,7 +304,7 @@ impl ChunkArray for ExtensibleArray {
             ElementPlace::SecondaryBlock { secondary_block, pointer, data_block, element, page, .. } => {
                 let address = address_at(&made.index(store)?.secondary_blocks, pointer.into());
                 if !address.is_defined() {
-                    return Ok(None);
+                    return Ok(Lookup::nothing_at(number));
                 }
                 let shape = made.geometry.secondary_block(secondary_block);
                 let (context, elements) = (made.secondary_context(&shape), shape.data_block_elements);
@@ -318,11 +318,12 @@ impl ChunkArray for ExtensibleArray {
                     {
                         made.page(block, elements, [number, element])?
                     }
-                    Some(_) => return Ok(None),
+                    Some(_) => return Ok(Lookup::nothing_at(number)),
                 }
             }
         };
-        Ok(Some(block).filter(|block| block.address.is_defined()))
+        let there = block.address.is_defined();
+        Ok(if there { Lookup::Block(block) } else { Lookup::nothing_at(number) })
     }
 
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block> {

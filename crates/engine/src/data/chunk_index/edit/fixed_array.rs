@@ -10,7 +10,7 @@ use super::super::element::Elements;
 use super::super::fixed_array::FixedArrayIndex;
 use super::super::order::ArrayOrder;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _};
-use super::array::{Block, BlockForm, ChunkArray, new_elements};
+use super::array::{Block, BlockForm, ChunkArray, Lookup, new_elements};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
@@ -109,13 +109,17 @@ impl ChunkArray for FixedArray {
         self.made.as_ref().map_or(Address::UNDEFINED, |made| made.address)
     }
 
-    fn find(&self, store: &Store, number: u64) -> Result<Option<Block>> {
-        let Some(made) = self.made.as_ref().filter(|made| made.header.data_block.is_defined()) else {
-            return Ok(None);
+    fn find(&self, store: &Store, number: u64) -> Result<Lookup> {
+        let made = self.made.as_ref().filter(|made| made.header.data_block.is_defined());
+        let Some((made, element)) = made.and_then(|made| Some((made, made.element(number)?))) else {
+            return Ok(Lookup::Nothing { until: u64::MAX });
         };
-        let Some(element) = made.element(number) else { return Ok(None) };
         let (block, missing) = made.locate(store, element)?;
-        Ok(missing.is_none().then_some(block))
+        Ok(if missing.is_none() {
+            Lookup::Block(block)
+        } else {
+            Lookup::Nothing { until: block.numbers.end }
+        })
     }
 
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block> {

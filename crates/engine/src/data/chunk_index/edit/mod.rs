@@ -58,6 +58,16 @@ trait IndexEdit: Send + fmt::Debug {
     /// Whether there is surely no chunk.
     fn is_empty(&self) -> bool;
 
+    /// As [`ChunkTable::has_none_of`].
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+        for (scaled, _) in chunks {
+            if self.get(store, scaled)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Puts a chunk to a new place; gives where it was.
     fn set(
         &mut self,
@@ -224,6 +234,11 @@ impl ChunkTable for ChunkIndexEditor {
 
     fn is_empty(&self) -> bool {
         self.index.is_empty()
+    }
+
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+        chunks.iter().try_for_each(|(scaled, _)| self.check_rank(scaled))?;
+        self.index.has_none_of(store, chunks)
     }
 
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
