@@ -157,12 +157,12 @@ impl ChunkWriter {
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         from.check(selected.element_count())?;
-        if self.write_strips(&mut Writing { edit, table, cache }, selection, &selected, from)? {
-            return Ok(());
-        }
         let per_batch = (BATCH_BYTES / self.source.chunk_bytes.max(1)).clamp(1, BATCH);
         let mut chunks = selected.chunks(&grid)?.peekable();
         let mut writing = Writing { edit, table, cache };
+        if self.write_strips(&mut writing, selection, &selected, from)? {
+            return Ok(());
+        }
         while chunks.peek().is_some() {
             let batch: Vec<Dims> = chunks.by_ref().take(per_batch).collect();
             self.write_batch(&mut writing, &selected, batch, from)?;
