@@ -7,7 +7,11 @@
  *     links FILE LOW N           hard links in one group
  *     append FILE LOW N SIZE UNLIMITED   N chunks of SIZE f64, one by one, each with H5Dset_extent; 0, 1 or 2 unlimited dimensions
  *     strings FILE LOW N         variable-length strings, whole
- * LOW is the lower library bound: 0 earliest, 1 v18, 2 v110. FILTERS: none, gzip, shuffle_gzip, nbit.
+ *     slabs FILE LOW ROWS COLUMNS CHUNK_ROWS CHUNK_COLUMNS SLAB_ROWS SLAB_COLUMNS STRIDE   f32, box by box; with a stride above 1
+ *                                only every so many-th column, of the whole array, SLAB_ROWS at a time
+ *     records FILE LOW N         compounds of i32, f64 and i16, packed in the file, as the compiler lays them out in memory
+ * LOW is the lower library bound: 0 earliest, 1 v18, 2 v110. FILTERS: none, gzip, shuffle_gzip, nbit; or the type in the
+ * file, to which f32 is converted: i16, f64, f32be.
  * The prototypes below are the few calls of the public C interface that are used. */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -58,6 +62,8 @@ static void check(long long value, const char *what) {
     F(hid_t, H5Tcopy, (hid_t))                                                                                      \
     F(herr_t, H5Tset_size, (hid_t, size_t))                                                                         \
     F(herr_t, H5Tset_precision, (hid_t, size_t))                                                                    \
+    F(hid_t, H5Tcreate, (int, size_t))                                                                              \
+    F(herr_t, H5Tinsert, (hid_t, const char *, size_t, hid_t))                                                      \
     F(herr_t, H5Tclose, (hid_t))                                                                                    \
     F(hid_t, H5Dcreate2, (hid_t, const char *, hid_t, hid_t, hid_t, hid_t, hid_t))                                  \
     F(herr_t, H5Dwrite, (hid_t, hid_t, hid_t, hid_t, hid_t, const void *))                                          \
@@ -120,6 +126,9 @@ static void arrays(const char *path, hsize_t low, double *start) {
     start[0] = clock_of(CLOCK_MONOTONIC), start[1] = clock_of(CLOCK_PROCESS_CPUTIME_ID);
     hid_t file = make(path, low), properties = H5Pcreate(id("H5P_CLS_DATASET_CREATE_ID_g"));
     hid_t memory = !strcmp(type, "f32") ? id("H5T_NATIVE_FLOAT_g") : id("H5T_NATIVE_INT_g"), stored = H5Tcopy(memory);
+    if (!strcmp(filters, "i16")) stored = H5Tcopy(id("H5T_NATIVE_SHORT_g"));
+    if (!strcmp(filters, "f64")) stored = H5Tcopy(id("H5T_NATIVE_DOUBLE_g"));
+    if (!strcmp(filters, "f32be")) stored = H5Tcopy(id("H5T_IEEE_F32BE_g"));
     if (chunk[0]) CHECK(H5Pset_chunk(properties, 2, chunk));
     if (!strcmp(filters, "shuffle_gzip")) CHECK(H5Pset_shuffle(properties));
     if (strstr(filters, "gzip")) CHECK(H5Pset_deflate(properties, 4));
@@ -204,14 +213,62 @@ static void append(hid_t file, hsize_t count, hsize_t size, hsize_t unlimited) {
     H5Dclose(set), H5Sclose(memory), H5Pclose(properties), free(values);
 }
 
+static void slabs(const char *path, hsize_t low, double *start) {
+    hsize_t dims[2] = {number(), 0}, chunk[2], slab[2];
+    dims[1] = number(), chunk[0] = number(), chunk[1] = number(), slab[0] = number(), slab[1] = number();
+    hsize_t stride = number(), each[2] = {slab[0], slab[1] / stride}, steps[2] = {1, stride};
+    float *values = malloc(4 * each[0] * each[1]);
+    numbers(values, "f32", each[0] * each[1]);
+    start[0] = clock_of(CLOCK_MONOTONIC), start[1] = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    hid_t file = make(path, low), properties = H5Pcreate(id("H5P_CLS_DATASET_CREATE_ID_g")), f32 = id("H5T_NATIVE_FLOAT_g");
+    if (chunk[0]) CHECK(H5Pset_chunk(properties, 2, chunk));
+    hid_t space = H5Screate_simple(2, dims, NULL), memory = H5Screate_simple(2, each, NULL);
+    hid_t set = H5Dcreate2(file, "x", f32, space, 0, properties, 0);
+    CHECK(set);
+    for (hsize_t row = 0; row < dims[0]; row += slab[0])
+        for (hsize_t column = 0; column < dims[1]; column += slab[1]) {
+            hsize_t at[2] = {row, column};
+            CHECK(H5Sselect_hyperslab(space, 0, at, steps, each, NULL));
+            CHECK(H5Dwrite(set, f32, memory, space, 0, values));
+        }
+    H5Dclose(set), H5Sclose(space), H5Sclose(memory), H5Pclose(properties);
+    CHECK(H5Fclose(file));
+    free(values);
+}
+
+struct record {
+    int number;
+    double value;
+    short kind;
+};
+static struct record *all_records;
+static hsize_t record_count;
+static void make_records(hsize_t count) {
+    if (record_count == count) return;
+    all_records = calloc(count, sizeof(struct record));
+    for (hsize_t i = 0; i < count; i++) all_records[i] = (struct record){(int)i, (double)i * 0.5, (short)(i % 100)};
+    record_count = count;
+}
+static void records(hid_t file, hsize_t count) {
+    hid_t integer = id("H5T_NATIVE_INT_g"), real = id("H5T_NATIVE_DOUBLE_g"), small = id("H5T_NATIVE_SHORT_g");
+    hid_t memory = H5Tcreate(6, sizeof(struct record)), stored = H5Tcreate(6, 14);
+    CHECK(H5Tinsert(memory, "number", 0, integer)), CHECK(H5Tinsert(stored, "number", 0, integer));
+    CHECK(H5Tinsert(memory, "value", 8, real)), CHECK(H5Tinsert(stored, "value", 4, real));
+    CHECK(H5Tinsert(memory, "kind", 16, small)), CHECK(H5Tinsert(stored, "kind", 12, small));
+    hid_t space = H5Screate_simple(1, &count, NULL), set = H5Dcreate2(file, "x", stored, space, 0, 0, 0);
+    CHECK(set);
+    CHECK(H5Dwrite(set, memory, 0, 0, 0, all_records));
+    H5Dclose(set), H5Sclose(space), H5Tclose(memory), H5Tclose(stored);
+}
+
 static char **texts;
 static hsize_t text_count;
 static void make_texts(hsize_t count) {
     if (text_count == count) return;
     texts = malloc(count * sizeof(char *));
     for (hsize_t i = 0; i < count; i++) {
-        texts[i] = malloc(32);
-        snprintf(texts[i], 32, "string number %llu", i * 7919 % count);
+        texts[i] = malloc(48);
+        snprintf(texts[i], 48, "string number %llu", i * 7919 % count);
     }
     text_count = count;
 }
@@ -244,10 +301,13 @@ int main(int argc, char **argv) {
         double start[2];
         if (!strcmp(kind, "arrays")) {
             arrays(path, low, start);
+        } else if (!strcmp(kind, "slabs")) {
+            slabs(path, low, start);
         } else {
             hsize_t count = number();
             hsize_t size = !strcmp(kind, "append") ? number() : 0, unlimited = size ? number() : 0;
             if (!strcmp(kind, "strings")) make_texts(count);
+            if (!strcmp(kind, "records")) make_records(count);
             start[0] = clock_of(CLOCK_MONOTONIC), start[1] = clock_of(CLOCK_PROCESS_CPUTIME_ID);
             hid_t file = make(path, low);
             if (!strcmp(kind, "objects")) objects(file, count);
@@ -255,6 +315,7 @@ int main(int argc, char **argv) {
             else if (!strcmp(kind, "links")) links(file, count);
             else if (!strcmp(kind, "append")) append(file, count, size, unlimited);
             else if (!strcmp(kind, "strings")) strings(file, count);
+            else if (!strcmp(kind, "records")) records(file, count);
             else return 1;
             CHECK(H5Fclose(file));
         }

@@ -10,9 +10,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use hyperslab::datatype::{ByteOrder, DatatypeClass};
+use hyperslab::datatype::{ByteOrder, DatatypeClass, Member};
 use hyperslab::filter::FilterSpec;
-use hyperslab::{Datatype, File, FileOptions, LibraryVersion, LibverBounds};
+use hyperslab::{
+    Datatype, File, FileOptions, Hyperslab, LibraryVersion, LibverBounds, RegularHyperslab, Selection,
+};
 
 use crate::clock::{Clock, Took};
 use crate::libhdf5::{self, Libhdf5, Reader};
@@ -27,6 +29,19 @@ const WORKLOADS: &[Workload] = &[
     ("gzip 4, 64 MiB", "arrays 1 f32 gzip 4096 4096 512 512", 0.4),
     ("shuffle + gzip 4, 64 MiB", "arrays 1 f32 shuffle_gzip 4096 4096 512 512", 0.4),
     ("nbit, 64 MiB", "arrays 2 i32 nbit 4096 4096 512 512", 0.1),
+    ("f32 to i16, 64 MiB", "arrays 1 f32 i16 4096 4096 0 0", 0.8),
+    ("f32 to f64, 64 MiB", "arrays 1 f32 f64 4096 4096 0 0", 0.8),
+    ("f32 to big-endian, 64 MiB", "arrays 1 f32 f32be 4096 4096 0 0", 0.8),
+    ("f32 to i16, chunked 64 MiB", "arrays 1 f32 i16 4096 4096 512 512", 0.8),
+    ("f32 to big-endian, chunked 64 MiB", "arrays 1 f32 f32be 4096 4096 512 512", 0.8),
+    ("2 M records, packed", "records 1 2000000", 0.8),
+    ("slabs of rows, contiguous 64 MiB", "slabs 1 4096 4096 0 0 64 4096 1", 1.0),
+    ("slabs of 256 x 256, contiguous 64 MiB", "slabs 1 4096 4096 0 0 256 256 1", 1.0),
+    ("slabs of 16 x 16, contiguous 4 MiB", "slabs 1 1024 1024 0 0 16 16 1", 1.0),
+    ("every fourth column, contiguous 64 MiB", "slabs 1 4096 4096 0 0 1024 4096 4", 0.5),
+    ("slabs of 300 x 300, chunks of 512 x 512", "slabs 1 3000 3000 512 512 300 300 1", 1.0),
+    ("slabs of 64 rows, chunks of 512 x 512", "slabs 1 4096 4096 512 512 64 4096 1", 1.0),
+    ("every fourth column, chunks of 512 x 512", "slabs 1 4096 4096 512 512 1024 4096 4", 0.5),
     ("10 000 datasets, 2 attributes each, earliest", "objects 0 10000", 0.2),
     ("10 000 datasets, 2 attributes each, v18", "objects 1 10000", 0.2),
     ("10 000 attributes of one group", "attributes 1 10000", 0.2),
@@ -134,6 +149,7 @@ struct Inputs {
     f32: Vec<f32>,
     i32: Vec<i32>,
     texts: Vec<String>,
+    records: Vec<u8>,
 }
 
 impl Inputs {
@@ -151,6 +167,21 @@ impl Inputs {
             self.i32 = (0..count as u64).map(|at| ((at / 7 + noise(at)) % 4096) as i32).collect();
         }
         &self.i32
+    }
+
+    /// As the C program's compiler lays them out.
+    fn records(&mut self, count: u64) -> &[u8] {
+        if self.records.len() as u64 != count * 24 {
+            let record = |at: u64| {
+                let mut record = [0; 24];
+                record[..4].copy_from_slice(&(at as u32).to_le_bytes());
+                record[8..16].copy_from_slice(&(at as f64 * 0.5).to_le_bytes());
+                record[16..18].copy_from_slice(&((at % 100) as u16).to_le_bytes());
+                record
+            };
+            self.records = (0..count).flat_map(record).collect();
+        }
+        &self.records
     }
 
     fn texts(&mut self, count: u64) -> &[String] {
@@ -180,12 +211,16 @@ fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took, u64)> {
         ("arrays", ["f32", ..]) => drop(inputs.f32(usize::try_from(count * numbers[1])?)),
         ("arrays", _) => drop(inputs.i32(usize::try_from(count * numbers[1])?)),
         ("strings", _) => drop(inputs.texts(count)),
+        ("records", _) => drop(inputs.records(count)),
+        ("slabs", _) => drop(inputs.f32(usize::try_from(numbers[4] * numbers[5] / numbers[6])?)),
         _ => {}
     }
     let start = Clock::start();
     let file = options.create(path)?;
     match *kind {
         "arrays" => array(&file, rest, &numbers, inputs)?,
+        "slabs" => slabs(&file, &numbers, inputs)?,
+        "records" => records(&file, count, inputs)?,
         "objects" => objects(&file, count)?,
         "attributes" => attributes(&file, count)?,
         "links" => links(&file, count)?,
@@ -216,7 +251,13 @@ fn array(file: &File, words: &[&str], numbers: &[u64], inputs: &mut Inputs) -> R
         _ => builder,
     };
     if words[0] == "f32" {
-        builder.of::<f32>().create()?.write_raw(inputs.f32(count))?;
+        let builder = match words[1] {
+            "i16" => builder.datatype(Datatype::i16(ByteOrder::LittleEndian)),
+            "f64" => builder.datatype(Datatype::f64(ByteOrder::LittleEndian)),
+            "f32be" => builder.datatype(Datatype::f32(ByteOrder::BigEndian)),
+            _ => builder.of::<f32>(),
+        };
+        builder.create()?.write_raw(inputs.f32(count))?;
         return Ok(());
     }
     let mut datatype = Datatype::i32(ByteOrder::LittleEndian);
@@ -227,6 +268,47 @@ fn array(file: &File, words: &[&str], numbers: &[u64], inputs: &mut Inputs) -> R
     }
     builder.datatype(datatype).create()?.write_raw(inputs.i32(count))?;
     Ok(())
+}
+
+fn slabs(file: &File, numbers: &[u64], inputs: &mut Inputs) -> Result<()> {
+    let &[rows, columns, chunk_rows, chunk_columns, slab_rows, slab_columns, stride] = numbers else {
+        bail!("not seven numbers")
+    };
+    let mut builder = file.new_dataset("x").of::<f32>().shape(&[rows, columns]);
+    if chunk_rows > 0 {
+        builder = builder.chunks(&[chunk_rows, chunk_columns]);
+    }
+    let dataset = builder.create()?;
+    let values = inputs.f32(usize::try_from(slab_rows * slab_columns / stride)?);
+    for row in (0..rows).step_by(usize::try_from(slab_rows)?) {
+        for column in (0..columns).step_by(usize::try_from(slab_columns)?) {
+            let slab = RegularHyperslab {
+                start: [row, column].as_slice().into(),
+                stride: [1, stride].as_slice().into(),
+                count: [slab_rows, slab_columns / stride].as_slice().into(),
+                block: [1, 1].as_slice().into(),
+            };
+            dataset.write_selection(&Selection::Hyperslab(Hyperslab::Regular(slab)), values)?;
+        }
+    }
+    Ok(())
+}
+
+fn records(file: &File, count: u64, inputs: &mut Inputs) -> Result<()> {
+    let types = || {
+        let little = ByteOrder::LittleEndian;
+        [
+            ("number", 0, Datatype::i32(little)),
+            ("value", 8, Datatype::f64(little)),
+            ("kind", 16, Datatype::i16(little)),
+        ]
+    };
+    let member =
+        |(name, offset, datatype): (&str, u32, Datatype)| Member { name: name.into(), offset, datatype };
+    let memory = Datatype::compound(24, types().map(member).to_vec());
+    let stored = Datatype::packed(types().map(|(name, _, datatype)| (name, datatype)));
+    let dataset = file.new_dataset("x").datatype(stored).shape(&[count]).create()?;
+    Ok(dataset.write_bytes(&Selection::All, &memory, inputs.records(count))?)
 }
 
 fn objects(file: &File, count: u64) -> Result<()> {

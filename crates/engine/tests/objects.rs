@@ -16,7 +16,6 @@ use std::sync::Arc;
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::{CharacterSet, Datatype};
 use hyperslab_engine::LibverBounds;
-use hyperslab_engine::index::global_heap::GlobalHeap;
 use hyperslab_engine::object::attribute_edit::{self, NewAttribute};
 use hyperslab_engine::object::committed::commit_datatype;
 use hyperslab_engine::object::container::{Container, FileSettings};
@@ -111,7 +110,7 @@ fn new_container(path: &Path, bounds: LibverBounds) -> Container {
     let store = Store::create(driver, &CreateOptions::default(), write_options(bounds)).unwrap();
     let settings =
         FileSettings { group_leaf_k: 4, group_internal_k: 16, indexed_storage_k: 32, file_space: None };
-    Container { store, shared_messages: None, heap: GlobalHeap::new(), settings }
+    Container::new(store, settings)
 }
 
 /// The same numbers for the same seed.

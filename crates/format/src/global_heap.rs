@@ -24,6 +24,8 @@
 //!
 //! The padding behind the size of lengths (where that is not 8) is not in the specification; files have it.
 
+mod bulk;
+
 use std::ops::Range;
 
 use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, Writer};
@@ -141,6 +143,31 @@ fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObjec
     Ok((objects, position))
 }
 
+/// Writes the header of an object to the beginning of its place.
+fn write_object_header(
+    place: &mut [u8],
+    index: u16,
+    reference_count: u16,
+    length: usize,
+    params: FileParams,
+) -> Result<()> {
+    let length_bytes = (length as u64).to_le_bytes();
+    let (used, above) = length_bytes.split_at(params.length_width().min(length_bytes.len()));
+    if above.iter().any(|byte| *byte != 0) {
+        let (structure, got) = (GlobalHeapCollection::NAME, length.to_string());
+        return Err(FormatError::Encode { structure, field: "object size", got });
+    }
+    let ([low, high], [count, count_high]) = (index.to_le_bytes(), reference_count.to_le_bytes());
+    if let Some((fields, rest)) = place.split_first_chunk_mut::<8>() {
+        *fields = [low, high, count, count_high, 0, 0, 0, 0];
+        if let Some(to) = rest.get_mut(..header_size(params).saturating_sub(8)) {
+            to.fill(0);
+            to.iter_mut().zip(used).for_each(|(to, from)| *to = *from);
+        }
+    }
+    Ok(())
+}
+
 impl GlobalHeapCollection {
     /// Bytes needed by [`stored_size`](Self::stored_size).
     pub fn prefix_size(params: FileParams) -> usize {
@@ -175,6 +202,11 @@ impl GlobalHeapCollection {
         let mut collection = Self { params, bytes: writer.finish()?, objects: Vec::new(), used };
         collection.write_free_space()?;
         Ok(collection)
+    }
+
+    /// Bytes for objects in a collection of `size` bytes.
+    pub fn room(size: usize, params: FileParams) -> usize {
+        size.saturating_sub(header_size(params))
     }
 
     /// Bytes of the smallest collection that can hold one object of `length` bytes.
@@ -249,23 +281,14 @@ impl GlobalHeapCollection {
         let Some(index) = index.filter(|_| need <= self.free_space()) else { return Ok(None) };
         let start = self.used;
         // Nothing is allocated here: a million strings come this way.
-        let (index_bytes, length_bytes) = (index.to_le_bytes(), (data.len() as u64).to_le_bytes());
-        let width = self.params.length_width().min(length_bytes.len());
-        let (length_bytes, above) = length_bytes.split_at(width);
-        if above.iter().any(|byte| *byte != 0) {
-            let got = data.len().to_string();
-            return Err(FormatError::Encode { structure: Self::NAME, field: "object size", got });
-        }
-        let place_in_bytes = self.bytes.get_mut(start..start.saturating_add(need));
-        if let Some((header, contents)) = place_in_bytes.and_then(|bytes| bytes.split_at_mut_checked(prefix))
-            && let Some((contents, padding)) = contents.split_at_mut_checked(data.len())
-        {
-            header.fill(0);
-            let [low, high] = index_bytes;
-            let fields = [low, high, 1, 0, 0, 0, 0, 0].into_iter().chain(length_bytes.iter().copied());
-            header.iter_mut().zip(fields).for_each(|(to, from)| *to = from);
-            contents.copy_from_slice(data);
-            padding.fill(0);
+        if let Some(place) = self.bytes.get_mut(start..start.saturating_add(need)) {
+            write_object_header(place, index, 1, data.len(), self.params)?;
+            if let Some((contents, padding)) =
+                place.get_mut(prefix..).and_then(|to| to.split_at_mut_checked(data.len()))
+            {
+                contents.copy_from_slice(data);
+                padding.fill(0);
+            }
         }
         let data_start = start.saturating_add(prefix);
         let data = data_start..data_start.saturating_add(data.len());

@@ -164,10 +164,19 @@ impl Object {
         what: impl FnOnce() -> String,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut edit = self.file().container.store.edit()?;
+        let mut edit = self.file().container.edit()?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
         self.file().finish(edit)?;
         Ok(outcome)
+    }
+
+    /// Sets an attribute that `make` makes, and writes it later.
+    fn set<'a>(&self, name: &str, set: impl FnOnce(&mut Edit<'_>) -> Result<()> + 'a) -> Result<()> {
+        let mut edit = self.file().container.edit_behind()?;
+        set(&mut edit).map_err(|error| {
+            error.context(format!("cannot set the attribute `{name}` of `{}`", self.name()))
+        })?;
+        self.file().finish(edit)
     }
 
     /// Sets an attribute: makes it, or puts another value, type and shape in place of what it has.
@@ -190,8 +199,7 @@ impl Object {
         dataspace: &Dataspace,
         bytes: &[u8],
     ) -> Result<()> {
-        let what = || format!("cannot set the attribute `{name}` of `{}`", self.name());
-        self.change(what, |edit| {
+        self.set(name, |edit| {
             let attribute = NewAttribute {
                 name: name.as_bytes(),
                 charset: charset(name),
@@ -200,7 +208,7 @@ impl Object {
                 dataspace,
                 data: bytes,
             };
-            self.replace(edit, &attribute)
+            self.file().set_attribute(edit, self.address(), &attribute)
         })
     }
 
@@ -215,12 +223,11 @@ impl Object {
 
     /// Texts become strings of variable length, as h5py has them.
     fn set_texts(&self, name: &str, dataspace: &Dataspace, texts: &[&str]) -> Result<()> {
-        let what = || format!("cannot set the attribute `{name}` of `{}`", self.name());
         let file = self.file();
         let width = file.container.params().size_of_offsets;
         let datatype = Datatype::variable_string(CharacterSet::Utf8, width);
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
-        self.change(what, |edit| {
+        self.set(name, |edit| {
             let data = file.store_texts(edit, &texts)?;
             let attribute = NewAttribute {
                 name: name.as_bytes(),
@@ -230,15 +237,8 @@ impl Object {
                 dataspace,
                 data: &data,
             };
-            self.replace(edit, &attribute)
+            self.file().set_attribute(edit, self.address(), &attribute)
         })
-    }
-
-    /// Sets an attribute; what only the one before it led to leaves the heap.
-    fn replace(&self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>) -> Result<()> {
-        let before = self.file().contents_of_attribute(self.address(), attribute.name)?;
-        attribute_edit::set(&self.file().container, edit, self.address(), attribute)?;
-        self.file().free_contents(edit, before)
     }
 
     /// Sets the comment on the object; an empty one takes it away.
@@ -264,11 +264,7 @@ impl Object {
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none of that name.
     pub fn remove_attr(&self, name: &str) -> Result<()> {
         let what = || format!("cannot remove the attribute `{name}` of `{}`", self.name());
-        self.change(what, |edit| {
-            let before = self.file().contents_of_attribute(self.address(), name.as_bytes())?;
-            attribute_edit::remove(&self.file().container, edit, self.address(), name.as_bytes())?;
-            self.file().free_contents(edit, before)
-        })
+        self.change(what, |edit| self.file().remove_attribute(edit, self.address(), name.as_bytes()))
     }
 
     /// Gives an attribute another name.

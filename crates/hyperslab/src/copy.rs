@@ -44,12 +44,15 @@ impl Group {
         };
         settle()?;
         let first = Arc::as_ptr(from) < Arc::as_ptr(to);
-        let mut reading = (first && !Arc::ptr_eq(from, to)).then(|| from.container.store.reading());
+        let mut reading = None;
+        if first && !Arc::ptr_eq(from, to) {
+            reading = Some(from.container.reading()?);
+        }
         self.change(
             || format!("cannot copy `{}` to `{path}`", source.name()),
             |edit| {
                 if reading.is_none() && !Arc::ptr_eq(from, to) {
-                    reading = Some(from.container.store.reading());
+                    reading = Some(from.container.reading()?);
                 }
                 let (parent, name) = self.parent_of(edit, path)?;
                 self.refuse_taken(parent, name)?;

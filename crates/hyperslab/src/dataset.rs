@@ -18,6 +18,7 @@ mod write;
 mod write_more;
 
 use hyperslab_engine::format::Layout as StoredLayout;
+use hyperslab_engine::object::dataset::DatasetDescription;
 use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
@@ -64,13 +65,23 @@ impl Dataset {
     pub(crate) fn new(object: Object) -> Result<Self> {
         object.expect(ObjectKind::Dataset)?;
         let file = Arc::clone(object.file());
-        let _reading = file.container.store.reading();
+        let _reading = file.container.reading()?;
         let open = OpenDataset::open(&file, &*object.header()?)
             .map_err(|error| error.context(format!("dataset `{}`", object.name())))?;
+        let first = Arc::new(open);
+        let now = Known::new(object.file(), Arc::clone(&first));
+        Ok(Self::with(object, first, now))
+    }
+
+    fn with(object: Object, first: Arc<OpenDataset>, now: Arc<RwLock<Known<OpenDataset>>>) -> Self {
         let conversions = Arc::new(conversion::with_heap(conversion::defaults(), object.file()));
-        let now = Known::new(object.file(), open);
-        let first = Arc::clone(&now.read().value);
-        Ok(Self { first, now, conversions, object })
+        Self { object, first, now, conversions }
+    }
+
+    /// A dataset that was made just now, as `description` says.
+    pub(crate) fn made(object: Object, description: DatasetDescription) -> Result<Self> {
+        let first = Arc::new(OpenDataset::made(object.file(), object.address(), description)?);
+        Ok(Self::with(object, first, Known::nothing()))
     }
 
     /// The dataset as it is now.
@@ -88,7 +99,7 @@ impl Dataset {
         };
         loop {
             file.settle(dataset).map_err(|error| self.context(error))?;
-            let reading = file.container.store.reading();
+            let reading = file.container.reading().map_err(|error| self.context(error))?;
             // Somebody may have written in between.
             if !file.is_ahead(dataset) {
                 let open = Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?));

@@ -3,10 +3,10 @@
 use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
-use hyperslab_engine::Result;
 use hyperslab_engine::object::group;
 use hyperslab_engine::object::link::{Link as EngineLink, LinkTarget as EngineTarget};
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::{Address, Result};
 
 use crate::{CharacterSet, Dataset, NamedDatatype, Object, ObjectKind, ObjectToken};
 
@@ -87,6 +87,11 @@ impl Group {
         Ok(Self { object })
     }
 
+    /// A group in this one that was made just now.
+    pub(crate) fn made_group(&self, address: Address, path: &str) -> Self {
+        Self { object: self.object.made(address, ObjectKind::Group, path) }
+    }
+
     pub(crate) fn file(&self) -> &Arc<OpenFile> {
         self.object.file()
     }
@@ -96,7 +101,7 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn links(&self) -> Result<Vec<Link>> {
-        let _reading = self.file().container.store.reading();
+        let _reading = self.file().container.reading()?;
         let mut links = Vec::new();
         group::for_each(&self.file().container, &*self.object.header()?, &mut |link| {
             links.push(Link::new(link));
@@ -112,7 +117,7 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn link(&self, name: &str) -> Result<Option<Link>> {
-        let _reading = self.file().container.store.reading();
+        let _reading = self.file().container.reading()?;
         let header = self.object.header()?;
         Ok(group::find(&self.file().container, &header, name.as_bytes())?.map(Link::new))
     }
@@ -221,7 +226,7 @@ impl Group {
         for link in self.links()? {
             if let LinkTarget::Hard(token) = link.target {
                 let name = format!("{}/{}", self.name().trim_end_matches('/'), link.name_lossy());
-                let address = hyperslab_engine::Address::new(token.0);
+                let address = Address::new(token.0);
                 members.push(Object::open(Arc::clone(self.file()), address, &name)?);
             }
         }

@@ -17,7 +17,7 @@ use crate::{CharacterSet, Datatype, Group, NamedDatatype, Object};
 /// use hyperslab::{FileOptions, GroupOptions};
 /// let file = FileOptions::new().create_in_memory()?;
 /// let group = file.create_group_with("log", GroupOptions::new().track_order(true))?;
-/// assert!(group.attribute_order().0);
+/// assert!(group.attribute_order()?.0);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
@@ -65,10 +65,56 @@ impl Group {
         what: impl FnOnce() -> String,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut edit = self.file().container.store.edit().map_err(|error| error.context(what_of(self)))?;
+        let mut edit = self.file().container.edit().map_err(|error| error.context(what_of(self)))?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
         self.file().finish(edit)?;
         Ok(outcome)
+    }
+
+    /// Makes something at a path. Groups on the way are made where there are none. `make` gets the address of the last
+    /// one and the name in it, and may leave headers open: they are written later.
+    pub(crate) fn add<T>(
+        &self,
+        what: impl FnOnce() -> String,
+        path: &str,
+        make: impl FnOnce(&mut Edit<'_>, Address, &str) -> Result<T>,
+    ) -> Result<T> {
+        let container = &self.file().container;
+        let mut edit = container.edit_behind().map_err(|error| error.context(what_of(self)))?;
+        let work = || {
+            let (parent, name) = if let Some(name) = self.own_name(path) {
+                (self.address(), name)
+            } else {
+                container.settle(&mut edit)?;
+                self.parent_of(&mut edit, path)?
+            };
+            make(&mut edit, parent, name)
+        };
+        let outcome = work().map_err(|error| error.context(what()))?;
+        self.file().finish(edit)?;
+        Ok(outcome)
+    }
+
+    /// The path, if it is a name in this very group.
+    fn own_name<'p>(&self, path: &'p str) -> Option<&'p str> {
+        (!path.is_empty() && path != "." && !path.contains('/')).then_some(path)
+    }
+
+    /// An error if there is a link of that name, before anything is made for it.
+    pub(crate) fn refuse(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<()> {
+        self.file().container.with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
+    }
+
+    /// Puts a link into a group, to be written later.
+    pub(crate) fn insert(
+        &self,
+        edit: &mut Edit<'_>,
+        group: Address,
+        name: &str,
+        target: EngineTarget,
+    ) -> Result<()> {
+        let link = link_of(name, target);
+        self.file().container.with_links(edit, group, |group, edit| group.insert(edit, &link))
     }
 
     /// The group in which the last name of a path lies, and that name. Groups on the way are made where there are none.
@@ -132,16 +178,14 @@ impl Group {
     /// # Errors
     /// As [`create_group`](Self::create_group).
     pub fn create_group_with(&self, path: &str, options: GroupOptions) -> Result<Self> {
-        self.change(
-            || format!("cannot make the group `{path}`"),
-            |edit| {
-                let (parent, name) = self.parent_of(edit, path)?;
-                self.refuse_taken(parent, name)?;
-                let made = group_edit::create_group(&self.file().container, edit, &options.0)?;
-                insert(self, edit, parent, name, EngineTarget::Hard(made))
-            },
-        )?;
-        self.group(path)
+        let what = || format!("cannot make the group `{path}`");
+        let made = self.add(what, path, |edit, parent, name| {
+            self.refuse(edit, parent, name)?;
+            let made = group_edit::create_group_behind(&self.file().container, edit, &options.0)?;
+            self.insert(edit, parent, name, EngineTarget::Hard(made))?;
+            Ok(made)
+        })?;
+        Ok(self.made_group(made, path))
     }
 
     /// Commits a datatype at `path`, where datasets and attributes may share it.
@@ -210,21 +254,12 @@ impl Group {
             let other = "a hard link leads to an object of the same open file; use an external link";
             return Err(Error::Misuse(other.into()));
         }
-        self.change(
-            || format!("cannot make the link `{path}`"),
-            |edit| {
-                let (parent, name) = self.parent_of(edit, path)?;
-                let container = &self.file().container;
-                group_edit::add_hard_link(
-                    container,
-                    edit,
-                    parent,
-                    name.as_bytes(),
-                    charset(name),
-                    target.address(),
-                )
-            },
-        )
+        let what = || format!("cannot make the link `{path}`");
+        self.add(what, path, |edit, parent, name| {
+            let link = link_of(name, EngineTarget::Hard(target.address()));
+            let container = &self.file().container;
+            group_edit::add_hard_link_behind(container, edit, parent, &link, target.address())
+        })
     }
 
     /// Makes a link to a path in this file, whether there is something or not.
@@ -245,13 +280,8 @@ impl Group {
     }
 
     fn link_to(&self, path: &str, target: EngineTarget) -> Result<()> {
-        self.change(
-            || format!("cannot make the link `{path}`"),
-            |edit| {
-                let (parent, name) = self.parent_of(edit, path)?;
-                insert(self, edit, parent, name, target)
-            },
-        )
+        let what = || format!("cannot make the link `{path}`");
+        self.add(what, path, |edit, parent, name| self.insert(edit, parent, name, target))
     }
 
     /// Takes the link at `path` away. An object that no other link leads to is deleted, with all that only it leads to.
@@ -335,7 +365,9 @@ pub(crate) fn insert(
     name: &str,
     target: EngineTarget,
 ) -> Result<()> {
-    let link =
-        EngineLink { name: name.as_bytes().to_vec(), charset: charset(name), creation_order: None, target };
-    group_edit::insert_link(&group.file().container, edit, parent, &link)
+    group_edit::insert_link(&group.file().container, edit, parent, &link_of(name, target))
+}
+
+fn link_of(name: &str, target: EngineTarget) -> EngineLink {
+    EngineLink { name: name.as_bytes().to_vec(), charset: charset(name), creation_order: None, target }
 }

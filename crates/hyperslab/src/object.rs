@@ -38,20 +38,28 @@ pub struct Object {
     file: Arc<OpenFile>,
     address: Address,
     header: Arc<RwLock<Known<ObjectHeader>>>,
+    /// What it is, which does not change.
+    kind: Option<ObjectKind>,
     name: Arc<str>,
 }
 
 /// What was read of a file that may be changed, and after which change.
 pub(crate) struct Known<T> {
-    pub(crate) generation: u64,
-    pub(crate) value: Arc<T>,
+    generation: u64,
+    /// `None` before it is read for the first time.
+    value: Option<Arc<T>>,
 }
 
 impl<T> Known<T> {
     /// What was read of the file as it is now.
-    pub(crate) fn new(file: &OpenFile, value: T) -> Arc<RwLock<Self>> {
+    pub(crate) fn new(file: &OpenFile, value: Arc<T>) -> Arc<RwLock<Self>> {
         let generation = file.container.store.generation();
-        Arc::new(RwLock::new(Self { generation, value: Arc::new(value) }))
+        Arc::new(RwLock::new(Self { generation, value: Some(value) }))
+    }
+
+    /// Nothing yet.
+    pub(crate) fn nothing() -> Arc<RwLock<Self>> {
+        Arc::new(RwLock::new(Self { generation: 0, value: None }))
     }
 
     /// What is known, or, where the file was changed since, what `read` gives.
@@ -60,41 +68,61 @@ impl<T> Known<T> {
         file: &OpenFile,
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
-        let _reading = file.container.store.reading();
+        let _reading = file.container.reading()?;
         let generation = file.container.store.generation();
         {
             let known = this.read();
-            if known.generation == generation {
-                return Ok(Arc::clone(&known.value));
+            if let Some(value) = &known.value
+                && known.generation == generation
+            {
+                return Ok(Arc::clone(value));
             }
         }
         let value = Arc::new(read()?);
-        *this.write() = Self { generation, value: Arc::clone(&value) };
+        *this.write() = Self { generation, value: Some(Arc::clone(&value)) };
         Ok(value)
     }
 }
 
 impl Object {
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
-        let header = Known::new(&file, ObjectHeader::load(&file.container.store, address)?);
-        Ok(Self { file, address, header, name: name.into() })
+        let reading = file.container.reading()?;
+        let header = ObjectHeader::load(&file.container.store, address)?;
+        drop(reading);
+        Ok(Self::of(file, header, name))
+    }
+
+    fn of(file: Arc<OpenFile>, header: ObjectHeader, name: &str) -> Self {
+        let (address, kind) = (header.address(), ObjectKind::of(&header));
+        let header = Known::new(&file, Arc::new(header));
+        Self { file, address, header, kind, name: name.into() }
+    }
+
+    /// An object of this file that was made just now, at that path from this one.
+    pub(crate) fn made(&self, address: Address, kind: ObjectKind, path: &str) -> Self {
+        let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
+        Self { file, address, header: Known::nothing(), kind: Some(kind), name }
+    }
+
+    /// The name of what is at that path from this object.
+    fn name_of(&self, path: &str) -> String {
+        match path.strip_prefix('/') {
+            Some(absolute) => format!("/{}", absolute.trim_end_matches('/')),
+            None => format!("{}/{}", self.name.trim_end_matches('/'), path.trim_end_matches('/')),
+        }
     }
 
     /// Follows a path from this object, which is a group.
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
-        let _reading = self.file.container.store.reading();
+        let _reading = self.file.container.reading()?;
         let found = path::resolve(&self.file.container, self.address, path.as_bytes());
         match found.map_err(|error| error.context(whole()))? {
             path::Resolved::Object(header) => {
-                let name = match path.strip_prefix('/') {
-                    Some(absolute) => format!("/{}", absolute.trim_end_matches('/')),
-                    None => format!("{}/{}", self.name.trim_end_matches('/'), path.trim_end_matches('/')),
-                };
-                let generation = self.file.container.store.generation();
-                let address = header.address();
-                let header = Arc::new(RwLock::new(Known { generation, value: header }));
-                Ok(Self { file: Arc::clone(&self.file), address, header, name: name.into() })
+                let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
+                let (address, kind) = (header.address(), ObjectKind::of(&header));
+                let header = Known::new(&file, header);
+                Ok(Self { file, address, header, kind, name })
             }
             path::Resolved::External { file, path } => {
                 self.follow_out(&file, &path).map_err(|error| error.context(whole()))
@@ -124,11 +152,6 @@ impl Object {
         Known::get(&self.header, &self.file, load).map_err(|error| error.context(format!("`{}`", self.name)))
     }
 
-    /// The header as it was seen last: what the object is does not change.
-    fn seen(&self) -> Arc<ObjectHeader> {
-        Arc::clone(&self.header.read().value)
-    }
-
     /// Where the header lies.
     pub(crate) fn address(&self) -> Address {
         self.address
@@ -146,7 +169,7 @@ impl Object {
 
     /// What the object is; `None` if its header makes no object that is known.
     pub fn kind(&self) -> Option<ObjectKind> {
-        ObjectKind::of(&self.seen())
+        self.kind
     }
 
     /// The object as a group.
@@ -208,16 +231,19 @@ impl Object {
     }
 
     /// How the object's header is stored.
-    pub fn header_info(&self) -> HeaderInfo {
-        HeaderInfo::of(&self.header().unwrap_or_else(|_| self.seen()))
+    ///
+    /// # Errors
+    /// If the header is damaged.
+    pub fn header_info(&self) -> Result<HeaderInfo> {
+        Ok(HeaderInfo::of(&*self.header()?))
     }
 
     /// Whether the creation order of the attributes is tracked, and whether it is indexed.
     ///
     /// # Errors
     /// If the header is damaged.
-    pub fn attribute_order(&self) -> (bool, bool) {
-        HeaderInfo::attribute_order(&self.seen())
+    pub fn attribute_order(&self) -> Result<(bool, bool)> {
+        Ok(HeaderInfo::attribute_order(&*self.header()?))
     }
 
     /// All attributes, in ascending order of their names' bytes.
@@ -225,7 +251,7 @@ impl Object {
     /// # Errors
     /// If the header or the heap of the attributes is damaged.
     pub fn attributes(&self) -> Result<Vec<Attribute>> {
-        let _reading = self.file.container.store.reading();
+        let _reading = self.file.container.reading()?;
         let mut found = Vec::new();
         let header = self.header()?;
         attribute::for_each(&self.file.container, &header, &mut |attribute| {
@@ -254,7 +280,7 @@ impl Object {
     }
 
     pub(crate) fn attribute_of_bytes(&self, name: &[u8]) -> Result<Attribute> {
-        let _reading = self.file.container.store.reading();
+        let _reading = self.file.container.reading()?;
         let header = self.header()?;
         let found = attribute::find(&self.file.container, &header, name)
             .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;

@@ -83,12 +83,10 @@ fn describe(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry
         Ok(_) => {}
         Err(error) => put(entry, "error", chain(&error)),
     }
-    let header = object.header_info();
-    put(
-        entry,
-        "header",
-        json!({"version": header.version, "nmesgs": header.messages, "nchunks": header.chunks, "flags": header.flags}),
-    );
+    let header = object.header_info().map(|header| {
+        json!({"version": header.version, "nmesgs": header.messages, "nchunks": header.chunks, "flags": header.flags})
+    });
+    put_or(entry, "header", "error", header);
     let described = match kind {
         ObjectKind::Group => group(objects, found, object, entry),
         ObjectKind::Dataset => {
@@ -118,7 +116,7 @@ fn group(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry) -
         None => {}
     }
     let bits = |(tracked, indexed): (bool, bool)| u8::from(tracked) | u8::from(indexed) << 1;
-    put(entry, "attr_order", bits(object.attribute_order()));
+    put(entry, "attr_order", bits(object.attribute_order()?));
     put(entry, "link_order", bits(group.link_order()?));
     let storage = match group.storage()? {
         GroupStorage::SymbolTable => "symbol_table",

@@ -25,6 +25,7 @@ mod float;
 mod kernel;
 mod native;
 mod number;
+mod packed;
 mod rules;
 mod significant;
 mod strided;

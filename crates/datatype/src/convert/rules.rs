@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::kernel::{Copy, Kernel};
 use super::variable::{VariableSink, VariableSource};
 use super::{Conversion, ConvertError, Exceptions, Result, size_of};
-use super::{bitfield, compound, enumeration, native, number, significant, text, variable};
+use super::{bitfield, compound, enumeration, native, number, packed, significant, text, variable};
 use crate::{CharacterSet, Datatype, DatatypeClass};
 
 /// A kernel, or nothing if the rule is not about these types.
@@ -88,6 +88,7 @@ const BUILT_IN: &[BuiltIn] = &[
     equal,
     native::rule,
     significant::rule,
+    packed::rule,
     number::rule,
     bitfield::rule,
     text::rule,

@@ -1,15 +1,22 @@
 //! Elements side by side in C order: how a selection of them is written.
 
-use hyperslab_dataspace::{Axis, Dims, Ordered, Selection, Tiling, strides};
-use rayon::prelude::*;
+use hyperslab_dataspace::{Axis, Dims, Ordered, Piece, Selection, Tiling, strides};
+use smallvec::SmallVec;
 
 use super::linear::block_shape;
-use super::origin::{Origin, Rows};
+use super::origin::Origin;
+use super::staged::{self, Room};
 use super::{byte_count, parallel};
 use crate::error::Result;
 
 /// Bytes that are converted at once.
 const BLOCK: u64 = 1 << 20;
+
+/// Bytes side by side that are written as they lie in the caller's buffer.
+const DIRECT: usize = 16 << 10;
+
+/// Blocks that are listed at once.
+const LISTED: usize = 16 << 10;
 
 /// The elements of a dataset as one row of bytes that can be changed.
 pub(super) trait LinearTarget: Sync {
@@ -30,7 +37,7 @@ pub(super) fn write(
     if dims.contains(&0) {
         return Ok(());
     }
-    if !matches!(selection, Selection::Points(_)) {
+    if !matches!(selection, Selection::Points(_)) && !has_long_runs(dims, selection, from)? {
         let ordered = Ordered::new(selection, dims)?;
         if let Some(axes) = ordered.axes() {
             if axes.iter().any(Axis::is_empty) {
@@ -45,6 +52,12 @@ pub(super) fn write(
     write_runs(target, dims, selection, from)
 }
 
+/// Whether elements go into the file from where they are, many at a time.
+fn has_long_runs(dims: &[u64], selection: &Selection, from: &Origin<'_>) -> Result<bool> {
+    let Some(first) = selection.linear_runs(dims)?.next() else { return Ok(true) };
+    Ok(from.as_stored(0, first.length).is_some_and(|bytes| bytes.len() > DIRECT))
+}
+
 /// A selection cut into blocks.
 struct Blocks<'a> {
     target: &'a dyn LinearTarget,
@@ -53,49 +66,62 @@ struct Blocks<'a> {
     from: &'a Origin<'a>,
 }
 
+/// The selected elements of a block.
+struct Block {
+    pieces: SmallVec<[Piece; 1]>,
+    /// The first of them, counted in the block, and the bytes up to the end of the last one.
+    first: u64,
+    length: usize,
+    /// Where that is among all bytes.
+    offset: u64,
+    /// Other elements lie between them.
+    has_gaps: bool,
+}
+
 impl Blocks<'_> {
     fn write(&self) -> Result<()> {
         let elements = self.tiling.shape().iter().fold(1_u64, |product, size| product.saturating_mul(*size));
         let bytes = elements.saturating_mul(self.from.size() as u64);
-        let blocks = self.tiling.chunk_coordinates();
-        if !parallel::is_worth(bytes) {
-            let mut rows = Rows::default();
-            let mut buffer = Vec::new();
-            return blocks.into_iter().try_for_each(|block| self.write_block(&block, &mut rows, &mut buffer));
+        let mut blocks = self.tiling.chunk_coordinates();
+        loop {
+            let listed: Vec<Dims> = blocks.by_ref().take(LISTED).collect();
+            if listed.is_empty() {
+                return Ok(());
+            }
+            let block = |at: usize| listed.get(at).map_or_else(|| self.block(&[]), |block| self.block(block));
+            let fill = |at: usize, room: &mut Room| self.fill(&block(at)?, room);
+            let write = |at: usize, room: &Room| {
+                let block = block(at)?;
+                self.target.write(block.offset, room.bytes(block.length))
+            };
+            staged::each(listed.len(), parallel::is_worth(bytes), fill, write)?;
         }
-        blocks.into_iter().par_bridge().try_for_each_init(
-            || (Rows::default(), Vec::new()),
-            |(rows, buffer), block| self.write_block(&block, rows, buffer),
-        )
     }
 
-    fn write_block(&self, block: &[u64], rows: &mut Rows, buffer: &mut Vec<u8>) -> Result<()> {
+    fn block(&self, block: &[u64]) -> Result<Block> {
         let size = self.from.size();
         let pieces = self.tiling.pieces(block)?;
-        let Some(first) = pieces.iter().map(|piece| piece.span().0).min() else { return Ok(()) };
+        let first = pieces.iter().map(|piece| piece.span().0).min().unwrap_or(0);
         let end = pieces.iter().map(|piece| piece.span().1).max().unwrap_or(first);
         let places = block.iter().zip(self.tiling.chunk()).zip(&self.strides);
         let before = places.fold(first, |sum, ((at, size), stride)| {
             sum.saturating_add(at.saturating_mul(*size).saturating_mul(*stride))
         });
         let offset = before.saturating_mul(size as u64);
-        if let [piece] = pieces.as_slice()
-            && let Some((_, position, count)) = piece.as_run()
-            && let Some(run) = self.from.as_stored(position, count)
-        {
-            return self.target.write(offset, run);
-        }
         let length = byte_count(end.saturating_sub(first), size, "raw data")?;
-        buffer.clear();
-        buffer.resize(length, 0);
         let selected = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.element_count()));
-        if selected != end.saturating_sub(first) || self.from.is_partial() {
-            self.target.read(offset, buffer)?;
+        Ok(Block { pieces, first, length, offset, has_gaps: selected != end.saturating_sub(first) })
+    }
+
+    fn fill(&self, block: &Block, room: &mut Room) -> Result<()> {
+        let (bytes, rows) = room.of(block.length);
+        if block.has_gaps || self.from.is_partial() {
+            self.target.read(block.offset, bytes)?;
         }
-        for piece in pieces {
-            self.from.put_piece(&piece.from_element(first), buffer, rows)?;
+        for piece in &block.pieces {
+            self.from.put_piece(&piece.clone().from_element(block.first), bytes, rows)?;
         }
-        self.target.write(offset, buffer)
+        Ok(())
     }
 }
 

@@ -19,6 +19,7 @@ mod linear_write;
 mod origin;
 mod parallel;
 mod reference;
+pub(crate) mod staged;
 mod variable;
 pub mod variable_writer;
 pub mod virtual_;

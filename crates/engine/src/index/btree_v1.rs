@@ -45,6 +45,31 @@ pub fn walk(
     Ok(())
 }
 
+/// What is done at each node; `Break` ends the walk.
+pub type AtNode<'a> = dyn FnMut(Address, &BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
+
+/// Visits all nodes from `root` down: each before its children, those in key order.
+pub fn walk_nodes(
+    store: &Store,
+    root: Address,
+    context: &BTreeV1Context,
+    at_node: &mut AtNode<'_>,
+) -> Result<()> {
+    let mut guard = Walk::new(store, BTreeV1Node::NAME);
+    let mut pending = vec![(root, None)];
+    while let Some((address, level)) = pending.pop() {
+        guard.enter(address)?;
+        let node = node_at(store, address, context, level)?;
+        if at_node(address, &node)?.is_break() {
+            return Ok(());
+        }
+        if node.level > 0 {
+            pending.extend(node.children.iter().rev().map(|child| (*child, Some(node.level))));
+        }
+    }
+    Ok(())
+}
+
 /// Goes down from `root` to the one leaf that may hold a key. `compare` says how child `position` of a node
 /// lies to what is looked for: `Equal` for the child whose keys enclose it.
 pub fn descend(

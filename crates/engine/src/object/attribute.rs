@@ -52,7 +52,12 @@ pub struct AttributeValue {
 }
 
 impl Attribute {
-    fn open(container: &Container, body: Bytes, creation_order: Option<u32>, owner: Address) -> Result<Self> {
+    pub(crate) fn open(
+        container: &Container,
+        body: Bytes,
+        creation_order: Option<u32>,
+        owner: Address,
+    ) -> Result<Self> {
         let message = at(AttributeMessage::decode(&body, container.params()), owner)?;
         let name = range_in(&body, message.name);
         Ok(Self { charset: message.charset, creation_order, owner, name, body })

@@ -2,6 +2,7 @@
 
 use hyperslab_format::codec::FileParams;
 
+use super::behind::Behind;
 use crate::index::global_heap::GlobalHeap;
 use crate::index::shared_messages::SharedMessages;
 use crate::store::Store;
@@ -17,6 +18,8 @@ pub struct Container {
     pub heap: GlobalHeap,
     /// Ranks and strategies that hold for the whole file.
     pub settings: FileSettings,
+    /// Changes that wait in memory.
+    pub(super) behind: Behind,
 }
 
 /// What the superblock and its extension say of the whole file.
@@ -33,6 +36,11 @@ pub struct FileSettings {
 }
 
 impl Container {
+    /// A file whose messages are its objects' own.
+    pub fn new(store: Store, settings: FileSettings) -> Self {
+        Self { store, shared_messages: None, heap: GlobalHeap::new(), settings, behind: Behind::default() }
+    }
+
     /// Widths of addresses and lengths.
     pub fn params(&self) -> FileParams {
         self.store.params()

@@ -11,6 +11,7 @@ use hyperslab_format::message::{
     SharedReference,
 };
 
+use super::container::Container;
 use super::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
 use super::delete::add_reference;
 use super::header_edit::{self, HeaderEditor, NewHeader, NewMessage};
@@ -22,11 +23,26 @@ use crate::versions::{LibraryVersion, LibverBounds};
 ///
 /// # Errors
 /// [`Error::Misuse`] if a message does not fit a header; as [`Edit::allocate`].
-pub fn create(
+pub fn create(edit: &mut Edit<'_>, description: &DatasetDescription, header: NewHeader) -> Result<Address> {
+    let mut editor = prepare(edit, description, header)?;
+    editor.save(edit)?;
+    // A committed datatype counts its uses as it counts links.
+    if let Some(datatype) = description.committed {
+        add_reference(edit, datatype)?;
+    }
+    Ok(editor.address())
+}
+
+/// As [`create`], but the header is only allocated: it is there once it is saved. The committed datatype does not count
+/// the use yet.
+///
+/// # Errors
+/// As [`create`].
+pub fn prepare(
     edit: &mut Edit<'_>,
     description: &DatasetDescription,
     mut header: NewHeader,
-) -> Result<Address> {
+) -> Result<HeaderEditor> {
     let bounds = edit.bounds();
     header.push(edit, &dataspace_message(&description.dataspace, bounds), MessageFlags::empty())?;
     push_datatype(edit, &mut header, &description.datatype, description.committed)?;
@@ -41,12 +57,7 @@ pub fn create(
         let files = external_files(edit, &description.external)?;
         header.push(edit, &files, MessageFlags::empty())?;
     }
-    let address = header_edit::create(edit, &header)?;
-    // A committed datatype counts its uses as it counts links.
-    if let Some(datatype) = description.committed {
-        add_reference(edit, datatype)?;
-    }
-    Ok(address)
+    header_edit::prepare(edit, &header)
 }
 
 /// Stores another shape, and where the elements are now.
@@ -54,12 +65,25 @@ pub fn create(
 /// # Errors
 /// If the header is damaged; as [`HeaderEditor::save`].
 pub fn update(
+    container: &Container,
     edit: &mut Edit<'_>,
     dataset: Address,
     dataspace: Option<&Dataspace>,
     layout: Option<&DataLayout>,
 ) -> Result<()> {
+    if let Some(updated) = container.with_open_header(dataset, |header| restate(header, dataspace, layout)) {
+        return updated;
+    }
     let mut header = HeaderEditor::load(edit.store(), dataset)?;
+    restate(&mut header, dataspace, layout)?;
+    header.save(edit)
+}
+
+fn restate(
+    header: &mut HeaderEditor,
+    dataspace: Option<&Dataspace>,
+    layout: Option<&DataLayout>,
+) -> Result<()> {
     if let Some(dataspace) = dataspace {
         let version = header.decode::<DataspaceMessage>()?.map_or(1, |message| message.version);
         header.set(&DataspaceMessage { version, dataspace: dataspace.clone() }, MessageFlags::empty())?;
@@ -67,8 +91,7 @@ pub fn update(
     if let Some(layout) = layout {
         header.set(layout, MessageFlags::empty())?;
     }
-    header.touch(header_edit::now())?;
-    header.save(edit)
+    header.touch(header_edit::now())
 }
 
 /// A dataspace in the version that the bounds ask for.

@@ -30,14 +30,22 @@ pub type RawData<'a> = dyn FnMut(&mut Edit<'_>, &ObjectHeader) -> Result<()> + '
 /// [`Error::Limit`] if the count is full; those of reading and writing the header.
 pub fn add_reference(edit: &mut Edit<'_>, object: Address) -> Result<()> {
     let mut header = HeaderEditor::load(edit.store(), object)?;
+    count_reference(&mut header)?;
+    header.touch(now())?;
+    header.save(edit)
+}
+
+/// Counts one hard link more in an object's header.
+///
+/// # Errors
+/// [`Error::Limit`] if the count is full.
+pub fn count_reference(header: &mut HeaderEditor) -> Result<()> {
     let count = header.reference_count()?.checked_add(1).ok_or_else(|| Error::Limit {
-        what: format!("links to the object at {object}"),
+        what: format!("links to the object at {}", header.address()),
         got: 1 << 32,
         limit: u64::from(u32::MAX),
     })?;
-    header.set_reference_count(count)?;
-    header.touch(now())?;
-    header.save(edit)
+    header.set_reference_count(count)
 }
 
 /// Takes one hard link from an object's count. At none it is deleted: `raw` frees a dataset's raw data, a group's
@@ -172,7 +180,6 @@ mod tests {
     };
 
     use super::*;
-    use crate::index::global_heap::GlobalHeap;
     use crate::object::committed::commit_datatype;
     use crate::object::container::FileSettings;
     use crate::object::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
@@ -216,7 +223,7 @@ mod tests {
                 file_space: None,
             };
             let (store, shared_messages) = (new_file(bounds), None);
-            let container = Container { store, shared_messages, heap: GlobalHeap::new(), settings };
+            let container = Container { shared_messages, ..Container::new(store, settings) };
             let mut edit = container.store.edit().unwrap();
             let datatype = commit_datatype(&mut edit, &Datatype::u8(), NewHeader::default()).unwrap();
             let before = edit.usage();

@@ -15,6 +15,7 @@ use hyperslab_format::message::{
 };
 
 use super::container::Container;
+use super::pending::{Pending, Waiting};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::index::fractal_heap::{FractalHeap, FractalHeapCreation};
@@ -151,6 +152,14 @@ impl DenseKind {
         }
     }
 
+    /// The hash in a record of a name.
+    fn hash_in(self, record: &[u8]) -> Result<u32, FormatError> {
+        match self {
+            Self::Links => LinkNameRecord::hash_in(record),
+            Self::Attributes => AttributeNameRecord::hash_in(record),
+        }
+    }
+
     /// How the creation order of a record lies to `order`.
     fn compare_order(self, record: &[u8], order: u64) -> Result<Ordering, FormatError> {
         match self {
@@ -179,50 +188,63 @@ impl Dense {
         Ok(BTreeV2::edit(edit, self.names)?.header().total_records)
     }
 
-    /// Adds a message under its name; `false`, and nothing is changed, if the name is taken.
-    pub(super) fn insert(
+    /// Adds many messages whose names are free.
+    pub(super) fn insert_all(
         &self,
         container: &Container,
         edit: &mut Edit<'_>,
-        name: &[u8],
-        flags: MessageFlags,
-        order: u64,
-        body: &[u8],
-    ) -> Result<bool> {
-        let stored = FractalHeap::insert(edit, self.heap, body)?;
-        let entry = Entry { id: id_of(&stored), flags, order, hash: checksum(name) };
-        if !self.insert_entry(container, edit, name, &entry)? {
-            FractalHeap::remove(edit, self.heap, &stored)?;
-            return Ok(false);
+        pending: &Pending,
+    ) -> Result<()> {
+        let bodies = (0..pending.entries().len()).map(|number| pending.body(number));
+        let ids = FractalHeap::insert_many(edit, self.heap, bodies)?;
+        let mut entries: Vec<(Entry, usize)> = Vec::with_capacity(ids.len());
+        for (number, (waiting, id)) in pending.entries().iter().zip(&ids).enumerate() {
+            let Waiting { flags, order, hash, .. } = *waiting;
+            entries.push((Entry { id: id_of(id), flags, order, hash }, number));
         }
-        Ok(true)
+        entries.sort_by(|(one, at), (other, behind)| {
+            one.hash.cmp(&other.hash).then_with(|| pending.name(*at).cmp(pending.name(*behind)))
+        });
+        self.insert_names(container, edit, pending, &entries)?;
+        let Some(order) = self.order else { return Ok(()) };
+        entries.sort_by_key(|(entry, _)| entry.order);
+        let mut records = Vec::new();
+        for (entry, _) in &entries {
+            records.extend(self.kind.order_record(entry)?);
+        }
+        BTreeV2::edit(edit, order)?.insert_sorted(edit, &records, &mut |record, number| {
+            self.kind.compare_order(record, entries.get(number).map_or(0, |(entry, _)| entry.order))
+        })
     }
 
-    /// Adds a name for a message that lies in a heap already.
-    fn insert_entry(
+    fn insert_names(
         &self,
         container: &Container,
         edit: &mut Edit<'_>,
-        name: &[u8],
-        entry: &Entry,
-    ) -> Result<bool> {
-        let record = self.kind.name_record(entry)?;
-        let mut names = BTreeV2::edit(edit, self.names)?;
-        let mut compare = ByName::new(self, container, name);
-        let inserted = names.insert(edit, &record, &mut |record| compare.compare(record));
-        if !compare.outcome(inserted)? {
-            return Ok(false);
+        pending: &Pending,
+        entries: &[(Entry, usize)],
+    ) -> Result<()> {
+        let mut records = Vec::new();
+        for (entry, _) in entries {
+            records.extend(self.kind.name_record(entry)?);
         }
-        if let Some(order) = self.order {
-            let record = self.kind.order_record(entry)?;
-            let mut tree = BTreeV2::edit(edit, order)?;
-            let by = entry.order;
-            if !tree.insert(edit, &record, &mut |record| self.kind.compare_order(record, by))? {
-                let expected = "one that no other link or attribute has";
-                return Err(Error::corrupt("version 2 B-tree", "creation order", expected, by).at(order));
-            }
+        let mut failure = None;
+        let inserted =
+            BTreeV2::edit(edit, self.names)?.insert_sorted(edit, &records, &mut |record, number| {
+                let Some((entry, number)) = entries.get(number) else { return Ok(Ordering::Equal) };
+                let hash = self.kind.hash_in(record)?;
+                if hash != entry.hash {
+                    return Ok(hash.cmp(&entry.hash));
+                }
+                let mut compare = ByName::new(self, container, pending.name(*number));
+                let order = compare.compare(record);
+                failure = failure.take().or(compare.failure);
+                order
+            });
+        match (inserted, failure) {
+            (Err(_), Some(failure)) => Err(failure),
+            (inserted, _) => inserted,
         }
-        Ok(true)
     }
 
     /// The entry of that name and its message.
@@ -234,7 +256,7 @@ impl Dense {
     ) -> Result<Option<(Entry, Bytes)>> {
         let names = BTreeV2::edit(edit, self.names)?;
         let mut compare = ByName::new(self, container, name);
-        let found = names.find(edit.store(), &mut |record| compare.compare(record));
+        let found = names.get(edit.store(), &mut |record| compare.compare(record));
         let Some(record) = compare.outcome(found)? else { return Ok(None) };
         let entry = at(self.kind.entry(&record), self.names)?;
         Ok(Some((entry, self.body(container, &entry)?)))
@@ -378,10 +400,7 @@ impl<'a> ByName<'a> {
 
     fn compare(&mut self, record: &[u8]) -> Result<Ordering, FormatError> {
         let kind = self.dense.kind;
-        let hash = match kind {
-            DenseKind::Links => LinkNameRecord::hash_in(record)?,
-            DenseKind::Attributes => AttributeNameRecord::hash_in(record)?,
-        };
+        let hash = kind.hash_in(record)?;
         match hash.cmp(&self.hash) {
             Ordering::Equal => {}
             other => return Ok(other),

@@ -2,6 +2,7 @@
 
 pub mod attribute;
 pub mod attribute_edit;
+mod behind;
 pub mod committed;
 pub mod container;
 pub mod dataset;
@@ -16,5 +17,6 @@ pub mod kind;
 pub mod link;
 pub mod message;
 pub mod path;
+mod pending;
 pub mod remark;
 mod symbol_table;

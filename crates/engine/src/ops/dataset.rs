@@ -44,7 +44,24 @@ impl OpenDataset {
         header: &ObjectHeader,
         nesting: &Nesting<'_>,
     ) -> Result<Self> {
-        let mut description = DatasetDescription::read(&file.container, header)?;
+        let description = DatasetDescription::read(&file.container, header)?;
+        Self::described(file, header.address(), description, nesting)
+    }
+
+    /// As [`open`](Self::open), of a dataset that was made just now, whose header need not be in the file yet.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn made(file: &Arc<OpenFile>, address: Address, description: DatasetDescription) -> Result<Self> {
+        Nesting::outermost(|nesting| Self::described(file, address, description, nesting))
+    }
+
+    fn described(
+        file: &Arc<OpenFile>,
+        address: Address,
+        mut description: DatasetDescription,
+        nesting: &Nesting<'_>,
+    ) -> Result<Self> {
         let virtual_ = Virtual::load(file, &description)?;
         if let (Some(virtual_), Dataspace::Simple(stored)) = (&virtual_, &description.dataspace)
             && virtual_.mappings.iter().any(Mapping::grows)
@@ -54,13 +71,7 @@ impl OpenDataset {
             let max_dims = stored.max_dims.clone();
             description.dataspace = Dataspace::Simple(SimpleExtent { dims, max_dims });
         }
-        Ok(Self {
-            description,
-            address: header.address(),
-            chunked: OnceLock::new(),
-            external: OnceLock::new(),
-            virtual_,
-        })
+        Ok(Self { description, address, chunked: OnceLock::new(), external: OnceLock::new(), virtual_ })
     }
 
     /// Bytes of all elements, as stored.

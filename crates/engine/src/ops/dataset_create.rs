@@ -14,6 +14,7 @@ use crate::data::chunk_index::{self, NewChunks};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
 use crate::object::dataset_edit;
+use crate::object::delete::count_reference;
 use crate::object::header_edit::NewHeader;
 use crate::store::Edit;
 use crate::versions::{LibraryVersion, LibverBounds};
@@ -75,9 +76,7 @@ impl OpenFile {
         let description = new.describe(new.bounds_in(edit))?;
         let early = description.fill.allocation_time == AllocationTime::EARLY;
         let address = dataset_edit::create(edit, &description, new.header.clone())?;
-        if early
-            && !matches!(new.layout, NewLayout::Compact | NewLayout::External(_) | NewLayout::Virtual { .. })
-        {
+        if early && new.has_space() {
             let mut writer = DatasetWriter::new(self, address, description)?;
             writer.allocate(self, edit)?;
             writer.flush(self, edit)?;
@@ -86,7 +85,44 @@ impl OpenFile {
     }
 }
 
+impl OpenFile {
+    /// As [`create_dataset`](Self::create_dataset), but the header stays open, to be written later. Gives what it says,
+    /// too.
+    ///
+    /// # Errors
+    /// As [`create_dataset`](Self::create_dataset).
+    pub fn create_dataset_behind(
+        &self,
+        edit: &mut Edit<'_>,
+        new: &NewDataset,
+    ) -> Result<(Address, DatasetDescription)> {
+        new.check()?;
+        let description = new.describe(new.bounds_in(edit))?;
+        // Its room is sought behind that of the object that is open, which may still grow.
+        self.container.settle_object(edit)?;
+        let header = dataset_edit::prepare(edit, &description, new.header.clone())?;
+        let address = header.address();
+        if let Some(datatype) = description.committed {
+            self.container
+                .with_attributes(edit, datatype, |datatype, _| count_reference(datatype.header()))?;
+        }
+        self.container.keep_open(edit, header)?;
+        let mut writer = DatasetWriter::new(self, address, description.clone())?;
+        if new.has_space() && description.fill.allocation_time == AllocationTime::EARLY {
+            writer.allocate(self, edit)?;
+            writer.flush(self, edit)?;
+        }
+        self.keep_writer(edit, writer)?;
+        Ok((address, description))
+    }
+}
+
 impl NewDataset {
+    /// Whether elements have space of their own in the file.
+    fn has_space(&self) -> bool {
+        matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         let misuse = |what: String| Err(Error::Misuse(what));
         self.dataspace.validate()?;

@@ -62,6 +62,16 @@ impl DatasetWriter {
         Ok(Self { address, description, chunks, layout_changed: false, dataspace_changed: false })
     }
 
+    /// Whether nothing but its header has to be written when it is flushed.
+    pub(super) fn is_small(&self) -> bool {
+        self.chunks.is_none()
+    }
+
+    /// Whether other objects are looked at when it is written.
+    pub(super) fn reads_others(&self) -> bool {
+        matches!(self.description.layout.layout, Layout::Virtual(_))
+    }
+
     /// Where the header lies.
     pub(super) fn address(&self) -> Address {
         self.address
@@ -339,7 +349,7 @@ impl DatasetWriter {
         if self.dataspace_changed || self.layout_changed {
             let dataspace = self.dataspace_changed.then_some(&self.description.dataspace);
             let layout = self.layout_changed.then_some(&self.description.layout);
-            dataset_edit::update(edit, self.address, dataspace, layout)?;
+            dataset_edit::update(&file.container, edit, self.address, dataspace, layout)?;
             (self.dataspace_changed, self.layout_changed) = (false, false);
         }
         Ok(())

@@ -14,7 +14,6 @@ use super::{Writers, members};
 use crate::data::virtual_::VirtualOptions;
 use crate::data::{ReadContext, Resources};
 use crate::error::{Error, Result};
-use crate::index::global_heap::GlobalHeap;
 use crate::index::shared_messages::SharedMessages;
 use crate::object::container::{Container, FileSettings};
 use crate::object::header::ObjectHeader;
@@ -120,7 +119,7 @@ impl OpenFile {
 /// The store with what its superblock says.
 pub(super) fn container(store: Store) -> Container {
     let settings = settings_of(&store.superblock());
-    Container { store, shared_messages: None, heap: GlobalHeap::new(), settings }
+    Container::new(store, settings)
 }
 
 fn settings_of(superblock: &Superblock) -> FileSettings {

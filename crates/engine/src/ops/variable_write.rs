@@ -8,14 +8,18 @@ use hyperslab_datatype::convert::Conversions;
 use hyperslab_datatype::{Datatype, DatatypeClass, ReferenceKind, VariableLengthKind};
 use hyperslab_format::codec::{Address, Reader, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::message::Layout;
 
 use super::{OpenDataset, OpenFile};
+use crate::data::staged;
 use crate::data::variable_writer::VariableWriter;
 use crate::error::{Error, Result};
-use crate::index::global_heap::GlobalHeapWriter;
-use crate::object::attribute;
+use crate::index::global_heap::{Bulk, GlobalHeapWriter};
+use crate::object::attribute::{self, Attribute};
+use crate::object::attribute_edit::{self, NewAttribute};
+use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
-use crate::store::Edit;
+use crate::store::{Edit, Store};
 
 /// Elements that are converted at once.
 const BLOCK: usize = 4096;
@@ -29,14 +33,26 @@ impl OpenFile {
     /// # Errors
     /// [`Error::Misuse`] if a text is too long for the format; as [`Edit::allocate`].
     pub fn store_texts(&self, edit: &mut Edit<'_>, texts: &[&[u8]]) -> Result<Vec<u8>> {
-        let params = edit.params();
-        let ids = self.container.heap.insert_many(edit, texts.iter().copied())?;
+        let (params, heap) = (edit.params(), &self.container.heap);
+        let size = GlobalHeapId::size(params).saturating_add(4);
+        let bulk = heap.place_many(edit, texts)?;
+        let mut elements = vec![0; bulk.len().saturating_mul(size)];
+        let written = bulk.write_elements(&mut elements).and_then(|()| write_bulk(edit.store(), &bulk));
+        let rest = texts.get(bulk.len()..).unwrap_or_default();
+        let ids = match written.and_then(|()| heap.insert_many(edit, rest.iter().copied())) {
+            Ok(ids) => ids,
+            Err(error) => {
+                bulk.free(edit)?;
+                return Err(error);
+            }
+        };
         let mut writer = Writer::new("variable-length element");
-        for (text, id) in texts.iter().zip(ids) {
+        for (text, id) in rest.iter().zip(ids) {
             writer.narrow_u32(text.len(), "length");
             id.write(&mut writer, params);
         }
-        Ok(writer.finish()?)
+        elements.extend(writer.finish()?);
+        Ok(elements)
     }
 
     /// Converts elements of the type `memory` to `stored`, which has parts of variable length, and stores their
@@ -86,7 +102,7 @@ impl OpenFile {
         let open = OpenDataset::open(self, &header)?;
         let datatype = open.description.datatype.clone();
         let mut ids = Vec::new();
-        if leads_to_heap(&datatype) {
+        if leads_to_heap(&datatype) && !is_unwritten(&open.description) {
             let bytes = open.read(self, selection)?;
             for element in bytes.chunks_exact((datatype.size as usize).max(1)) {
                 self.collect(&datatype, element, 0, &mut ids)?;
@@ -95,17 +111,49 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// What an attribute leads to in the global heap; nothing in files where several objects may share an attribute.
+    /// Sets an attribute; what only the one before it led to leaves the heap, but for files where several objects may
+    /// share an attribute.
     ///
     /// # Errors
-    /// If the attribute cannot be read.
-    pub fn contents_of_attribute(&self, object: Address, name: &[u8]) -> Result<Vec<GlobalHeapId>> {
+    /// As [`attribute_edit::set`].
+    pub fn set_attribute(
+        &self,
+        edit: &mut Edit<'_>,
+        object: Address,
+        attribute: &NewAttribute<'_>,
+    ) -> Result<()> {
+        let container = &self.container;
+        let before = container.with_attributes(edit, object, |editor, edit| editor.set(edit, attribute))?;
+        match before {
+            Some(body) => {
+                let before = Attribute::open(container, body, None, object)?;
+                let contents = self.contents_in(&before)?;
+                self.free_contents(edit, contents)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Removes an attribute, with what only it led to.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is none of that name.
+    pub fn remove_attribute(&self, edit: &mut Edit<'_>, object: Address, name: &[u8]) -> Result<()> {
+        let header = ObjectHeader::load(&self.container.store, object)?;
+        let contents = match attribute::find(&self.container, &header, name)? {
+            Some(before) => self.contents_in(&before)?,
+            None => Vec::new(),
+        };
+        attribute_edit::remove(&self.container, edit, object, name)?;
+        self.free_contents(edit, contents)
+    }
+
+    /// What an attribute leads to in the global heap; nothing in files where several objects may share it.
+    fn contents_in(&self, attribute: &Attribute) -> Result<Vec<GlobalHeapId>> {
         let mut ids = Vec::new();
         if self.container.shared_messages.is_some() {
             return Ok(ids);
         }
-        let header = ObjectHeader::load(&self.container.store, object)?;
-        let Some(attribute) = attribute::find(&self.container, &header, name)? else { return Ok(ids) };
         let value = attribute.value(&self.container)?;
         if leads_to_heap(&value.datatype) {
             for element in value.data.chunks_exact((value.datatype.size as usize).max(1)) {
@@ -172,6 +220,29 @@ impl OpenFile {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Writes full collections, which are put together on all threads.
+fn write_bulk(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
+    let stretches = bulk.stretches(staged::STAGE);
+    let fill = |at: usize, room: &mut staged::Room| match stretches.get(at) {
+        Some(stretch) => bulk.fill(stretch, room.take(stretch.length)),
+        None => Ok(()),
+    };
+    let write = |at: usize, room: &staged::Room| match stretches.get(at) {
+        Some(stretch) => store.write_raw(stretch.address, room.bytes(stretch.length)),
+        None => Ok(()),
+    };
+    staged::each(stretches.len(), true, fill, write)
+}
+
+/// Whether nothing of a dataset is stored yet.
+fn is_unwritten(description: &DatasetDescription) -> bool {
+    match &description.layout.layout {
+        Layout::Contiguous(contiguous) => description.external.is_empty() && !contiguous.address.is_defined(),
+        Layout::Chunked(chunked) => !chunked.address.is_defined(),
+        _ => false,
     }
 }
 

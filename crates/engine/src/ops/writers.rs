@@ -32,13 +32,35 @@ impl OpenFile {
         if let Some(writer) = known.get_mut(&dataset) {
             return work(writer, edit);
         }
-        if known.len() >= KEPT {
-            for (_, mut writer) in known.drain() {
-                writer.flush(self, edit)?;
-            }
+        self.make_room(edit, &mut known, dataset)?;
+        if self.container.is_open(dataset) {
+            self.container.settle(edit)?;
         }
         let opened = DatasetWriter::open(self, dataset)?;
         work(known.entry(dataset).or_insert(opened), edit)
+    }
+
+    /// Keeps the writer of a new dataset.
+    pub(super) fn keep_writer(&self, edit: &mut Edit<'_>, writer: DatasetWriter) -> Result<()> {
+        let mut known = self.writers.known.lock();
+        self.make_room(edit, &mut known, writer.address())?;
+        known.insert(writer.address(), writer);
+        Ok(())
+    }
+
+    fn make_room(
+        &self,
+        edit: &mut Edit<'_>,
+        known: &mut HashMap<Address, DatasetWriter>,
+        dataset: Address,
+    ) -> Result<()> {
+        if known.len() < KEPT || known.contains_key(&dataset) {
+            return Ok(());
+        }
+        for (_, mut writer) in known.drain() {
+            writer.flush(self, edit)?;
+        }
+        Ok(())
     }
 
     /// Writes the selected elements of the dataset whose header lies at `dataset`.
@@ -52,7 +74,18 @@ impl OpenFile {
         selection: &Selection,
         from: &Origin<'_>,
     ) -> Result<()> {
-        self.with_writer(edit, dataset, |writer, edit| writer.write(self, edit, selection, from))
+        self.with_writer(edit, dataset, |writer, edit| {
+            if writer.reads_others() {
+                self.container.settle(edit)?;
+            }
+            writer.write(self, edit, selection, from)?;
+            // While its header is open, what it says is changed there at once.
+            if writer.is_small() && self.container.is_open(dataset) {
+                writer.flush(self, edit)
+            } else {
+                Ok(())
+            }
+        })
     }
 
     /// Changes the shape of a dataset.
@@ -141,7 +174,7 @@ impl OpenFile {
         if !self.is_ahead(dataset) {
             return Ok(());
         }
-        let mut edit = self.container.store.edit()?;
+        let mut edit = self.container.edit()?;
         match dataset {
             Some(dataset) => self.flush_dataset(&mut edit, dataset)?,
             None => self.flush_writers(&mut edit)?,
@@ -162,7 +195,7 @@ impl OpenFile {
     /// # Errors
     /// Those of filters and the medium.
     pub fn flush(&self) -> Result<()> {
-        self.flush_in(&mut self.container.store.edit()?)
+        self.flush_in(&mut self.container.edit()?)
     }
 
     /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored.
@@ -170,7 +203,7 @@ impl OpenFile {
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn close(&self) -> Result<()> {
-        let mut edit = self.container.store.edit()?;
+        let mut edit = self.container.edit()?;
         self.flush_writers(&mut edit)?;
         edit.close()
     }
@@ -180,6 +213,7 @@ impl OpenFile {
     }
 
     fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.container.settle(edit)?;
         self.flush_writers(edit)?;
         edit.commit()
     }

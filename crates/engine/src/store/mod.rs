@@ -32,6 +32,7 @@ pub use open::StoreOptions;
 pub use raw_file::RawFile;
 pub(crate) use space::MessagePlace;
 pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
+pub(crate) use unsaved::Spread;
 
 use crate::error::{Error, Result};
 use decoded::Decoded;

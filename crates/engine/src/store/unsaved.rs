@@ -14,7 +14,7 @@ use crate::error::Result;
 /// Changed blocks by their address.
 #[derive(Debug, Default)]
 pub(crate) struct Unsaved {
-    blocks: RwLock<HashMap<Address, Block, BuildHasherDefault<AddressHasher>>>,
+    blocks: RwLock<HashMap<Address, Block, BuildHasherDefault<Spread>>>,
     /// How many there are: readers of files that nobody writes never touch the lock.
     count: AtomicUsize,
     bytes: AtomicUsize,
@@ -23,9 +23,9 @@ pub(crate) struct Unsaved {
 /// Addresses are looked up for every node of a walk, and nobody gains by choosing them so that they meet: at worst
 /// their own file is slow to write. One multiplication spreads them.
 #[derive(Debug, Default)]
-struct AddressHasher(u64);
+pub(crate) struct Spread(u64);
 
-impl Hasher for AddressHasher {
+impl Hasher for Spread {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -2,6 +2,9 @@
 
 use super::{Address, FileParams, FormatError, Result, checksum};
 
+/// Bytes that most structures and messages fit in: room for them is made at once.
+const TYPICAL: usize = 128;
+
 /// Collects the bytes of one structure. A value too wide for its field is remembered and reported by
 /// [`finish`](Self::finish), so that encoders read as straight lines.
 #[derive(Debug)]
@@ -14,7 +17,7 @@ pub struct Writer {
 impl Writer {
     /// A writer of the structure of that name.
     pub fn new(structure: &'static str) -> Self {
-        Self { structure, bytes: Vec::new(), error: None }
+        Self { structure, bytes: Vec::with_capacity(TYPICAL), error: None }
     }
 
     /// As [`new`](Self::new), of a structure that is about so long.
@@ -65,6 +68,9 @@ impl Writer {
 
     /// Writes `value` as a little-endian integer of `width` bytes.
     pub fn uint(&mut self, width: usize, value: u64, field: &'static str) {
+        if width == 8 {
+            return self.u64(value);
+        }
         let bits = u32::try_from(width.min(8)).unwrap_or(8) * 8;
         if bits < 64 && value >> bits != 0 {
             self.fail(field, value);

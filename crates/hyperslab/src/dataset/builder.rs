@@ -10,10 +10,9 @@ use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, FilterSpec, Pipelin
 
 use super::data::ArrayData;
 use crate::datatype::convert::Conversions;
-use crate::group_edit::insert;
 use crate::{
     AllocationTime, CharacterSet, Dataset, Dataspace, Datatype, FillTime, Group, H5Type, NamedDatatype,
-    VirtualMapping,
+    ObjectKind, VirtualMapping,
 };
 
 /// Bytes that a chunk of one's own choice has about.
@@ -303,16 +302,20 @@ impl DatasetBuilder {
             _ => Vec::new(),
         };
         let mut new = self.describe().map_err(|error| error.context(what()))?;
-        group.change(what, |edit| {
-            let (parent, name) = group.parent_of(edit, &path)?;
-            group.refuse_taken(parent, name)?;
+        let is_virtual = matches!(new.layout, NewLayout::Virtual { .. });
+        let (address, description) = group.add(what, &path, |edit, parent, name| {
+            group.refuse(edit, parent, name)?;
             if let NewLayout::Virtual { heap, index } = &mut new.layout {
                 (*heap, *index) = group.file().store_mappings(edit, mappings)?;
             }
-            let address = group.file().create_dataset(edit, &new)?;
-            insert(&group, edit, parent, name, EngineTarget::Hard(address))
+            let made = group.file().create_dataset_behind(edit, &new)?;
+            group.insert(edit, parent, name, EngineTarget::Hard(made.0))?;
+            Ok(made)
         })?;
-        group.dataset(&path)
+        if is_virtual {
+            return group.dataset(&path);
+        }
+        Dataset::made(group.made(address, ObjectKind::Dataset, &path), description)
     }
 
     /// Makes the dataset and writes all of it. Type and shape are those of the array unless they were given.

@@ -233,6 +233,7 @@ impl Dataset {
         let selection = self.without_overlaps(selection)?;
         let (file, address) = (self.object.file(), self.object.address());
         self.change(|edit| {
+            file.container.settle(edit)?;
             file.flush_dataset(edit, address)?;
             let before = file.contents_of(address, &selection)?;
             let elements = store(edit)?;

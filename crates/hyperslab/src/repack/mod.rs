@@ -159,8 +159,8 @@ impl<'a> Repack<'a> {
         let guide = Guide::new(&self.layouts, &self.filters, from, to, self.progress.as_deref());
         let options = CopyOptions { expand_references: true, ..CopyOptions::default() };
         {
-            let _reading = from.container.store.reading();
-            let mut edit = to.container.store.edit()?;
+            let _reading = from.container.reading()?;
+            let mut edit = to.container.edit()?;
             let block = from.container.store.user_block()?;
             let room = usize::try_from(to.container.store.base()).unwrap_or(usize::MAX);
             edit.write_user_block(block.get(..room.min(block.len())).unwrap_or_default())?;

@@ -128,6 +128,29 @@ proptest! {
 
 proptest! {
     #[test]
+    fn machine_numbers_become_some_bits_of_words(
+        (source, from) in prop_oneof![machine_integer(), word()],
+        (destination, to) in word(),
+        bytes in prop::collection::vec(prop_oneof![4 => Just(0_u8), 1 => Just(0xff), 1 => any::<u8>()], 8 * 1100),
+        doubles in prop::collection::vec(-300.0_f64..300.0, 1100),
+    ) {
+        prop_assume!(source != destination);
+        let size = usize::try_from(source.size).unwrap();
+        let bytes = &bytes[..1100 * size];
+        let destination_size = usize::try_from(destination.size).unwrap();
+        let wanted: Vec<u8> =
+            bytes.chunks(size).flat_map(|element| write(&to, destination_size, read(&from, element), 0)).collect();
+        prop_assert_eq!(convert(&source, &destination, bytes), wanted);
+        #[expect(clippy::cast_possible_truncation, reason = "cut towards zero, as conversions do")]
+        let wanted: Vec<u8> =
+            doubles.iter().flat_map(|double| write(&to, destination_size, *double as i128, 0)).collect();
+        let bytes: Vec<u8> = doubles.iter().flat_map(|double| double.to_le_bytes()).collect();
+        prop_assert_eq!(convert(&Datatype::f64(LE), &destination, &bytes), wanted);
+    }
+}
+
+proptest! {
+    #[test]
     fn some_bits_of_words_become_machine_numbers(
         (source, from) in word(),
         (destination, to) in machine_integer(),

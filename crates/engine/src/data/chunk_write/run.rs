@@ -55,6 +55,7 @@ impl ChunkWriter {
     /// Whether a whole chunk, of which nothing waits yet, can wait behind those that do.
     fn may_wait(&self, scaled: &[u64]) -> bool {
         self.source.pipeline.is_empty()
+            && self.pending.bytes() == 0
             && self.source.chunk_bytes <= self.pending_limit.min(LONGEST)
             && self.run.chunks.last().is_none_or(|(last, _)| **last < *scaled)
     }

@@ -7,14 +7,12 @@ use rayon::prelude::*;
 use super::super::chunk_index::ChunkLocation;
 use super::super::linear_write::LinearTarget;
 use super::super::origin::{Origin, Rows};
+use super::super::staged::{self, Room, STAGE};
 use super::super::{ChunkedSource, parallel};
 use super::Writing;
 use super::selected::Selected;
 use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
-
-/// Bytes of chunks that are put together before they are written.
-const STAGED: usize = 4 << 20;
 
 /// Stores chunks that passed no filter and are not in the file yet.
 pub(super) fn new_plain(
@@ -34,60 +32,95 @@ pub(super) fn new_plain(
         (scaled.clone(), ChunkLocation { address: *address, size: size as u64, filter_mask: 0 })
     };
     let places: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(&blocks).map(locate).collect();
-    let per_stage = (STAGED / size.max(1)).max(1);
-    let stage = |buffer: &mut (Vec<u8>, Rows), places: &[(Dims, ChunkLocation)]| {
-        write_stage(source, store, selected, places, from, buffer)
-    };
-    if parallel::is_worth((size as u64).saturating_mul(chunks.len() as u64)) {
-        places.par_chunks(per_stage).try_for_each_init(Default::default, stage)?;
-    } else {
-        let mut buffer = Default::default();
-        places.chunks(per_stage).try_for_each(|places| stage(&mut buffer, places))?;
+    let written = directly(source, store, selected, &places, from)?;
+    let places_left = places.get(written..).unwrap_or_default();
+    if !places_left.is_empty() {
+        let per_stage = (STAGE / size.max(1)).max(1);
+        let stages: Vec<&[(Dims, ChunkLocation)]> = places_left.chunks(per_stage).collect();
+        let stage = |at: usize| stages.get(at).copied().unwrap_or_default();
+        let parallel = parallel::is_worth((size as u64).saturating_mul(places_left.len() as u64));
+        let fill = |at: usize, room: &mut Room| fill_stage(source, selected, stage(at), from, room);
+        let write = |at: usize, room: &Room| {
+            let mut rest = stage(at);
+            let mut bytes = room.bytes(size.saturating_mul(rest.len()));
+            while let Some((_, start)) = rest.first() {
+                let count = side_by_side(rest);
+                let (now, behind) = bytes.split_at_checked(count.saturating_mul(size)).unwrap_or_default();
+                store.write_raw(start.address, now)?;
+                (rest, bytes) = (rest.get(count..).unwrap_or_default(), behind);
+            }
+            Ok(())
+        };
+        staged::each(stages.len(), parallel, fill, write)?;
     }
     writing.table.insert(writing.edit, &places)
 }
 
-/// Puts chunks together and writes those that lie side by side in one go.
-fn write_stage(
+/// Puts chunks together.
+fn fill_stage(
+    source: &ChunkedSource,
+    selected: &Selected<'_>,
+    places: &[(Dims, ChunkLocation)],
+    from: &Origin<'_>,
+    room: &mut Room,
+) -> Result<()> {
+    let size = source.chunk_bytes;
+    let (bytes, rows) = room.of(size.saturating_mul(places.len()));
+    for ((scaled, _), chunk) in places.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
+        if !selected.covers(scaled) || from.is_partial() || source.grid.is_edge(scaled)? {
+            source.fill.write(chunk);
+        }
+        selected.put(source, scaled, from, chunk, rows)?;
+    }
+    Ok(())
+}
+
+/// How many of the chunks from the first one on lie side by side in the file.
+fn side_by_side(places: &[(Dims, ChunkLocation)]) -> usize {
+    let next = |place: &ChunkLocation| place.address.raw().checked_add(place.size);
+    let pairs = places.iter().zip(places.iter().skip(1));
+    pairs
+        .take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw()))
+        .count()
+        .saturating_add(1)
+}
+
+/// Writes chunks that lie in the caller's buffer as they shall be stored, those that are neighbours in both with one
+/// call, up to the first one that does not. Returns how many there were.
+fn directly(
     source: &ChunkedSource,
     store: &Store,
     selected: &Selected<'_>,
     places: &[(Dims, ChunkLocation)],
     from: &Origin<'_>,
-    (buffer, rows): &mut (Vec<u8>, Rows),
-) -> Result<()> {
-    if let [(scaled, place)] = places
-        && let Some(bytes) = as_it_is(source, selected, scaled, from)?
-    {
-        return store.write_raw(place.address, bytes);
-    }
-    let size = source.chunk_bytes;
-    buffer.clear();
-    buffer.resize(size.saturating_mul(places.len()), 0);
-    for ((scaled, _), chunk) in places.iter().zip(buffer.chunks_exact_mut(size.max(1))) {
-        let whole = selected.covers(scaled) && !source.grid.is_edge(scaled)?;
-        if !whole && !source.fill.is_zero() {
-            source.fill.write(chunk);
-        }
-        selected.put(source, scaled, from, chunk, rows)?;
-    }
-    let mut first = 0;
-    while let Some((_, start)) = places.get(first) {
+) -> Result<usize> {
+    let mut at = 0_usize;
+    while let Some(rest) = places.get(at..).filter(|rest| !rest.is_empty()) {
+        let (Some((scaled, place)), all) = (rest.first(), side_by_side(rest)) else { break };
+        let Some((position, elements)) = run_of(source, selected, scaled)? else { return Ok(at) };
         let mut count = 1_usize;
-        while let Some((_, next)) = places.get(first.saturating_add(count)) {
-            let expected = start.address.raw().checked_add((count as u64).saturating_mul(size as u64));
-            if expected != Some(next.address.raw()) {
+        while let Some((scaled, _)) = rest.get(count).filter(|_| count < all) {
+            let behind = position.saturating_add(elements.saturating_mul(count as u64));
+            if run_of(source, selected, scaled)? != Some((behind, elements)) {
                 break;
             }
             count = count.saturating_add(1);
         }
-        let bytes = buffer
-            .get(first.saturating_mul(size)..)
-            .and_then(|bytes| bytes.get(..count.saturating_mul(size)));
-        store.write_raw(start.address, bytes.unwrap_or_default())?;
-        first = first.saturating_add(count);
+        let elements = elements.saturating_mul(count as u64);
+        let Some(bytes) = from.as_stored(position, elements) else { return Ok(at) };
+        store.write_raw(place.address, bytes)?;
+        at = at.saturating_add(count);
     }
-    Ok(())
+    Ok(at)
+}
+
+/// The position of the first of a chunk's elements and their number, if they stand side by side and all are replaced.
+fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Result<Option<(u64, u64)>> {
+    let Some(tiling) = selected.tiling() else { return Ok(None) };
+    let pieces = tiling.pieces(scaled)?;
+    let [piece] = pieces.as_slice() else { return Ok(None) };
+    let Some((0, position, count)) = piece.as_run() else { return Ok(None) };
+    Ok((count == source.grid.elements_per_chunk()?).then_some((position, count)))
 }
 
 /// The bytes of a chunk, if they lie in the caller's buffer as they shall be stored.
@@ -97,11 +130,8 @@ fn as_it_is<'a>(
     scaled: &Dims,
     from: &Origin<'a>,
 ) -> Result<Option<&'a [u8]>> {
-    let Some(tiling) = selected.tiling() else { return Ok(None) };
-    let pieces = tiling.pieces(scaled)?;
-    let [piece] = pieces.as_slice() else { return Ok(None) };
-    let Some((0, position, count)) = piece.as_run() else { return Ok(None) };
-    Ok(from.as_stored(position, count).filter(|bytes| bytes.len() == source.chunk_bytes))
+    let run = run_of(source, selected, scaled)?;
+    Ok(run.and_then(|(position, count)| from.as_stored(position, count)))
 }
 
 /// Changes chunks in place that passed no filter.

@@ -7,6 +7,7 @@ mod append;
 mod balance;
 mod delete;
 mod edit;
+mod insert_sorted;
 mod node;
 #[cfg(test)]
 mod tests;

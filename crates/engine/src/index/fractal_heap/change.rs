@@ -34,19 +34,30 @@ impl FractalHeap {
     /// [`Error::Misuse`] for an object without bytes, [`Error::Limit`] if the heap is full, [`Error::Corrupt`] and
     /// [`Error::Io`] of what has to be read.
     pub fn insert(edit: &mut Edit<'_>, address: Address, bytes: &[u8]) -> Result<Vec<u8>> {
-        if bytes.is_empty() {
-            return Err(Error::Misuse("an object of a fractal heap has one byte at least".into()));
-        }
+        change(edit, address, |change| change.insert(bytes))
+    }
+
+    /// Adds objects in their order and gives their IDs.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert); those before the one that fails are in the heap.
+    pub fn insert_many<'b>(
+        edit: &mut Edit<'_>,
+        address: Address,
+        objects: impl Iterator<Item = &'b [u8]>,
+    ) -> Result<Vec<Vec<u8>>> {
         change(edit, address, |change| {
-            let length = bytes.len() as u64;
-            let managed = change.heap.shape.largest_room().min(change.heap.header.max_managed_size.into());
-            if length > managed {
-                change.insert_huge(bytes)
-            } else if bytes.len() <= change.heap.ids.max_tiny_size() {
-                change.insert_tiny(bytes)
-            } else {
-                change.insert_managed(bytes)
+            let mut objects = objects.peekable();
+            let mut ids = Vec::new();
+            while let Some(object) = objects.peek() {
+                if change.is_managed(object) {
+                    change.insert_run(&mut objects, &mut ids)?;
+                } else {
+                    ids.push(change.insert(object)?);
+                    objects.next();
+                }
             }
+            Ok(ids)
         })
     }
 
@@ -96,6 +107,25 @@ impl FractalHeap {
 }
 
 impl Change<'_, '_> {
+    fn insert(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
+        if bytes.is_empty() {
+            return Err(Error::Misuse("an object of a fractal heap has one byte at least".into()));
+        }
+        if self.is_managed(bytes) {
+            self.insert_managed(bytes)
+        } else if bytes.len() <= self.heap.ids.max_tiny_size() {
+            self.insert_tiny(bytes)
+        } else {
+            self.insert_huge(bytes)
+        }
+    }
+
+    /// Whether an object belongs into a direct block: it is too long for an ID, and not too long for a block.
+    pub(super) fn is_managed(&self, bytes: &[u8]) -> bool {
+        let most = self.heap.shape.largest_room().min(self.heap.header.max_managed_size.into());
+        bytes.len() > self.heap.ids.max_tiny_size() && bytes.len() as u64 <= most
+    }
+
     fn insert_tiny(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let id = self.heap.encode_id(&HeapId::Tiny { data: bytes.to_vec() })?;
         let header = &mut self.heap.header;

@@ -1,5 +1,7 @@
 //! Objects in the direct blocks of a heap: where they go, how the heap grows for them and shrinks after them.
 
+use std::iter::Peekable;
+
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::fractal_heap::{
     FractalHeapDirectBlock, FractalHeapHeader, FractalHeapIndirectBlock, FractalHeapIndirectContext, HeapId,
@@ -96,33 +98,51 @@ impl FractalHeap {
 impl Change<'_, '_> {
     /// Puts an object into a direct block.
     pub(super) fn insert_managed(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
-        let length = bytes.len() as u64;
-        let (offset, size) = match self.free.fitting_single(length) {
+        let mut ids = Vec::with_capacity(1);
+        self.insert_run(&mut std::iter::once(bytes).peekable(), &mut ids)?;
+        Ok(ids.pop().unwrap_or_default())
+    }
+
+    /// Puts an object into a free section of a direct block, and behind it as many of those that follow as fit there
+    /// and belong into such a block.
+    pub(super) fn insert_run<'b>(
+        &mut self,
+        objects: &mut Peekable<impl Iterator<Item = &'b [u8]>>,
+        ids: &mut Vec<Vec<u8>>,
+    ) -> Result<()> {
+        let Some(first) = objects.peek() else { return Ok(()) };
+        let length = first.len() as u64;
+        let (start, size) = match self.free.fitting_single(length) {
             Some(found) => found,
             None => self.new_block_for(length)?,
         };
-        let path = self.heap.path(self.edit.store(), offset)?;
+        let path = self.heap.path(self.edit.store(), start)?;
         let inside = path.block.as_ref().filter(|block| {
             let first = block.offset.saturating_add(self.heap.shape.prefix);
             let end = block.offset.saturating_add(block.size);
-            offset >= first && offset.checked_add(size).is_some_and(|section_end| section_end <= end)
+            start >= first && start.checked_add(size).is_some_and(|section_end| section_end <= end)
         });
         let Some(block) = inside else {
-            return Err(Error::corrupt(
-                "free-space section list",
-                "section",
-                "one in a direct block",
-                offset,
-            )
-            .at(self.heap.header.free_space_manager));
+            let expected = "one in a direct block";
+            return Err(Error::corrupt("free-space section list", "section", expected, start)
+                .at(self.heap.header.free_space_manager));
         };
-        self.write_object(&path, block, offset, bytes)?;
-        self.free.remove_single(offset);
-        self.free.add_single(offset.saturating_add(length), size.saturating_sub(length));
+        let (mut run, mut count) = (Vec::new(), 0_u64);
+        let fits = |run: &Vec<u8>, object: &[u8]| run.len().saturating_add(object.len()) as u64 <= size;
+        while let Some(object) = objects.next_if(|object| fits(&run, object) && self.is_managed(object)) {
+            let (offset, length) = (start.saturating_add(run.len() as u64), object.len() as u64);
+            ids.push(self.heap.encode_id(&HeapId::Managed { offset, length })?);
+            run.extend_from_slice(object);
+            count = count.saturating_add(1);
+        }
+        self.write_object(&path, block, start, &run)?;
+        let taken = run.len() as u64;
+        self.free.remove_single(start);
+        self.free.add_single(start.saturating_add(taken), size.saturating_sub(taken));
         let header = &mut self.heap.header;
-        header.free_space = header.free_space.saturating_sub(length);
-        header.managed_objects = header.managed_objects.saturating_add(1);
-        self.heap.encode_id(&HeapId::Managed { offset, length })
+        header.free_space = header.free_space.saturating_sub(taken);
+        header.managed_objects = header.managed_objects.saturating_add(count);
+        Ok(())
     }
 
     /// Writes other bytes of the same number over an object.

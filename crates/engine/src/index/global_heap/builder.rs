@@ -6,7 +6,7 @@ use hyperslab_format::global_heap::{GLOBAL_HEAP_MIN_SIZE, GlobalHeapCollection, 
 use crate::error::Result;
 
 /// The largest collection that is made for more than one object, as in libhdf5.
-const LARGEST: usize = 64 << 10;
+pub(super) const LARGEST: usize = 64 << 10;
 
 /// The size of the next collection where that many bytes went into others before: small heaps stay small, large
 /// ones have few collections.
@@ -28,11 +28,25 @@ pub(super) struct Builder {
     pub(super) wanted: u64,
     pub(super) full: Vec<(Address, GlobalHeapCollection)>,
     pub(super) current: Option<(Address, GlobalHeapCollection)>,
+    /// A collection that was there before.
+    old: Option<Address>,
 }
 
 impl Builder {
     pub(super) fn new(params: FileParams, written: u64) -> Self {
-        Self { params, start: 0, end: 0, written, wanted: 0, full: Vec::new(), current: None }
+        Self { params, start: 0, end: 0, written, wanted: 0, full: Vec::new(), current: None, old: None }
+    }
+
+    /// Goes on with a collection that is there.
+    pub(super) fn with(mut self, address: Address, collection: GlobalHeapCollection) -> Self {
+        self.old = Some(address);
+        self.current = Some((address, collection));
+        self
+    }
+
+    /// Whether the collection at `address` is one that was made here.
+    pub(super) fn is_new(&self, address: Address) -> bool {
+        self.old != Some(address)
     }
 
     /// Puts an object into the current collection, or into a new one. `None` if nothing is set aside for that.

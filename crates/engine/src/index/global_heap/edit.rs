@@ -7,7 +7,7 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapContext, GlobalHeapId};
 
 use super::GlobalHeap;
-use super::builder::{Builder, next_size};
+use super::builder::{Builder, LARGEST, next_size};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
@@ -115,7 +115,7 @@ impl GlobalHeap {
     fn builder(&self, edit: &mut Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made);
         if let Some(address) = self.roomiest() {
-            builder.current = Some((address, self.take(edit, address)?));
+            builder = builder.with(address, self.take(edit, address)?);
         }
         Ok(builder)
     }
@@ -125,7 +125,7 @@ impl GlobalHeap {
         let mut builder = Builder::new(edit.params(), self.open.lock().made);
         if let Some(address) = self.roomiest() {
             let collection = self.collection(edit.store(), address)?;
-            builder.current = Some((address, GlobalHeapCollection::clone(&collection)));
+            builder = builder.with(address, GlobalHeapCollection::clone(&collection));
         }
         Ok(builder)
     }
@@ -140,6 +140,21 @@ impl GlobalHeap {
             self.put(edit, address, collection);
         }
         self.open.lock().made = builder.written;
+    }
+
+    /// Puts the full collections of a builder into the file: those that were not there before as bytes, which wait for
+    /// no commit.
+    pub(super) fn put_full(&self, edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
+        for (address, collection) in std::mem::take(&mut builder.full) {
+            if collection.len() < LARGEST || !builder.is_new(address) {
+                self.put(edit, address, collection);
+                continue;
+            }
+            self.collections.remove(&address);
+            self.open.lock().note(address, collection.free_space());
+            edit.store().write_raw(address, collection.bytes())?;
+        }
+        Ok(())
     }
 
     /// Removes an object. With the last one its collection goes.

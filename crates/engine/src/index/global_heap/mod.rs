@@ -1,6 +1,7 @@
 //! Variable-length data and references, by their IDs in global heap collections.
 
 mod builder;
+mod bulk;
 mod edit;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+pub use bulk::{Bulk, Stretch};
 pub use writer::GlobalHeapWriter;
 
 use self::edit::Open;

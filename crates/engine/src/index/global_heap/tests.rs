@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use hyperslab_format::codec::Reader;
 use proptest::prelude::*;
 
 use super::*;
@@ -193,7 +194,7 @@ fn collections_of_libhdf5_are_filled_and_emptied() {
     for number in 0..500_u64 {
         let place = Address::new(offset + 16 * number);
         let element = store.read_raw_vec(place, 16).unwrap();
-        let mut reader = hyperslab_format::codec::Reader::new("test", &element[4..]);
+        let mut reader = Reader::new("test", &element[4..]);
         let id = GlobalHeapId::read(&mut reader, store.params()).unwrap();
         let text = format!("other {number}").repeat(usize::try_from(number % 11).unwrap());
         let id = heap.overwrite(&mut edit, id, text.as_bytes()).unwrap();
@@ -208,4 +209,36 @@ fn collections_of_libhdf5_are_filled_and_emptied() {
     std::fs::write(&path, bytes).unwrap();
     assert_eq!(ask("change").trim(), "good");
     std::fs::remove_file(path).unwrap();
+}
+
+proptest! {
+    #[test]
+    fn many_objects_fill_collections(lengths in prop::collection::vec(prop_oneof![8 => 0..2000_usize, 1 => 0..100_000_usize], 0..200)) {
+        let (store, reopen) = new_file_to_reopen(LibverBounds::DEFAULT);
+        let (heap, mut edit) = (GlobalHeap::new(), store.edit().unwrap());
+        let objects: Vec<Vec<u8>> =
+            lengths.iter().enumerate().map(|(at, length)| vec![u8::try_from(at % 251).unwrap(); *length]).collect();
+        let views: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+        let bulk = heap.place_many(&mut edit, &views).unwrap();
+        let mut elements = vec![0; bulk.len() * 16];
+        bulk.write_elements(&mut elements).unwrap();
+        for stretch in bulk.stretches(100_000) {
+            let mut bytes = vec![0xee; stretch.length];
+            bulk.fill(&stretch, &mut bytes).unwrap();
+            store.write_raw(stretch.address, &bytes).unwrap();
+        }
+        // What is left over fills less than a collection, or all together is little.
+        let left: usize = views[bulk.len()..].iter().map(|object| object.len().next_multiple_of(8) + 16).sum();
+        prop_assert!(left < 64 << 10 || bulk.is_empty() && left < 5 * (264 << 10));
+        let later = heap.insert(&mut edit, b"later").unwrap();
+        edit.commit().unwrap();
+        let (store, heap) = (reopen(), GlobalHeap::new());
+        for (element, object) in elements.chunks_exact(16).zip(&views) {
+            let mut reader = Reader::new("element", element);
+            prop_assert_eq!(reader.u32("length").unwrap() as usize, object.len());
+            let id = GlobalHeapId::read(&mut reader, store.params()).unwrap();
+            prop_assert!(heap.get(&store, id).unwrap().bytes() == *object);
+        }
+        prop_assert!(heap.get(&store, later).unwrap().bytes() == b"later");
+    }
 }

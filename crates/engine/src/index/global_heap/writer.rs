@@ -65,8 +65,7 @@ impl GlobalHeapWriter {
             let mut builder = self.builder.lock();
             let wanted = std::mem::take(&mut builder.wanted);
             if result.is_ok() && wanted == 0 {
-                let full = std::mem::take(&mut builder.full);
-                full.into_iter().for_each(|(address, collection)| heap.put(edit, address, collection));
+                heap.put_full(edit, &mut builder)?;
                 return result;
             }
             let asked = before.end.saturating_sub(before.start);

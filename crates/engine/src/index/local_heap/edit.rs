@@ -52,27 +52,35 @@ impl LocalHeap {
     /// [`Error::Misuse`] if there is a zero byte in it, [`Error::Limit`] if the heap becomes too large,
     /// [`Error::Corrupt`] and [`Error::Io`] of what has to be read.
     pub fn insert(edit: &mut Edit<'_>, address: Address, name: &[u8]) -> Result<u64> {
-        if name.contains(&0) {
+        let offsets = Self::insert_many(edit, address, &[name])?;
+        Ok(offsets.first().copied().unwrap_or(0))
+    }
+
+    /// Adds names in their order and gives their offsets.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_many(edit: &mut Edit<'_>, address: Address, names: &[&[u8]]) -> Result<Vec<u64>> {
+        if names.iter().any(|name| name.contains(&0)) {
             return Err(Error::Misuse("a name in a local heap has no zero byte".into()));
         }
-        let length = taken(name);
         change(edit, address, |edit, header, segment| {
-            let mut place = segment.free()?.take(length);
-            if place.is_none() {
-                grow(edit, header, segment, length)?;
-                place = segment.free()?.take(length);
+            let mut offsets = Vec::with_capacity(names.len());
+            for (number, name) in names.iter().enumerate() {
+                let length = taken(name);
+                let mut place = segment.free()?.take(length);
+                if place.is_none() {
+                    let rest = names.get(number..).unwrap_or_default();
+                    let wanted = rest.iter().fold(0, |all: u64, name| all.saturating_add(taken(name)));
+                    grow(edit, header, segment, wanted)?;
+                    place = segment.free()?.take(length);
+                }
+                let full = || Error::Limit { what: "a local heap: bytes".into(), got: length, limit: 0 };
+                let offset = place.ok_or_else(full)?;
+                segment.write(offset, length, name).ok_or_else(full)?;
+                offsets.push(offset);
             }
-            let full = || Error::Limit { what: "a local heap: bytes".into(), got: length, limit: 0 };
-            let offset = place.ok_or_else(full)?;
-            let bytes = usize::try_from(offset).ok().and_then(|start| {
-                let whole = usize::try_from(length).ok()?;
-                segment.bytes.get_mut(start..start.checked_add(whole)?)
-            });
-            let (text, rest) =
-                bytes.and_then(|bytes| bytes.split_at_mut_checked(name.len())).ok_or_else(full)?;
-            text.copy_from_slice(name);
-            rest.fill(0);
-            Ok(offset)
+            Ok(offsets)
         })
     }
 
@@ -105,6 +113,16 @@ impl LocalHeap {
 }
 
 impl LocalHeapSegment {
+    /// Writes a name, and zeros behind it.
+    fn write(&mut self, offset: u64, length: u64, name: &[u8]) -> Option<()> {
+        let start = usize::try_from(offset).ok()?;
+        let end = start.checked_add(usize::try_from(length).ok()?)?;
+        let (text, rest) = self.bytes.get_mut(start..end)?.split_at_mut_checked(name.len())?;
+        text.copy_from_slice(name);
+        rest.fill(0);
+        Some(())
+    }
+
     fn free(&mut self) -> Result<&mut FreeBlocks> {
         let missing = || Error::Misuse("the free blocks of a local heap are not known".into());
         self.free.as_mut().ok_or_else(missing)

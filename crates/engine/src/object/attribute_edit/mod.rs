@@ -19,6 +19,7 @@ use super::dense::{Dense, DenseKind};
 use super::header::Prefix;
 use super::header_edit::{HeaderEditor, MessageId, now};
 use super::path::lossy;
+use super::pending::Pending;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, at};
 use crate::versions::LibraryVersion;
@@ -53,12 +54,38 @@ pub struct NewAttribute<'a> {
 #[derive(Debug)]
 pub struct AttributeEditor<'c> {
     container: &'c Container,
+    open: OpenAttributes,
+}
+
+/// What an editor knows, apart from the file.
+#[derive(Debug)]
+pub(super) struct OpenAttributes {
     header: HeaderEditor,
     info: Option<AttributeInfo>,
     phase_change: AttributePhaseChange,
     /// Attributes in the header.
     compact: usize,
+    /// Attributes that are to come into the heap.
+    pending: Pending,
+    /// Whether the heap, if there is one, may have others.
+    stored: bool,
     changed: bool,
+}
+
+impl OpenAttributes {
+    /// Where the object's header lies.
+    pub(super) fn address(&self) -> Address {
+        self.header.address()
+    }
+
+    pub(super) fn header(&self) -> &HeaderEditor {
+        &self.header
+    }
+
+    pub(super) fn header_to_change(&mut self) -> &mut HeaderEditor {
+        self.changed = true;
+        &mut self.header
+    }
 }
 
 /// Sets an attribute: makes it, or puts it in place of the one of that name.
@@ -134,7 +161,16 @@ impl<'c> AttributeEditor<'c> {
     /// # Errors
     /// If its header cannot be read.
     pub fn open(container: &'c Container, object: Address) -> Result<Self> {
-        let header = HeaderEditor::load(&container.store, object)?;
+        let mut editor = Self::of(container, HeaderEditor::load(&container.store, object)?)?;
+        editor.open.changed = false;
+        Ok(editor)
+    }
+
+    /// Changes the attributes of an object whose header is other than in the file.
+    ///
+    /// # Errors
+    /// If what the header says of attributes is damaged.
+    pub(super) fn of(container: &'c Container, header: HeaderEditor) -> Result<Self> {
         let info = header.decode::<AttributeInfo>()?;
         let phase_change = match header.prefix() {
             Prefix::V1(_) => None,
@@ -142,7 +178,32 @@ impl<'c> AttributeEditor<'c> {
         };
         let compact = header.messages_of(MessageType::ATTRIBUTE).count();
         let phase_change = phase_change.unwrap_or_default();
-        Ok(Self { container, header, info, phase_change, compact, changed: false })
+        let pending = Pending::default();
+        Ok(Self {
+            container,
+            open: OpenAttributes {
+                header,
+                info,
+                phase_change,
+                compact,
+                pending,
+                stored: true,
+                changed: true,
+            },
+        })
+    }
+
+    pub(super) fn resume(container: &'c Container, open: OpenAttributes) -> Self {
+        Self { container, open }
+    }
+
+    pub(super) fn suspend(self) -> OpenAttributes {
+        self.open
+    }
+
+    /// The object's header, to be changed.
+    pub fn header(&mut self) -> &mut HeaderEditor {
+        self.open.header_to_change()
     }
 
     /// Whether there is an attribute of that name.
@@ -151,17 +212,19 @@ impl<'c> AttributeEditor<'c> {
     /// If the object's structures are damaged.
     pub fn contains(&self, edit: &Edit<'_>, name: &[u8]) -> Result<bool> {
         match self.dense() {
+            Some(_) if self.open.pending.find(name).is_some() => Ok(true),
+            Some(_) if !self.open.stored => Ok(false),
             Some(dense) => Ok(dense.find(self.container, edit, name)?.is_some()),
             None => Ok(self.find_compact(name)?.is_some()),
         }
     }
 
     /// Sets an attribute: makes it, or puts it in place of the one of that name, whose place in the order of creation
-    /// it takes.
+    /// it takes. Gives the message of the one before.
     ///
     /// # Errors
     /// As [`set`].
-    pub fn set(&mut self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>) -> Result<()> {
+    pub fn set(&mut self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>) -> Result<Option<Bytes>> {
         attribute.check()?;
         let body = attribute.encode(edit)?;
         if self.version() == 1 && body.len() > LONGEST_IN_OLD {
@@ -171,15 +234,15 @@ impl<'c> AttributeEditor<'c> {
         if let Some(committed) = attribute.committed {
             self.refer(edit, committed)?;
         }
-        if self.replace(edit, attribute.name, &body)? {
-            self.changed = true;
-            return Ok(());
+        if let Some(before) = self.replace(edit, attribute.name, &body)? {
+            self.open.changed = true;
+            return Ok(Some(before));
         }
         let order = self.next_order()?;
         self.insert(edit, attribute.name, NONE, order, &body)?;
         self.note_order(order)?;
-        self.changed = true;
-        Ok(())
+        self.open.changed = true;
+        Ok(None)
     }
 
     /// Removes an attribute.
@@ -188,8 +251,9 @@ impl<'c> AttributeEditor<'c> {
     /// [`Error::NotFound`] if there is none of that name.
     pub fn remove(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<()> {
         let not_found = || Error::NotFound { what: "attribute", name: lossy(name) };
+        self.insert_pending(edit)?;
         let stored = self.take(edit, name)?.ok_or_else(not_found)?;
-        self.changed = true;
+        self.open.changed = true;
         self.release(edit, &stored)?;
         match self.dense() {
             Some(dense) => {
@@ -197,11 +261,11 @@ impl<'c> AttributeEditor<'c> {
                 if left == 0 {
                     dense.delete(edit)?;
                     self.forget_info();
-                } else if left < u64::from(self.phase_change.min_dense) {
+                } else if left < u64::from(self.open.phase_change.min_dense) {
                     self.become_compact(edit, &dense)?;
                 }
             }
-            None if self.compact == 0 => self.forget_info(),
+            None if self.open.compact == 0 => self.forget_info(),
             None => {}
         }
         Ok(())
@@ -213,6 +277,7 @@ impl<'c> AttributeEditor<'c> {
     /// As [`rename`].
     pub fn rename(&mut self, edit: &mut Edit<'_>, from: &[u8], to: (&[u8], CharacterSet)) -> Result<()> {
         check_name(to.0)?;
+        self.insert_pending(edit)?;
         if self.contains(edit, to.0)? {
             return Err(Error::Exists { what: "attribute", name: lossy(to.0) });
         }
@@ -222,7 +287,7 @@ impl<'c> AttributeEditor<'c> {
         let version = if to.1 == CharacterSet::Ascii { message.version } else { 3 };
         let renamed = AttributeMessage { version, name: to.0, charset: to.1, ..message };
         let body = renamed.to_bytes(self.container.params())?;
-        self.changed = true;
+        self.open.changed = true;
         self.insert(edit, to.0, stored.flags & !MessageFlags::SHARED, stored.order, &body)
     }
 
@@ -231,27 +296,28 @@ impl<'c> AttributeEditor<'c> {
     /// # Errors
     /// As [`HeaderEditor::save`].
     pub fn finish(mut self, edit: &mut Edit<'_>) -> Result<()> {
-        if self.changed {
-            self.header.touch(now())?;
-            self.header.save(edit)?;
+        if self.open.changed {
+            self.insert_pending(edit)?;
+            self.open.header.touch(now())?;
+            self.open.header.save(edit)?;
         }
         Ok(())
     }
 
     fn address(&self) -> Address {
-        self.header.address()
+        self.open.header.address()
     }
 
     fn version(&self) -> u8 {
-        self.header.version()
+        self.open.header.version()
     }
 
     fn dense(&self) -> Option<Dense> {
-        self.info.filter(AttributeInfo::is_dense).map(|info| Dense::from(&info))
+        self.open.info.filter(AttributeInfo::is_dense).map(|info| Dense::from(&info))
     }
 
     fn find_compact(&self, name: &[u8]) -> Result<Option<MessageId>> {
-        for message in self.header.messages_of(MessageType::ATTRIBUTE) {
+        for message in self.open.header.messages_of(MessageType::ATTRIBUTE) {
             let shared;
             let body = if message.flags.contains(MessageFlags::SHARED) {
                 shared = self.shared_body(message.body)?;
@@ -273,31 +339,56 @@ impl<'c> AttributeEditor<'c> {
         Ok(body.bytes().clone())
     }
 
-    /// Puts a body in place of that of the attribute of this name, if there is one.
-    fn replace(&mut self, edit: &mut Edit<'_>, name: &[u8], body: &[u8]) -> Result<bool> {
+    /// Puts the attributes that wait into the heap.
+    fn insert_pending(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let pending = std::mem::take(&mut self.open.pending);
+        match self.dense() {
+            Some(dense) if !pending.is_empty() => {
+                self.open.stored = true;
+                dense.insert_all(self.container, edit, &pending)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a body in place of that of the attribute of this name, if there is one; gives that.
+    fn replace(&mut self, edit: &mut Edit<'_>, name: &[u8], body: &[u8]) -> Result<Option<Bytes>> {
+        if let Some(number) = self.open.pending.find(name) {
+            let before = Bytes::from(self.open.pending.body(number));
+            let (flags, order) =
+                self.open.pending.get(number).map_or((NONE, 0), |entry| (entry.flags, entry.order));
+            self.open.pending.replace(number, NONE, body);
+            let stored = Stored { body: before, flags, order };
+            self.release(edit, &stored)?;
+            return Ok(Some(stored.body));
+        }
         if let Some(dense) = self.dense() {
-            let Some((entry, old)) = dense.find(self.container, edit, name)? else { return Ok(false) };
+            if !self.open.stored {
+                return Ok(None);
+            }
+            let Some((entry, old)) = dense.find(self.container, edit, name)? else { return Ok(None) };
             let stored = Stored { body: Bytes::from(&*old), flags: entry.flags, order: entry.order };
             drop(old);
             dense.replace(self.container, edit, name, &entry, body)?;
             self.release(edit, &stored)?;
-            return Ok(true);
+            return Ok(Some(stored.body));
         }
         if body.len() < TOO_LONG {
-            let Some(id) = self.find_compact(name)? else { return Ok(false) };
+            let Some(id) = self.find_compact(name)? else { return Ok(None) };
             let stored = self.stored(id)?;
-            self.header.replace(id, stored.flags & !MessageFlags::SHARED, body);
+            self.open.header.replace(id, stored.flags & !MessageFlags::SHARED, body);
             self.release(edit, &stored)?;
-            return Ok(true);
+            return Ok(Some(stored.body));
         }
-        let Some(stored) = self.take(edit, name)? else { return Ok(false) };
+        let Some(stored) = self.take(edit, name)? else { return Ok(None) };
         self.release(edit, &stored)?;
         self.insert(edit, name, NONE, stored.order, body)?;
-        Ok(true)
+        Ok(Some(stored.body))
     }
 
     fn stored(&self, id: MessageId) -> Result<Stored> {
-        let Some(message) = self.header.messages_of(MessageType::ATTRIBUTE).find(|message| message.id == id)
+        let Some(message) =
+            self.open.header.messages_of(MessageType::ATTRIBUTE).find(|message| message.id == id)
         else {
             return Ok(Stored { body: Bytes::from(&[][..]), flags: NONE, order: 0 });
         };
@@ -317,8 +408,8 @@ impl<'c> AttributeEditor<'c> {
         }
         let Some(id) = self.find_compact(name)? else { return Ok(None) };
         let stored = self.stored(id)?;
-        self.header.remove(id);
-        self.compact = self.compact.saturating_sub(1);
+        self.open.header.remove(id);
+        self.open.compact = self.open.compact.saturating_sub(1);
         Ok(Some(stored))
     }
 
@@ -332,36 +423,33 @@ impl<'c> AttributeEditor<'c> {
         body: &[u8],
     ) -> Result<()> {
         if self.dense().is_none() {
-            let full = self.compact >= usize::from(self.phase_change.max_compact);
+            let full = self.open.compact >= usize::from(self.open.phase_change.max_compact);
             if self.version() == 1 || (!full && body.len() < TOO_LONG) {
                 if self.version() == 1 && body.len() > LONGEST_IN_OLD {
                     return Err(too_long_for_old_header(name, body.len()));
                 }
                 self.note_info()?;
                 let order = u16::try_from(order).unwrap_or(u16::MAX);
-                self.header.add_ordered(MessageType::ATTRIBUTE, flags, order, body);
-                self.compact = self.compact.saturating_add(1);
+                self.open.header.add_ordered(MessageType::ATTRIBUTE, flags, order, body);
+                self.open.compact = self.open.compact.saturating_add(1);
                 return Ok(());
             }
             self.become_dense(edit)?;
         }
-        let Some(dense) = self.dense() else { return Ok(()) };
-        if dense.insert(self.container, edit, name, flags, order, body)? {
-            return Ok(());
-        }
-        Err(Error::Exists { what: "attribute", name: lossy(name) })
+        self.open.pending.push(name, body, flags, order, None);
+        if self.open.pending.is_crowded() { self.insert_pending(edit) } else { Ok(()) }
     }
 
     /// What the header says of its attributes, from the first of them on. Version 1 says nothing.
     fn note_info(&mut self) -> Result<()> {
-        if self.info.is_none() && self.version() != 1 {
+        if self.open.info.is_none() && self.version() != 1 {
             self.set_info(self.empty_info())?;
         }
         Ok(())
     }
 
     fn empty_info(&self) -> AttributeInfo {
-        let Prefix::V2(prefix) = self.header.prefix() else { return AttributeInfo::EMPTY };
+        let Prefix::V2(prefix) = self.open.header.prefix() else { return AttributeInfo::EMPTY };
         let tracked = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
         let indexed = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_INDEXED);
         AttributeInfo {
@@ -372,19 +460,19 @@ impl<'c> AttributeEditor<'c> {
     }
 
     fn set_info(&mut self, info: AttributeInfo) -> Result<()> {
-        self.info = Some(info);
-        self.header.set(&info, MessageFlags::DO_NOT_SHARE)
+        self.open.info = Some(info);
+        self.open.header.set(&info, MessageFlags::DO_NOT_SHARE)
     }
 
     /// Without attributes the header says nothing of them, and counts from 0 again.
     fn forget_info(&mut self) {
-        self.info = None;
-        self.header.remove_messages(MessageType::ATTRIBUTE_INFO, |_| true);
+        self.open.info = None;
+        self.open.header.remove_messages(MessageType::ATTRIBUTE_INFO, |_| true);
     }
 
     /// The creation order of the next attribute.
     fn next_order(&self) -> Result<u64> {
-        let info = self.info.unwrap_or_else(|| self.empty_info());
+        let info = self.open.info.unwrap_or_else(|| self.empty_info());
         match info.max_creation_index {
             Some(u16::MAX) => Err(Error::Limit {
                 what: format!(
@@ -399,7 +487,7 @@ impl<'c> AttributeEditor<'c> {
     }
 
     fn note_order(&mut self, order: u64) -> Result<()> {
-        match self.info {
+        match self.open.info {
             Some(info) if info.max_creation_index.is_some() => {
                 let next = u16::try_from(order.saturating_add(1)).unwrap_or(u16::MAX);
                 self.set_info(AttributeInfo { max_creation_index: Some(next), ..info })
@@ -410,22 +498,23 @@ impl<'c> AttributeEditor<'c> {
 
     /// Moves the attributes from the header into a heap.
     fn become_dense(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        let info = self.info.unwrap_or_else(|| self.empty_info());
+        let info = self.open.info.unwrap_or_else(|| self.empty_info());
         let dense = Dense::create(edit, DenseKind::Attributes, info.creation_order_index.is_some())?;
         let ids: Vec<MessageId> =
-            self.header.messages_of(MessageType::ATTRIBUTE).map(|message| message.id).collect();
+            self.open.header.messages_of(MessageType::ATTRIBUTE).map(|message| message.id).collect();
         for id in ids {
             let stored = self.stored(id)?;
             let params = self.container.params();
             let name = at(AttributeMessage::decode(&stored.body, params), self.address())?.name;
             let flags = stored.flags & !MessageFlags::SHARED;
-            if !dense.insert(self.container, edit, name, flags, stored.order, &stored.body)? {
+            if self.open.pending.find(name).is_some() {
                 let expected = "one attribute of each name";
                 return Err(Error::corrupt("attribute message", "name", expected, "two").at(self.address()));
             }
+            self.open.pending.push(name, &stored.body, flags, stored.order, None);
         }
-        self.header.remove_messages(MessageType::ATTRIBUTE, |_| true);
-        self.compact = 0;
+        self.open.header.remove_messages(MessageType::ATTRIBUTE, |_| true);
+        (self.open.compact, self.open.stored) = (0, false);
         self.set_info(AttributeInfo {
             fractal_heap: dense.heap,
             name_index: dense.names,
@@ -444,20 +533,20 @@ impl<'c> AttributeEditor<'c> {
         for (entry, body) in &all {
             let order = u16::try_from(entry.order).unwrap_or(u16::MAX);
             let flags = entry.flags & !MessageFlags::SHARED;
-            self.header.add_ordered(MessageType::ATTRIBUTE, flags, order, body);
+            self.open.header.add_ordered(MessageType::ATTRIBUTE, flags, order, body);
         }
-        self.compact = all.len();
+        self.open.compact = all.len();
         drop(all);
         dense.delete(edit)?;
-        let order = self.info.and_then(|info| info.max_creation_index);
+        let order = self.open.info.and_then(|info| info.max_creation_index);
         self.set_info(AttributeInfo { max_creation_index: order, ..self.empty_info() })
     }
 
     /// Lets a committed datatype count one use more. It may be this object itself.
     fn refer(&mut self, edit: &mut Edit<'_>, datatype: Address) -> Result<()> {
         if datatype == self.address() {
-            let count = self.header.reference_count()?;
-            return self.header.set_reference_count(count.saturating_add(1));
+            let count = self.open.header.reference_count()?;
+            return self.open.header.set_reference_count(count.saturating_add(1));
         }
         delete::add_reference(edit, datatype)
     }
@@ -467,8 +556,8 @@ impl<'c> AttributeEditor<'c> {
         let (kind, flags) = (MessageType::ATTRIBUTE, stored.flags & !MessageFlags::SHARED);
         for target in delete::shared_targets(self.container, self.address(), kind, flags, &stored.body)? {
             if target == self.address() {
-                let count = self.header.reference_count()?;
-                self.header.set_reference_count(count.saturating_sub(1))?;
+                let count = self.open.header.reference_count()?;
+                self.open.header.set_reference_count(count.saturating_sub(1))?;
                 continue;
             }
             let no_raw_data: &mut RawData<'_> = &mut |_, _| Ok(());

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::ErrorKind;
-use crate::index::global_heap::GlobalHeap;
 use crate::object::attribute;
 use crate::object::committed::commit_datatype;
 use crate::object::container::FileSettings;
@@ -20,7 +19,7 @@ use crate::versions::LibverBounds;
 fn container(store: Store) -> Container {
     let settings =
         FileSettings { group_leaf_k: 4, group_internal_k: 16, indexed_storage_k: 32, file_space: None };
-    Container { store, shared_messages: None, heap: GlobalHeap::new(), settings }
+    Container::new(store, settings)
 }
 
 /// Bytes of the file that are given away.

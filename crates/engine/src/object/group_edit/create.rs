@@ -12,7 +12,7 @@ use hyperslab_format::symbol_table_entry::SymbolTableCache;
 
 use super::super::container::Container;
 use super::super::header::ObjectHeader;
-use super::super::header_edit::{self, AttributeOrder, NewHeader};
+use super::super::header_edit::{self, AttributeOrder, HeaderEditor, NewHeader};
 use super::super::{message, symbol_table};
 use super::group_info;
 use crate::error::Result;
@@ -66,12 +66,31 @@ impl Default for GroupOptions {
 /// # Errors
 /// As [`Edit::allocate`](crate::store::Edit::allocate).
 pub fn create_group(container: &Container, edit: &mut Edit<'_>, options: &GroupOptions) -> Result<Address> {
-    let header = if options.times {
-        NewHeader::default().with_times(header_edit::now())
-    } else {
-        NewHeader::default()
-    };
-    create_group_from(container, edit, options, header)
+    create_group_from(container, edit, options, options.header())
+}
+
+impl GroupOptions {
+    fn header(&self) -> NewHeader {
+        let header = NewHeader::default();
+        if self.times { header.with_times(header_edit::now()) } else { header }
+    }
+}
+
+/// As [`create_group`], but the group's header stays open, to be written later.
+///
+/// # Errors
+/// As [`create_group`].
+pub fn create_group_behind(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    options: &GroupOptions,
+) -> Result<Address> {
+    // Its room is sought behind that of the object that is open, which may still grow.
+    container.settle_object(edit)?;
+    let header = prepare_group(container, edit, options, options.header())?;
+    let address = header.address();
+    container.keep_open(edit, header)?;
+    Ok(address)
 }
 
 /// As [`create_group`]; `header` says which times its header keeps, what room it has to spare, and whether it is one of
@@ -83,8 +102,19 @@ pub fn create_group_from(
     container: &Container,
     edit: &mut Edit<'_>,
     options: &GroupOptions,
-    mut header: NewHeader,
+    header: NewHeader,
 ) -> Result<Address> {
+    let mut editor = prepare_group(container, edit, options, header)?;
+    editor.save(edit)?;
+    Ok(editor.address())
+}
+
+fn prepare_group(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    options: &GroupOptions,
+    mut header: NewHeader,
+) -> Result<HeaderEditor> {
     header.attribute_order = options.attribute_order;
     header.phase_change = options.attribute_phase_change;
     let version_2 = edit.bounds().prefers(LibraryVersion::V18) || header.version_2;
@@ -97,7 +127,7 @@ pub fn create_group_from(
         let table = symbol_table::create(container, edit)?;
         header.push(edit, &table, MessageFlags::empty())?;
     }
-    header_edit::create(edit, &header)
+    header_edit::prepare(edit, &header)
 }
 
 fn new_style(edit: &Edit<'_>, options: &GroupOptions, header: &mut NewHeader) -> Result<()> {

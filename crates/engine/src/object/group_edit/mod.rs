@@ -17,22 +17,41 @@ use super::header::ObjectHeader;
 use super::header_edit::HeaderEditor;
 use super::link::{Link, LinkTarget};
 use super::path::lossy;
+use super::pending::Pending;
+use super::symbol_table;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-pub use create::{GroupOptions, LinkOrder, create_group, create_group_from, set_root};
+pub use create::{GroupOptions, LinkOrder, create_group, create_group_behind, create_group_from, set_root};
 
 /// A group that is being changed. What its header says of its links is written by [`finish`](Self::finish), so that
 /// many links can be put in at once.
 #[derive(Debug)]
 pub struct GroupEditor<'c> {
     container: &'c Container,
+    open: OpenLinks,
+}
+
+/// What an editor knows, apart from the file.
+#[derive(Debug)]
+pub(super) struct OpenLinks {
     header: HeaderEditor,
     storage: GroupStorage,
     phase_change: LinkPhaseChange,
     /// Links in the header, where they are compact.
     compact: usize,
+    /// Links that are to come into the symbol table, or into heap and trees.
+    pending: Pending,
+    /// Whether these may have others.
+    stored: bool,
     changed: bool,
+}
+
+impl OpenLinks {
+    /// Where the group's header lies.
+    pub(super) fn address(&self) -> Address {
+        self.header.address()
+    }
 }
 
 /// Puts a link into a group. The object that a hard link leads to must count it already: see [`add_hard_link`] for
@@ -62,6 +81,23 @@ pub fn add_hard_link(
     // The object may be the group itself, so that one header is saved before the other is read.
     insert_link(container, edit, group, &link)?;
     delete::add_reference(edit, object)
+}
+
+/// As [`add_hard_link`]; group and object are written later.
+///
+/// # Errors
+/// As [`insert_link`].
+pub fn add_hard_link_behind(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    group: Address,
+    link: &Link,
+    object: Address,
+) -> Result<()> {
+    // Refused before the object counts it.
+    container.with_links(edit, group, |group, edit| group.refuse(edit, &link.name))?;
+    container.with_attributes(edit, object, |object, _| delete::count_reference(object.header()))?;
+    container.with_links(edit, group, |group, edit| group.insert(edit, link))
 }
 
 /// Takes a link out of a group. An object without links left is deleted, with all that only it leads to; `raw`
@@ -123,7 +159,21 @@ impl<'c> GroupEditor<'c> {
         let header = HeaderEditor::new(&container.store, &header)?;
         let compact = header.messages_of(LinkMessage::TYPE).count();
         let phase_change = info.phase_change.unwrap_or(LinkPhaseChange::DEFAULT);
-        Ok(Self { container, header, storage, phase_change, compact, changed: false })
+        let pending = Pending::default();
+        let stored = match &storage {
+            GroupStorage::SymbolTable(table) => !symbol_table::is_empty(container, table)?,
+            GroupStorage::Compact(_) | GroupStorage::Dense(_) => true,
+        };
+        let open = OpenLinks { header, storage, phase_change, compact, pending, stored, changed: false };
+        Ok(Self { container, open })
+    }
+
+    pub(super) fn resume(container: &'c Container, open: OpenLinks) -> Self {
+        Self { container, open }
+    }
+
+    pub(super) fn suspend(self) -> OpenLinks {
+        self.open
     }
 
     /// The link of that name.
@@ -134,6 +184,18 @@ impl<'c> GroupEditor<'c> {
         self.find_link(edit, name)
     }
 
+    /// An error if no link can be called that, or if there is one.
+    ///
+    /// # Errors
+    /// As [`insert_link`].
+    pub fn refuse(&self, edit: &Edit<'_>, name: &[u8]) -> Result<()> {
+        check_name(name)?;
+        match self.find_link(edit, name)? {
+            Some(_) => Err(Error::Exists { what: "link", name: lossy(name) }),
+            None => Ok(()),
+        }
+    }
+
     /// Puts a link in, as the newest one.
     ///
     /// # Errors
@@ -141,7 +203,7 @@ impl<'c> GroupEditor<'c> {
     pub fn insert(&mut self, edit: &mut Edit<'_>, link: &Link) -> Result<()> {
         check_name(&link.name)?;
         if self.insert_newest(edit, link)? {
-            self.changed = true;
+            self.open.changed = true;
             return Ok(());
         }
         Err(Error::Exists { what: "link", name: lossy(&link.name) })
@@ -152,9 +214,10 @@ impl<'c> GroupEditor<'c> {
     /// # Errors
     /// [`Error::NotFound`] if there is no link of that name.
     pub fn remove(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Link> {
+        self.insert_pending(edit)?;
         match self.remove_named(edit, name)? {
             Some(link) => {
-                self.changed = true;
+                self.open.changed = true;
                 Ok(link)
             }
             None => Err(Error::NotFound { what: "link", name: lossy(name) }),
@@ -166,14 +229,15 @@ impl<'c> GroupEditor<'c> {
     /// # Errors
     /// As [`HeaderEditor::save`].
     pub fn finish(mut self, edit: &mut Edit<'_>) -> Result<()> {
-        if self.changed {
-            self.header.save(edit)?;
+        if self.open.changed {
+            self.insert_pending(edit)?;
+            self.open.header.save(edit)?;
         }
         Ok(())
     }
 
     fn link_info(&self) -> Option<LinkInfo> {
-        self.storage.link_info().copied()
+        self.open.storage.link_info().copied()
     }
 }
 

@@ -20,11 +20,15 @@ const NONE: MessageFlags = MessageFlags::empty();
 
 impl GroupEditor<'_> {
     pub(super) fn find_link(&self, edit: &Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
-        match &self.storage {
+        if let Some(number) = self.open.pending.find(name) {
+            return self.decode(self.open.pending.body(number)).map(Some);
+        }
+        match &self.open.storage {
+            GroupStorage::SymbolTable(_) | GroupStorage::Dense(_) if !self.open.stored => Ok(None),
             GroupStorage::SymbolTable(table) => symbol_table::find(self.container, table, name),
             GroupStorage::Compact(_) => {
-                for message in self.header.messages_of(MessageType::LINK) {
-                    let link = at(group::decode(self.container, message.body), self.header.address())?;
+                for message in self.open.header.messages_of(MessageType::LINK) {
+                    let link = at(group::decode(self.container, message.body), self.open.header.address())?;
                     if link.name == name {
                         return Ok(Some(link));
                     }
@@ -39,22 +43,21 @@ impl GroupEditor<'_> {
     }
 
     fn decode(&self, body: &[u8]) -> Result<Link> {
-        at(group::decode(self.container, body), self.header.address())
+        at(group::decode(self.container, body), self.open.header.address())
     }
 
     /// Puts a link in with the next creation order; `false`, and nothing is changed, if the name is taken.
     pub(super) fn insert_newest(&mut self, edit: &mut Edit<'_>, link: &Link) -> Result<bool> {
-        if let GroupStorage::SymbolTable(table) = self.storage {
-            if fits_symbol_table(link) {
-                let cached = match link.target {
-                    LinkTarget::Hard(object) => cache_of(self.container, object)?,
-                    _ => None,
-                };
-                return symbol_table::insert(self.container, edit, &table, link, cached);
-            }
+        if let GroupStorage::SymbolTable(table) = self.open.storage {
             if self.find_link(edit, &link.name)?.is_some() {
                 return Ok(false);
             }
+            if fits_symbol_table(link) {
+                let cached = self.cached(&link.target)?;
+                let body = encode(self.container, link)?;
+                return self.wait(edit, link, &body, cached).map(|()| true);
+            }
+            self.insert_pending(edit)?;
             self.leave_old_style(edit, &table)?;
         }
         let Some(mut info) = self.link_info() else { return Ok(false) };
@@ -75,29 +78,81 @@ impl GroupEditor<'_> {
     }
 
     fn insert_encoded(&mut self, edit: &mut Edit<'_>, link: &Link, body: &[u8]) -> Result<bool> {
-        if let GroupStorage::Compact(info) = self.storage {
+        if let GroupStorage::Compact(info) = self.open.storage {
             if self.find_link(edit, &link.name)?.is_some() {
                 return Ok(false);
             }
-            if self.compact < usize::from(self.phase_change.max_compact) && body.len() < TOO_LONG {
-                self.header.add_message(MessageType::LINK, NONE, body);
-                self.compact = self.compact.saturating_add(1);
+            if self.open.compact < usize::from(self.open.phase_change.max_compact) && body.len() < TOO_LONG {
+                self.open.header.add_message(MessageType::LINK, NONE, body);
+                self.open.compact = self.open.compact.saturating_add(1);
                 return Ok(true);
             }
             self.become_dense(edit, &info)?;
         }
-        let GroupStorage::Dense(info) = &self.storage else { return Ok(false) };
-        let order = link.creation_order.unwrap_or(0);
-        Dense::from(info).insert(self.container, edit, &link.name, NONE, order, body)
+        if !matches!(self.open.storage, GroupStorage::Dense(_)) || self.find_link(edit, &link.name)?.is_some()
+        {
+            return Ok(false);
+        }
+        self.wait(edit, link, body, None).map(|()| true)
+    }
+
+    /// Lets a link whose name is free wait for others.
+    fn wait(
+        &mut self,
+        edit: &mut Edit<'_>,
+        link: &Link,
+        body: &[u8],
+        cached: Option<SymbolTable>,
+    ) -> Result<()> {
+        self.open.pending.push(&link.name, body, NONE, link.creation_order.unwrap_or(0), cached);
+        if self.open.pending.is_crowded() { self.insert_pending(edit) } else { Ok(()) }
+    }
+
+    /// Puts the links that wait into the symbol table, or into heap and trees.
+    pub(super) fn insert_pending(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let pending = std::mem::take(&mut self.open.pending);
+        if pending.is_empty() {
+            return Ok(());
+        }
+        self.open.stored = true;
+        match &self.open.storage {
+            GroupStorage::SymbolTable(table) => {
+                let mut links = Vec::with_capacity(pending.entries().len());
+                for (number, entry) in pending.entries().iter().enumerate() {
+                    links.push((self.decode(pending.body(number))?, entry.cached));
+                }
+                links.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+                symbol_table::insert_all(self.container, edit, table, &links)
+            }
+            GroupStorage::Dense(info) => Dense::from(info).insert_all(self.container, edit, &pending),
+            // Links in the header do not wait.
+            GroupStorage::Compact(_) => Ok(()),
+        }
+    }
+
+    /// What the group repeats of the group that a link leads to, if it does.
+    fn cached(&self, target: &LinkTarget) -> Result<Option<SymbolTable>> {
+        match (target, &self.open.storage) {
+            (LinkTarget::Hard(object), GroupStorage::SymbolTable(own))
+                if *object == self.open.header.address() =>
+            {
+                Ok(Some(*own))
+            }
+            (LinkTarget::Hard(object), _) => match self.container.open_symbol_table(*object) {
+                Some(table) => table,
+                None => cache_of(self.container, *object),
+            },
+            _ => Ok(None),
+        }
     }
 
     /// Takes a link out.
     pub(super) fn remove_named(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
-        match self.storage {
+        match self.open.storage {
             GroupStorage::SymbolTable(table) => symbol_table::remove(self.container, edit, &table, name),
             GroupStorage::Compact(info) => {
                 let mut found = None;
-                for message in self.header.messages_of(MessageType::LINK) {
+                for message in self.open.header.messages_of(MessageType::LINK) {
                     let link = self.decode(message.body)?;
                     if link.name == name {
                         found = Some((message.id, link));
@@ -105,9 +160,9 @@ impl GroupEditor<'_> {
                     }
                 }
                 let Some((id, link)) = found else { return Ok(None) };
-                self.header.remove(id);
-                self.compact = self.compact.saturating_sub(1);
-                if self.compact == 0 {
+                self.open.header.remove(id);
+                self.open.compact = self.open.compact.saturating_sub(1);
+                if self.open.compact == 0 {
                     self.set_info(emptied(info))?;
                 }
                 Ok(Some(link))
@@ -119,7 +174,7 @@ impl GroupEditor<'_> {
                 if left == 0 {
                     dense.delete(edit)?;
                     self.set_info(emptied(not_dense(info)))?;
-                } else if left < u64::from(self.phase_change.min_dense) {
+                } else if left < u64::from(self.open.phase_change.min_dense) {
                     self.become_compact(edit, &info)?;
                 }
                 self.decode(&body).map(Some)
@@ -128,29 +183,33 @@ impl GroupEditor<'_> {
     }
 
     fn set_info(&mut self, info: LinkInfo) -> Result<()> {
-        self.storage = if info.is_dense() { GroupStorage::Dense(info) } else { GroupStorage::Compact(info) };
-        self.header.set(&info, NONE)
+        self.open.storage =
+            if info.is_dense() { GroupStorage::Dense(info) } else { GroupStorage::Compact(info) };
+        self.open.header.set(&info, NONE)
     }
 
     /// Moves the links from the header into a heap.
     fn become_dense(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some())?;
-        let bodies: Vec<Bytes> =
-            self.header.messages_of(MessageType::LINK).map(|message| Bytes::from(message.body)).collect();
+        let bodies: Vec<Bytes> = self
+            .open
+            .header
+            .messages_of(MessageType::LINK)
+            .map(|message| Bytes::from(message.body))
+            .collect();
         for body in bodies {
             let link = self.decode(&body)?;
+            if self.open.pending.find(&link.name).is_some() {
+                let expected = "one link of each name";
+                return Err(Error::corrupt("link message", "link name", expected, "two")
+                    .at(self.open.header.address()));
+            }
             // Encoded anew: messages of version 1 headers have padding behind them.
             let body = encode(self.container, &link)?;
-            let order = link.creation_order.unwrap_or(0);
-            if !dense.insert(self.container, edit, &link.name, NONE, order, &body)? {
-                let expected = "one link of each name";
-                return Err(
-                    Error::corrupt("link message", "link name", expected, "two").at(self.header.address())
-                );
-            }
+            self.open.pending.push(&link.name, &body, NONE, link.creation_order.unwrap_or(0), None);
         }
-        self.header.remove_messages(MessageType::LINK, |_| true);
-        self.compact = 0;
+        self.open.header.remove_messages(MessageType::LINK, |_| true);
+        (self.open.compact, self.open.stored) = (0, false);
         self.set_info(LinkInfo {
             fractal_heap: dense.heap,
             name_index: dense.names,
@@ -172,9 +231,9 @@ impl GroupEditor<'_> {
             .collect::<Result<_>>()?;
         bodies.sort_by_key(|(order, _)| *order);
         for (_, body) in &bodies {
-            self.header.add_message(MessageType::LINK, NONE, body);
+            self.open.header.add_message(MessageType::LINK, NONE, body);
         }
-        self.compact = bodies.len();
+        self.open.compact = bodies.len();
         drop(bodies);
         dense.delete(edit)?;
         self.set_info(not_dense(*info))
@@ -188,15 +247,16 @@ impl GroupEditor<'_> {
             Ok(std::ops::ControlFlow::Continue(()))
         })?;
         symbol_table::delete(self.container, edit, table)?;
-        self.header.remove_messages(MessageType::SYMBOL_TABLE, |_| true);
+        self.open.header.remove_messages(MessageType::SYMBOL_TABLE, |_| true);
         self.set_info(LinkInfo::EMPTY)?;
-        self.header.set(&group_info(self.phase_change), MessageFlags::CONSTANT)?;
+        let constants = group_info(self.open.phase_change);
+        self.open.header.set(&constants, MessageFlags::CONSTANT)?;
         for link in &links {
             let link = Link { creation_order: None, ..link.clone() };
             let body = encode(self.container, &link)?;
             self.insert_encoded(edit, &link, &body)?;
         }
-        if edit.store().superblock().root() == self.header.address() {
+        if edit.store().superblock().root() == self.open.header.address() {
             super::create::forget_root_cache(edit)?;
         }
         Ok(())

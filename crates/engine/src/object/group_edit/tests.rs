@@ -9,7 +9,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::ErrorKind;
-use crate::index::global_heap::GlobalHeap;
 use crate::object::container::FileSettings;
 use crate::object::header_edit::AttributeOrder;
 use crate::store::Store;
@@ -19,7 +18,7 @@ use crate::versions::LibverBounds;
 fn container(store: Store) -> Container {
     let settings =
         FileSettings { group_leaf_k: 4, group_internal_k: 16, indexed_storage_k: 32, file_space: None };
-    Container { store, shared_messages: None, heap: GlobalHeap::new(), settings }
+    Container::new(store, settings)
 }
 
 /// What a group holds: its links with their creation order, and the number of the next one.

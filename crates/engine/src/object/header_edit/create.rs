@@ -143,6 +143,16 @@ impl NewHeader {
 /// # Errors
 /// [`Error::Misuse`](crate::Error::Misuse) if a message is too long for a header; as [`Edit::allocate`].
 pub fn create(edit: &mut Edit<'_>, new: &NewHeader) -> Result<Address> {
+    let mut editor = prepare(edit, new)?;
+    editor.write(edit)?;
+    Ok(editor.address)
+}
+
+/// As [`create`], but the header is only allocated: it is there once it is saved.
+///
+/// # Errors
+/// As [`create`].
+pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
     let version_2 = new.is_version_2(edit);
     let mut prefix = new.prefix(version_2);
     let layout = new.layout(version_2);
@@ -170,8 +180,7 @@ pub fn create(edit: &mut Edit<'_>, new: &NewHeader) -> Result<Address> {
     editor.prefix = prefix;
     editor.address = address;
     editor.chunks.push(Chunk { place: Some((address, length)), used, ..Chunk::new(capacity) });
-    editor.write(edit)?;
-    Ok(address)
+    Ok(editor)
 }
 
 /// Bytes for messages in the first chunk.
@@ -185,7 +194,8 @@ fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> usize {
     }
 }
 
-fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) {
+/// Says how many bytes of messages the first chunk has, in a field as wide as it must be.
+pub(super) fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) {
     match prefix {
         // A size that 32 bits cannot say is that of messages which no header can hold.
         Prefix::V1(prefix) => prefix.chunk0_size = u32::try_from(capacity).unwrap_or(u32::MAX),
@@ -197,6 +207,7 @@ fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) {
                 0x1_0000..=0xffff_ffff => 2,
                 _ => 3,
             };
+            prefix.flags -= HeaderFlags::from_bits_truncate(3);
             prefix.flags |= HeaderFlags::from_bits_truncate(width);
         }
     }

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 use chunk::Chunk;
 
-pub use create::{AttributeOrder, NewHeader, NewMessage, create};
+pub use create::{AttributeOrder, NewHeader, NewMessage, create, prepare};
 
 const NAME: &str = "object header";
 

@@ -3,8 +3,10 @@
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{Continuation, Message as _, MessageFlags, MessageType};
+use hyperslab_format::object_header::EnvelopeLayout;
 
-use super::chunk::{Chunk, block_overhead, total};
+use super::chunk::{Chunk, block_overhead, overhead, total};
+use super::create::set_chunk0_size;
 use super::{HeaderEditor, NAME, Slot};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
@@ -102,6 +104,9 @@ impl HeaderEditor {
     /// Makes a continuation block for the messages without a place, or replaces the last one by a larger one.
     fn grow(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let wanted = self.totals(&self.homeless());
+        if self.extend_first(edit, wanted)? {
+            return Ok(());
+        }
         let last = self.chunks.len().saturating_sub(1);
         let held = self.chunks.get(last).map_or(0, |chunk| chunk.used);
         let small = held.saturating_add(wanted) <= REPLACED_BLOCK || last >= MANY_CHUNKS;
@@ -121,6 +126,33 @@ impl HeaderEditor {
             return Ok(());
         }
         self.add_block(edit)
+    }
+
+    /// Makes the only chunk so much longer that `wanted` bytes more fit, if nobody has the bytes behind it. Says whether
+    /// it did, and gives all messages a place then.
+    fn extend_first(&mut self, edit: &mut Edit<'_>, wanted: usize) -> Result<bool> {
+        let [Chunk { place: Some((address, length)), capacity, used, .. }] = *self.chunks.as_slice() else {
+            return Ok(false);
+        };
+        let mut prefix = self.prefix;
+        let longer = match self.layout {
+            EnvelopeLayout::V1 => used.saturating_add(wanted).next_multiple_of(8),
+            EnvelopeLayout::V2 { .. } => used.saturating_add(wanted),
+        };
+        set_chunk0_size(&mut prefix, longer.max(capacity) as u64);
+        let whole = longer.saturating_add(overhead(&prefix)) as u64;
+        let more = whole.saturating_sub(length);
+        if more == 0 || !edit.try_extend(SpaceKind::ObjectHeader, address, length, more)? {
+            return Ok(false);
+        }
+        self.prefix = prefix;
+        if let Some(chunk) = self.chunks.first_mut() {
+            (chunk.place, chunk.capacity) = (Some((address, whole)), longer);
+        }
+        for id in self.homeless() {
+            self.place(id, 0);
+        }
+        Ok(true)
     }
 
     fn add_block(&mut self, edit: &mut Edit<'_>) -> Result<()> {

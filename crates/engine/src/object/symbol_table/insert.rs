@@ -44,7 +44,7 @@ pub(super) fn empty_node() -> BTreeV1Node {
 /// # Errors
 /// [`Error::Misuse`] for a link that such a group cannot hold; [`Error::Corrupt`] and [`Error::Io`] of what has to be
 /// read.
-pub(in super::super) fn insert(
+pub(super) fn insert(
     container: &Container,
     edit: &mut Edit<'_>,
     table: &SymbolTable,
@@ -59,29 +59,49 @@ pub(in super::super) fn insert(
     if way.found {
         return Ok(false);
     }
-    let (header, value) = match &link.target {
-        LinkTarget::Hard(header) => (*header, None),
-        LinkTarget::Soft(path) => (Address::UNDEFINED, Some(path)),
+    let names: Vec<&[u8]> = texts(link)?.collect();
+    let offsets = LocalHeap::insert_many(edit, table.heap, &names)?;
+    let entry = entry_of(edit, link, cached, &mut offsets.into_iter())?;
+    Inserting { container, edit, table }.entry(&way, entry)?;
+    Ok(true)
+}
+
+/// What the heap is to hold of a link: its name, and the path of a soft one.
+pub(super) fn texts(link: &Link) -> Result<impl Iterator<Item = &[u8]>> {
+    let path = match &link.target {
+        LinkTarget::Hard(_) => None,
+        LinkTarget::Soft(path) => Some(&**path),
         LinkTarget::External { .. } | LinkTarget::UserDefined { .. } => {
             return Err(Error::Misuse("an old-style group holds hard and soft links only".into()));
         }
     };
-    let name_offset = LocalHeap::insert(edit, table.heap, &link.name)?;
-    let cache = match (value, cached) {
-        (Some(path), _) => {
-            let value_offset = LocalHeap::insert(edit, table.heap, path)?;
-            let limit = u64::from(u32::MAX);
+    Ok(std::iter::once(&*link.name).chain(path))
+}
+
+/// The entry of a link whose [`texts`] have these offsets.
+pub(super) fn entry_of(
+    edit: &Edit<'_>,
+    link: &Link,
+    cached: Option<SymbolTable>,
+    offsets: &mut impl Iterator<Item = u64>,
+) -> Result<SymbolTableEntry> {
+    let name_offset = offsets.next().unwrap_or(0);
+    let header = match link.target {
+        LinkTarget::Hard(header) => header,
+        _ => Address::UNDEFINED,
+    };
+    let cache = match (&link.target, cached) {
+        (LinkTarget::Soft(_), _) => {
+            let (value_offset, limit) = (offsets.next().unwrap_or(0), u64::from(u32::MAX));
             let what = || Error::Limit { what: "offset of a soft link".into(), got: value_offset, limit };
             SymbolTableCache::SymbolicLink { value_offset: u32::try_from(value_offset).map_err(|_| what())? }
         }
-        (None, Some(group)) if edit.params().offset_width() <= 8 => {
+        (_, Some(group)) if edit.params().offset_width() <= 8 => {
             SymbolTableCache::Group { btree: group.btree, heap: group.heap }
         }
-        (None, _) => SymbolTableCache::Nothing,
+        _ => SymbolTableCache::Nothing,
     };
-    let entry = SymbolTableEntry { name_offset, header, cache };
-    Inserting { container, edit, table }.entry(&way, entry)?;
-    Ok(true)
+    Ok(SymbolTableEntry { name_offset, header, cache })
 }
 
 /// What stands to the right of a child that was split.

@@ -1,6 +1,7 @@
 //! Links of an old-style group: a B-tree of symbol table nodes and a heap of names.
 
 mod insert;
+mod insert_all;
 mod remove;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,8 @@ use hyperslab_format::message::SymbolTable;
 use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_format::symbol_table_node::{SymbolTableNode, SymbolTableNodeContext};
 
-pub(super) use insert::{create, insert};
+pub(super) use insert::create;
+pub(super) use insert_all::insert_all;
 pub(super) use remove::{delete, remove};
 
 use super::container::Container;
@@ -45,6 +47,12 @@ pub(super) fn for_each(
         }
         Ok(ControlFlow::Continue(()))
     })
+}
+
+/// Whether there are no links.
+pub(super) fn is_empty(container: &Container, table: &SymbolTable) -> Result<bool> {
+    let root: Arc<BTreeV1Node> = container.store.shared(table.btree, &tree_context(container))?;
+    Ok(root.children.is_empty())
 }
 
 /// The link of that name.

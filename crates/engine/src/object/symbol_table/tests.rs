@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use hyperslab_format::local_heap::{LocalHeapHeader, read_free_blocks};
 use proptest::prelude::*;
 
+use super::insert::insert;
 use super::*;
-use crate::index::global_heap::GlobalHeap;
 use crate::object::container::FileSettings;
 use crate::store::image::{editable, new_file_to_reopen};
 use crate::store::{Edit, Store};
@@ -19,7 +19,7 @@ fn container(store: Store, leaf_k: u16, internal_k: u16) -> Container {
         indexed_storage_k: 32,
         file_space: None,
     };
-    Container { store, shared_messages: None, heap: GlobalHeap::new(), settings }
+    Container::new(store, settings)
 }
 
 type Model = BTreeMap<Vec<u8>, LinkTarget>;

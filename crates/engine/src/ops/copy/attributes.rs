@@ -85,16 +85,14 @@ impl Copier<'_> {
             moved = self.move_elements(edit, &origin, &plan, data)?;
             &moved
         };
-        editor.set(
-            edit,
-            &NewAttribute {
-                name: attribute.name(),
-                charset: attribute.charset,
-                datatype: &datatype,
-                committed,
-                dataspace: &value.dataspace,
-                data,
-            },
-        )
+        let attribute = NewAttribute {
+            name: attribute.name(),
+            charset: attribute.charset,
+            datatype: &datatype,
+            committed,
+            dataspace: &value.dataspace,
+            data,
+        };
+        editor.set(edit, &attribute).map(drop)
     }
 }
