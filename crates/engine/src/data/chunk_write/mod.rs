@@ -157,14 +157,14 @@ impl ChunkWriter {
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         from.check(selected.element_count())?;
-        if self.write_strips(&mut Writing { edit, table, cache }, selection, &selected, from)? {
-            return Ok(());
-        }
         // Chunks that pass no filter are not kept in memory.
         let kept = if self.source.pipeline.is_empty() { 1 } else { self.source.chunk_bytes.max(1) };
         let per_batch = (BATCH_BYTES / kept).clamp(1, BATCH);
         let mut chunks = selected.chunks(&grid)?.peekable();
         let mut writing = Writing { edit, table, cache };
+        if self.write_strips(&mut writing, selection, &selected, from)? {
+            return Ok(());
+        }
         while chunks.peek().is_some() {
             let batch: Vec<Dims> = chunks.by_ref().take(per_batch).collect();
             self.write_batch(&mut writing, &selected, batch, from)?;

@@ -129,6 +129,26 @@ fn check_chain(case: &Case, store: &Store, layout: &ChunkedLayout) {
     }
 }
 
+/// That the index says of any chunks side by side whether it has one of them.
+fn check_absence(
+    case: &Case,
+    editor: &ChunkIndexEditor,
+    store: &Store,
+    model: &BTreeMap<Dims, ChunkLocation>,
+) {
+    let all = Region::whole(&case.counts).coordinates().map(|scaled| (scaled, case.place(0)));
+    let all: Vec<(Dims, ChunkLocation)> = all.collect();
+    for length in [1, 3, 40, all.len()] {
+        for chunks in all.chunks(length) {
+            let none = chunks.iter().all(|(scaled, _)| !model.contains_key(scaled));
+            assert_eq!(editor.has_none_of(store, chunks).unwrap(), none, "{chunks:?}");
+        }
+        let behind = all.get(all.len().saturating_sub(length)..).unwrap();
+        let none = behind.iter().all(|(scaled, _)| !model.contains_key(scaled));
+        assert_eq!(editor.has_none_of(store, behind).unwrap(), none, "{behind:?}");
+    }
+}
+
 fn end(edit: &mut Edit<'_>) -> Address {
     let end = edit.allocate(SpaceKind::RawData, 1).unwrap();
     edit.free(SpaceKind::RawData, end, 1).unwrap();
@@ -148,6 +168,7 @@ fn run(mut case: Case, seed: u64, steps: usize) {
         model = conformance::change(&mut edit, &mut editor, &case.counts, model, draw).unwrap();
         case.layout = editor.layout().clone();
         check_chain(&case, &store, &case.layout);
+        check_absence(&case, &editor, &store, &model);
         edit.commit().unwrap();
         let again = reopen();
         match open(&again, &case.layout, &case.shape).unwrap() {

@@ -1,0 +1,180 @@
+//! Small chunks that pass no filter: appended one by one, and written many at once.
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use hyperslab::{File, FileOptions, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds, Region, s};
+use hyperslab_testkit::referee;
+
+fn bounds() -> Vec<(&'static str, LibverBounds)> {
+    use LibraryVersion::{Earliest, V18, V110, V112, V114, V200};
+    [Earliest, V18, V110, V112, V114, V200]
+        .into_iter()
+        .map(|low| (low.name(), LibverBounds::new(low, LibraryVersion::LATEST).unwrap()))
+        .collect()
+}
+
+/// What is written is sound.
+fn sound(path: &std::path::Path) {
+    let report = hyperslab_check::check_path(path).unwrap();
+    assert!(report.is_sound() && report.unchecked == 0, "{}:\n{report}", path.display());
+}
+
+/// Appends whole chunks, looks at them, writes some anew, cuts the dataset and goes on; gives what it must hold.
+fn append_chunks(file: &File, name: &str, most: &[Option<u64>]) -> Vec<i64> {
+    let new = file.new_dataset(name).of::<i16>().shape(&[0, 6]).max_shape(most).chunks(&[2, 6]).fill(-1);
+    let dataset = new.create().unwrap();
+    let mut model: Vec<i64> = Vec::new();
+    for step in 0..400_i64 {
+        let rows: Vec<i64> = (0..12).map(|at| (step * 31 + at) % 30_000).collect();
+        // One in three is converted.
+        if step % 3 == 0 {
+            dataset.append(0, &ndarray::ArrayView2::from_shape((2, 6), &rows).unwrap()).unwrap();
+        } else {
+            let rows: Vec<i16> = rows.iter().map(|value| i16::try_from(*value).unwrap()).collect();
+            dataset.append(0, &ndarray::ArrayView2::from_shape((2, 6), &rows).unwrap()).unwrap();
+        }
+        model.extend(rows);
+        let length = dataset.dataspace().dims().first().copied().unwrap();
+        assert_eq!(length * 6, model.len() as u64);
+        match step % 100 {
+            40 => assert_eq!(dataset.read_raw::<i64>().unwrap(), model),
+            // A whole chunk that waits, and one that does not.
+            50 => {
+                for first in [length - 4, 2] {
+                    let at = usize::try_from(first * 6).unwrap();
+                    dataset.write_slice(&s![first..first + 2, ..], &ndarray::arr2(&[[8_i16; 6]; 2])).unwrap();
+                    model.get_mut(at..at + 12).unwrap().fill(8);
+                }
+            }
+            // A part of one.
+            60 => {
+                dataset.write_region(&Region::new(&[length - 1, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
+                *model.last_mut().unwrap() = 9;
+            }
+            70 => {
+                dataset.resize(&[length - 3, 6]).unwrap();
+                model.truncate(model.len() - 18);
+                assert!(dataset.append(0, &[1_i16; 5]).is_err());
+                dataset.append(0, &[5_i16; 6]).unwrap();
+                model.extend([5; 6]);
+            }
+            80 => file.flush().unwrap(),
+            _ => {}
+        }
+    }
+    model
+}
+
+const APPENDED: &str = r#"
+import sys, h5py, numpy as np
+for path in sys.argv[1:]:
+    with h5py.File(path, "r+") as f:
+        for name in ("rows", "both", "some"):
+            assert (f[name][...] == np.fromfile(f"{path}.{name}", "<i8").reshape(-1, 6)).all(), (path, name)
+            n = f[name].shape[0]
+            if name != "some":
+                f[name].resize(n + 5, axis=0)
+                f[name][n:] = 3
+"#;
+
+#[test]
+fn chunks_that_are_appended_are_there_whatever_comes_between() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for (name, bounds) in bounds() {
+        let paged =
+            FileSpace { strategy: FileSpaceStrategy::Page, persist: true, threshold: 1, page_size: 512 };
+        let mut spaces = vec![None, Some(paged)];
+        if bounds.low() < LibraryVersion::V110 {
+            spaces.pop();
+        }
+        for (at, space) in spaces.into_iter().enumerate() {
+            let path = folder.path().join(format!("{name}-{at}.h5"));
+            let options = FileOptions::new().libver(bounds);
+            let options = if let Some(space) = space { options.file_space(space) } else { options };
+            let file = options.create(&path).unwrap();
+            for (name, most) in
+                [("rows", [None, Some(6)]), ("both", [None, None]), ("some", [Some(1000), Some(6)])]
+            {
+                let model = append_chunks(&file, name, &most);
+                let bytes: Vec<u8> = model.iter().flat_map(|value| value.to_le_bytes()).collect();
+                std::fs::write(format!("{}.{name}", path.display()), bytes).unwrap();
+                let dataset = file.dataset(name).unwrap();
+                assert_eq!(dataset.read_raw::<i64>().unwrap(), model);
+                if name == "some" {
+                    let length = dataset.dataspace().dims().first().copied().unwrap();
+                    dataset.resize(&[1000, 6]).unwrap();
+                    assert!(dataset.append(0, &[[1_i16; 6]; 2].concat()).is_err());
+                    assert!(dataset.append(0, &ndarray::arr2(&[[1_i16; 6]; 2])).is_err());
+                    assert_eq!(dataset.dataspace().dims(), [1000, 6]);
+                    dataset.resize(&[length, 6]).unwrap();
+                }
+            }
+            file.close().unwrap();
+            sound(&path);
+            paths.push(path);
+        }
+    }
+    let Some(referee) = referee::python() else { return };
+    referee.run_script(APPENDED, &paths).unwrap();
+    paths.iter().for_each(|path| sound(path));
+}
+
+/// Boxes of small chunks, with rows of that type's length, whole and not, in a new dataset and over what is there.
+fn boxes<T: hyperslab::H5Type + Copy + PartialEq + std::fmt::Debug>(
+    file: &File,
+    name: &str,
+    value: impl Fn(u64) -> T,
+) {
+    let shape = [5, 7, 13];
+    let fill = value(99);
+    let all: Vec<T> = (0..5 * 7 * 13).map(&value).collect();
+    for (number, (start, count)) in [
+        ([0, 0, 0], [5, 7, 13]),
+        ([0, 3, 4], [2, 4, 9]),
+        ([2, 3, 0], [3, 3, 8]),
+        ([2, 0, 8], [1, 2, 1]),
+        ([1, 3, 4], [2, 3, 4]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let new = file
+            .new_dataset(&format!("{name} {number}"))
+            .of::<T>()
+            .shape(&shape)
+            .chunks(&[2, 3, 4])
+            .fill(fill);
+        let dataset = new.create().unwrap();
+        let mut model = vec![fill; all.len()];
+        for (start, count, from) in [(start, count, 0), ([0, 0, 0], [5, 7, 13], 1), (start, count, 2)] {
+            let region = Region::new(&start, &count).unwrap();
+            let elements: Vec<T> =
+                (0..count.iter().product::<u64>()).map(|at| value((at + from * 50) % 90)).collect();
+            dataset.write_region(&region, &elements).unwrap();
+            let mut next = elements.iter();
+            for (at, place) in (0_u64..).zip(&mut model) {
+                let coordinates = [at / 91, at / 13 % 7, at % 13];
+                if region.contains(&coordinates) {
+                    *place = *next.next().unwrap();
+                }
+            }
+            assert_eq!(dataset.read_raw::<T>().unwrap(), model, "{name} {number} {from}");
+        }
+    }
+}
+
+#[test]
+fn boxes_of_small_chunks_are_put_together() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bounds) in bounds() {
+        let path = folder.path().join(format!("{name}.h5"));
+        let file = FileOptions::new().libver(bounds).create(&path).unwrap();
+        boxes(&file, "1", |at| u8::try_from(at % 251).unwrap());
+        boxes(&file, "2", |at| u16::try_from(at).unwrap());
+        boxes(&file, "4", |at| u32::try_from(at).unwrap());
+        boxes(&file, "8", |at| at);
+        boxes(&file, "16", |at| [at, at + 1]);
+        file.close().unwrap();
+        sound(&path);
+    }
+}
