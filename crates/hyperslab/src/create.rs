@@ -146,7 +146,8 @@ impl FileOptions {
     fn create_at(self, path: &Path, access: Access) -> Result<File> {
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot make `{}`", path.display()), source })?;
-        let resolver = Beside::new(path, self.external, self.store.clone(), 0);
+        let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
+        let resolver = Beside::new(path, self.external, StoreOptions { write, ..self.store.clone() }, 0);
         let file = self.create_with(Arc::new(driver))?;
         File::of(file.with_resolver(Arc::new(resolver)))
     }

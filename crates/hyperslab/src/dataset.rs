@@ -81,11 +81,7 @@ impl Dataset {
     /// The dataset as it is, with nothing left in memory that is not in the file, and stays while the second value lives.
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
-        // A virtual dataset may show any other one of the file.
-        let dataset = match self.first.description.layout.layout {
-            StoredLayout::Virtual(_) => None,
-            _ => Some(self.object.address()),
-        };
+        let dataset = self.shown();
         loop {
             file.settle(dataset).map_err(|error| self.context(error))?;
             let reading = file.container.store.reading();
@@ -95,6 +91,15 @@ impl Dataset {
                 return Ok((open.map_err(|error| self.context(error))?, reading));
             }
         }
+    }
+
+    fn is_virtual(&self) -> bool {
+        matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
+    }
+
+    /// The dataset whose elements these are; a virtual one may show any other one of the file.
+    fn shown(&self) -> Option<hyperslab_engine::Address> {
+        (!self.is_virtual()).then(|| self.object.address())
     }
 
     /// The type of the elements.

@@ -37,16 +37,13 @@ impl DatasetWriter {
             return Ok(());
         }
         self.flush(file, edit)?;
-        match self.whole_chunks(axis, length)? {
+        if let Some((table, steps)) = self.whole_chunks(axis, length)? {
             // Before the dataset grows: what grows early is allocated where there is nothing then.
-            Some((table, steps)) => {
-                table.shift(edit, axis, steps)?;
-                self.resize(file, edit, &dims)?;
-            }
-            None => {
-                self.resize(file, edit, &dims)?;
-                self.move_back(file, edit, axis, length, &before)?;
-            }
+            table.shift(edit, axis, steps)?;
+            self.resize(file, edit, &dims)?;
+        } else {
+            self.resize(file, edit, &dims)?;
+            self.move_back(file, edit, axis, length, &before)?;
         }
         let start = Dims::from_elem(0, dims.len());
         self.write(file, edit, &Selection::region(&Region { start, count }), from)

@@ -108,7 +108,9 @@ impl DatasetWriter {
                 write_contiguous(edit.store(), address, &dims, selection, from)?;
             }
             Layout::Chunked(_) => self.write_chunks(file, edit, selection, from)?,
-            Layout::Virtual(_) => return Err(Error::unsupported("writing through a virtual dataset")),
+            Layout::Virtual(_) => {
+                return Err(Error::Misuse("a virtual dataset has no elements of its own".into()));
+            }
             Layout::Structured(_) => return Err(Error::unsupported("writing structured chunks")),
         }
         self.note_layout();
@@ -224,6 +226,9 @@ impl DatasetWriter {
     ) -> Result<()> {
         let (count, dims) = self.grown(axis, added)?;
         from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
+        if matches!(self.description.layout.layout, Layout::Virtual(_)) {
+            return Err(Error::unsupported("adding to a virtual dataset (add to one that it shows)"));
+        }
         let mut start = Dims::from_elem(0, dims.len());
         if let (Some(place), Some(old)) = (start.get_mut(axis), self.description.dataspace.dims().get(axis)) {
             *place = *old;
@@ -310,6 +315,15 @@ impl DatasetWriter {
             let layout = self.layout_changed.then_some(&self.description.layout);
             dataset_edit::update(edit, self.address, dataspace, layout)?;
             (self.dataspace_changed, self.layout_changed) = (false, false);
+        }
+        Ok(())
+    }
+
+    /// Lets the header say what the shape has become.
+    pub(super) fn flush_shape(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        if self.dataspace_changed {
+            dataset_edit::update(edit, self.address, Some(&self.description.dataspace), None)?;
+            self.dataspace_changed = false;
         }
         Ok(())
     }

@@ -111,11 +111,12 @@ impl OpenFile {
         })
     }
 
-    /// Lets the file hold what is known of a dataset, for whoever reads it before changing it.
+    /// Lets the file hold what is known of a dataset, or of all, for whoever reads it before changing it.
     ///
     /// # Errors
     /// As [`DatasetWriter::flush`].
-    pub fn flush_dataset(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
+    pub fn flush_dataset(&self, edit: &mut Edit<'_>, dataset: Option<Address>) -> Result<()> {
+        let Some(dataset) = dataset else { return self.flush_writers(edit) };
         match self.writers.known.lock().get_mut(&dataset) {
             Some(writer) => writer.flush(self, edit),
             None => Ok(()),
@@ -143,10 +144,7 @@ impl OpenFile {
             return Ok(());
         }
         let mut edit = self.container.store.edit()?;
-        match dataset {
-            Some(dataset) => self.flush_dataset(&mut edit, dataset)?,
-            None => self.flush_writers(&mut edit)?,
-        }
+        self.flush_dataset(&mut edit, dataset)?;
         self.finish(edit)
     }
 
@@ -174,6 +172,11 @@ impl OpenFile {
         let mut edit = self.container.store.edit()?;
         self.flush_writers(&mut edit)?;
         edit.close()
+    }
+
+    /// Lets headers say what is known of shapes; chunks may still wait.
+    pub(super) fn flush_headers(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush_shape(edit))
     }
 
     pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
