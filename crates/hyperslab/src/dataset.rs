@@ -13,6 +13,7 @@ mod dynamic;
 mod elements;
 mod field;
 mod memory;
+mod storage;
 mod view;
 mod write;
 mod write_more;
@@ -196,22 +197,6 @@ impl Dataset {
     pub fn virtual_mappings(&self) -> Result<Vec<VirtualMapping>> {
         VirtualMapping::of(&self.object.file().container, &self.first.description)
             .map_err(|error| self.context(error))
-    }
-
-    /// Bytes that the elements take in the file, without what describes them.
-    ///
-    /// # Errors
-    /// If the chunk index is damaged.
-    pub fn storage_size(&self) -> Result<u64> {
-        match self.layout() {
-            Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open()?.byte_count(),
-            Layout::Chunked(_) => {
-                let mut sum = 0_u64;
-                self.for_each_chunk(|chunk| sum = sum.saturating_add(chunk.size))?;
-                Ok(sum)
-            }
-            _ => Ok(0),
-        }
     }
 
     fn context(&self, error: Error) -> Error {

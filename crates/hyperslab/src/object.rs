@@ -220,6 +220,18 @@ impl Object {
         HeaderInfo::attribute_order(&self.seen())
     }
 
+    /// Up to how many attributes are kept in the header, and below how many they come back to it. Headers of version 1
+    /// do not say it, and keep all.
+    pub fn attribute_phase_change(&self) -> (u16, u16) {
+        let change = self.seen().attribute_phase_change();
+        (change.max_compact, change.min_dense)
+    }
+
+    /// Whether the header keeps the times of its creation and changes.
+    pub fn tracks_times(&self) -> bool {
+        self.header().unwrap_or_else(|_| self.seen()).tracks_times()
+    }
+
     /// All attributes, in ascending order of their names' bytes.
     ///
     /// # Errors

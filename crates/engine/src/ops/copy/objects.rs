@@ -77,6 +77,7 @@ impl Copier<'_> {
             link_order,
             phase_change: info.phase_change.unwrap_or(defaults.phase_change),
             estimated: info.estimated.unwrap_or(defaults.estimated),
+            local_heap: None,
             attribute_order: new.attribute_order,
             attribute_phase_change: new.phase_change,
             times: new.times.is_some(),
