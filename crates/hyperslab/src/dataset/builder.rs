@@ -211,7 +211,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Chunks that reach beyond the dataset pass no filters (library version 1.10 and later).
+    /// Chunks that reach beyond the dataset pass no filters (library version 1.10 and later; not with one unlimited
+    /// dimension in files whose lengths have less than 8 bytes).
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
         self

@@ -24,6 +24,7 @@ use crate::object::header::{ObjectHeader, Prefix};
 use crate::object::header_edit::{AttributeOrder, HeaderEditor, NewHeader};
 use crate::object::kind::ObjectKind;
 use crate::object::{attribute, committed, dataset_edit, remark};
+use crate::ops::dataset_create::has_new_index;
 use crate::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
@@ -139,7 +140,7 @@ impl Copier<'_> {
             let fill = FillDescription { value: Fill::Default, ..new.fill.clone() };
             NewDataset { fill, ..new.clone() }.check()?;
         }
-        let mut description = new.describe(edit.bounds())?;
+        let mut description = new.describe(edit.bounds(), edit.params())?;
         if let (Layout::Compact(to), Layout::Compact(from)) =
             (&mut description.layout.layout, &before.layout.layout)
             && plan.is_copy()
@@ -165,6 +166,8 @@ impl Copier<'_> {
             (_, Some(NewLayout::Chunked { chunk, edges_unfiltered })) => {
                 let chunk =
                     if edit.bounds().prefers(LibraryVersion::V110) { fitting(before, chunk) } else { chunk };
+                // Elsewhere chunks at the edge have to pass the filters, too.
+                let edges_unfiltered = edges_unfiltered && has_new_index(&before.dataspace, edit.params());
                 NewLayout::Chunked { chunk, edges_unfiltered }
             }
             (_, Some(layout)) => layout,
