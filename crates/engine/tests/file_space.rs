@@ -429,3 +429,77 @@ fn deleting_and_rewriting_does_not_make_the_file_grow() {
         assert!(last <= first + first / 20, "{strategy:?}: {first} grew to {last}");
     }
 }
+
+/// Numbers without pattern.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Bytes of the managers that a file names.
+fn manager_bytes(file: &OpenFile) -> u64 {
+    let (store, params) = (&file.container.store, file.container.params());
+    let Some(managers) = file.container.settings.file_space.unwrap().managers else { return 0 };
+    let addresses = managers.small.into_iter().chain(managers.large).filter(|address| address.is_defined());
+    addresses
+        .map(|address| {
+            let header: FreeSpaceHeader = store.get(address, &params).unwrap();
+            FreeSpaceHeader::size(&params) as u64 + header.list_allocated
+        })
+        .sum()
+}
+
+/// What nobody has when the file is closed is free when it is opened again, whatever happened before.
+#[test]
+fn closing_loses_nothing() {
+    let mut faults = Vec::new();
+    let referee = referee::python();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file.h5");
+    for strategy in [FileSpaceStrategy::FreeSpaceAndAggregators, FileSpaceStrategy::Page] {
+        for seed in 0..300_u64 {
+            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let driver = Arc::new(Core::from_vec("new", Vec::new()));
+            close(&create_in(Arc::clone(&driver) as _, strategy, true, LibverBounds::DEFAULT));
+            let open = || OpenFile::open(Arc::clone(&driver) as _, writing()).unwrap();
+            let file = open();
+            let taken = file.container.store.edit().unwrap().usage().allocated() - manager_bytes(&file);
+            drop(file);
+            let mut blocks: Vec<(SpaceKind, Address, u64)> = Vec::new();
+            let longest = [80, 600, 5000][usize::try_from(seed % 3).unwrap()];
+            for session in 0..4 {
+                let file = open();
+                let store = &file.container.store;
+                let mut edit = store.edit().unwrap();
+                for _ in 0..next(&mut state) % 150 {
+                    if next(&mut state) % 5 < 3 || blocks.is_empty() {
+                        let kinds = [SpaceKind::RawData, SpaceKind::ObjectHeader, SpaceKind::BTree];
+                        let kind = kinds[usize::try_from(next(&mut state) % 3).unwrap()];
+                        let length = 1 + next(&mut state) % longest;
+                        blocks.push((kind, edit.allocate(kind, length).unwrap(), length));
+                    } else {
+                        let place = usize::try_from(next(&mut state)).unwrap() % blocks.len();
+                        let (kind, address, length) = blocks.swap_remove(place);
+                        edit.free(kind, address, length).unwrap();
+                    }
+                }
+                edit.close().unwrap();
+                drop(file);
+                let file = open();
+                let usage = file.container.store.edit().unwrap().usage();
+                let used: u64 = blocks.iter().map(|(_, _, length)| length).sum();
+                let known = used + taken + manager_bytes(&file);
+                if usage.allocated() != known {
+                    faults.push((strategy, seed, session, known, usage));
+                }
+            }
+            if let Some(referee) = referee.as_ref().filter(|_| seed % 31 == 1) {
+                let usage = open().container.store.edit().unwrap().usage();
+                std::fs::write(&path, bytes_of(&driver)).unwrap();
+                let way = WAYS.into_iter().find(|way| way.1 == strategy && way.2).unwrap();
+                hand_over(referee, &path, way, false, usage.free);
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} times: {faults:?}", faults.len());
+}

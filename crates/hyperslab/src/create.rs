@@ -12,7 +12,7 @@ use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
 use crate::external::{Beside, ExternalFiles};
-use crate::{File, FileSpace};
+use crate::{File, FileSpace, GroupOptions};
 
 /// How to make a file.
 ///
@@ -97,6 +97,53 @@ impl FileOptions {
         self
     }
 
+    /// Bytes by which the room for small blocks of metadata grows: 2048 by default. Nothing of it is stored.
+    #[must_use]
+    pub fn metadata_block(mut self, bytes: u64) -> Self {
+        self.store.placement.metadata_block = bytes;
+        self
+    }
+
+    /// Bytes by which the room for small raw data grows: 2048 by default. Nothing of it is stored.
+    #[must_use]
+    pub fn small_data_block(mut self, bytes: u64) -> Self {
+        self.store.placement.raw_block = bytes;
+        self
+    }
+
+    /// Blocks of `threshold` bytes and more begin at multiples of `alignment`, counted from the end of the user block,
+    /// in files without pages. Nothing of it is stored.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, Layout};
+    /// let file = FileOptions::new().alignment(1000, 4096).create_in_memory()?;
+    /// let dataset = file.new_dataset("a").write(&[0_f64; 500])?;
+    /// let Layout::Contiguous { address: Some(address) } = dataset.layout() else { return Ok(()) };
+    /// assert_eq!(address % 4096, 0);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn alignment(mut self, threshold: u64, alignment: u64) -> Self {
+        self.store.placement.alignment_threshold = threshold;
+        self.store.placement.alignment = alignment;
+        self
+    }
+
+    /// How the root group is made.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, GroupOptions};
+    /// let root = GroupOptions::new().link_phase_change(100, 50).attribute_phase_change(3, 2);
+    /// let file = FileOptions::new().root_group(root).create_in_memory()?;
+    /// assert_eq!(file.link_phase_change()?, (100, 50));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn root_group(mut self, options: GroupOptions) -> Self {
+        self.root = options.0;
+        self
+    }
+
     /// Whether the root group remembers the order in which its links and attributes were created.
     #[must_use]
     pub fn track_order(mut self, yes: bool) -> Self {
@@ -146,7 +193,8 @@ impl FileOptions {
     fn create_at(self, path: &Path, access: Access) -> Result<File> {
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot make `{}`", path.display()), source })?;
-        let resolver = Beside::new(path, self.external, self.store.clone(), 0);
+        let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
+        let resolver = Beside::new(path, self.external, StoreOptions { write, ..self.store.clone() }, 0);
         let file = self.create_with(Arc::new(driver))?;
         File::of(file.with_resolver(Arc::new(resolver)))
     }

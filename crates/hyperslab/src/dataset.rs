@@ -13,6 +13,7 @@ mod dynamic;
 mod elements;
 mod field;
 mod memory;
+mod storage;
 mod view;
 mod write;
 mod write_more;
@@ -92,11 +93,7 @@ impl Dataset {
     /// The dataset as it is, with nothing left in memory that is not in the file, and stays while the second value lives.
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
-        // A virtual dataset may show any other one of the file.
-        let dataset = match self.first.description.layout.layout {
-            StoredLayout::Virtual(_) => None,
-            _ => Some(self.object.address()),
-        };
+        let dataset = self.shown();
         loop {
             file.settle(dataset).map_err(|error| self.context(error))?;
             let reading = file.container.reading().map_err(|error| self.context(error))?;
@@ -106,6 +103,15 @@ impl Dataset {
                 return Ok((open.map_err(|error| self.context(error))?, reading));
             }
         }
+    }
+
+    fn is_virtual(&self) -> bool {
+        matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
+    }
+
+    /// The dataset whose elements these are; a virtual one may show any other one of the file.
+    fn shown(&self) -> Option<hyperslab_engine::Address> {
+        (!self.is_virtual()).then(|| self.object.address())
     }
 
     /// The type of the elements.
@@ -202,22 +208,6 @@ impl Dataset {
     pub fn virtual_mappings(&self) -> Result<Vec<VirtualMapping>> {
         VirtualMapping::of(&self.object.file().container, &self.first.description)
             .map_err(|error| self.context(error))
-    }
-
-    /// Bytes that the elements take in the file, without what describes them.
-    ///
-    /// # Errors
-    /// If the chunk index is damaged.
-    pub fn storage_size(&self) -> Result<u64> {
-        match self.layout() {
-            Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open()?.byte_count(),
-            Layout::Chunked(_) => {
-                let mut sum = 0_u64;
-                self.for_each_chunk(|chunk| sum = sum.saturating_add(chunk.size))?;
-                Ok(sum)
-            }
-            _ => Ok(0),
-        }
     }
 
     fn context(&self, error: Error) -> Error {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab_engine::data::virtual_::VirtualOptions;
 use hyperslab_engine::ops::{FileResolver, OpenFile};
 use hyperslab_engine::store::StoreOptions;
-use hyperslab_engine::{Error, Result};
+use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_vfd::{Access, Driver, Sec2};
 
 use crate::file::open_path;
@@ -39,6 +39,9 @@ pub(crate) struct Beside {
     virtual_options: VirtualOptions,
     policy: ExternalFiles,
     options: StoreOptions,
+    /// For files that are changed.
+    write: Option<LibverBounds>,
+    path: PathBuf,
     depth: usize,
 }
 
@@ -47,9 +50,11 @@ impl Beside {
     pub(crate) fn new(path: &Path, policy: ExternalFiles, options: StoreOptions, depth: usize) -> Self {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
-        // Other files are read, whatever is done with this one.
+        // Other files are read, whatever is done with this one, until somebody writes to them.
+        let write = options.write;
         let options = StoreOptions { write: None, ..options };
-        Self { folder, raw_folder: None, virtual_options: VirtualOptions::default(), policy, options, depth }
+        let (virtual_options, path) = (VirtualOptions::default(), path.to_owned());
+        Self { folder, raw_folder: None, virtual_options, policy, options, write, path, depth }
     }
 
     /// With another folder for files of raw data.
@@ -103,8 +108,8 @@ fn outside(name: &str) -> Error {
     ))
 }
 
-impl FileResolver for Beside {
-    fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>> {
+impl Beside {
+    fn open_for(&self, name: &[u8], write: Option<LibverBounds>) -> Result<Arc<OpenFile>> {
         if self.depth >= MAX_DEPTH {
             return Err(Error::Misuse(format!("more than {MAX_DEPTH} files lead on to each other")));
         }
@@ -115,11 +120,32 @@ impl FileResolver for Beside {
         }
         let allowed = candidates.iter().find(|path| self.is_allowed(path, &self.folder));
         let path = allowed.ok_or_else(|| outside(name))?;
-        let resolver = Self::new(path, self.policy, self.options.clone(), self.depth.saturating_add(1))
+        let options = StoreOptions { write, ..self.options.clone() };
+        let resolver = Self::new(path, self.policy, options.clone(), self.depth.saturating_add(1))
             .with_raw_folder(self.raw_folder.clone())
             .with_virtual_options(self.virtual_options);
-        let file = open_path(path, self.options.clone())?.with_virtual_options(self.virtual_options);
+        let file = open_path(path, options)?.with_virtual_options(self.virtual_options);
         Ok(Arc::new(file.with_resolver(Arc::new(resolver))))
+    }
+}
+
+impl FileResolver for Beside {
+    fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>> {
+        self.open_for(name, None)
+    }
+
+    fn open_to_write(&self, name: &[u8]) -> Result<Arc<OpenFile>> {
+        if self.write.is_none() {
+            return Err(Error::Misuse(format!("`{}` is open for reading only", self.path.display())));
+        }
+        self.open_for(name, self.write)
+    }
+
+    fn is_own(&self, name: &[u8]) -> bool {
+        let Ok(name) = std::str::from_utf8(name) else { return false };
+        let own = || self.path.canonicalize().ok();
+        let named = self.candidates(Path::new(name)).first().and_then(|path| path.canonicalize().ok());
+        named.is_some() && named == own()
     }
 
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {

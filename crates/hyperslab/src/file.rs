@@ -138,6 +138,28 @@ impl OpenOptions {
         self
     }
 
+    /// How blocks are laid that are written, as [`FileOptions::metadata_block`](crate::FileOptions::metadata_block).
+    #[must_use]
+    pub fn metadata_block(mut self, bytes: u64) -> Self {
+        self.store.placement.metadata_block = bytes;
+        self
+    }
+
+    /// As [`FileOptions::small_data_block`](crate::FileOptions::small_data_block).
+    #[must_use]
+    pub fn small_data_block(mut self, bytes: u64) -> Self {
+        self.store.placement.raw_block = bytes;
+        self
+    }
+
+    /// As [`FileOptions::alignment`](crate::FileOptions::alignment).
+    #[must_use]
+    pub fn alignment(mut self, threshold: u64, alignment: u64) -> Self {
+        self.store.placement.alignment_threshold = threshold;
+        self.store.placement.alignment = alignment;
+        self
+    }
+
     /// Where files of raw data are looked for whose names are relative: beside the HDF5 file by default, which
     /// is `${ORIGIN}` for libhdf5 (whose own default is the working directory).
     #[must_use]

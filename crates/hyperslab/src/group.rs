@@ -184,6 +184,24 @@ impl Group {
         ))
     }
 
+    /// Up to how many links are kept in the header, and below how many they come back to it.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn link_phase_change(&self) -> Result<(u16, u16)> {
+        let change = group::phase_change(&self.file().container, &*self.object.header()?)?;
+        Ok((change.max_compact, change.min_dense))
+    }
+
+    /// How many links the group was made for, with names of how many bytes.
+    ///
+    /// # Errors
+    /// If the group is damaged.
+    pub fn estimated_links(&self) -> Result<(u16, u16)> {
+        let estimated = group::estimated(&self.file().container, &*self.object.header()?)?;
+        Ok((estimated.count, estimated.name_length))
+    }
+
     /// The object at a path, from this group or, with a leading `/`, from the root group. Soft links are
     /// followed.
     ///

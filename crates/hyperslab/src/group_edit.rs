@@ -11,6 +11,36 @@ use hyperslab_engine::{Address, Error, Result};
 
 use crate::{CharacterSet, Datatype, Group, NamedDatatype, Object};
 
+/// Whether an object remembers the order in which its links or attributes were created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum CreationOrder {
+    /// It does not.
+    #[default]
+    Untracked,
+    /// It does.
+    Tracked,
+    /// It does, and where there are many, they are found by it.
+    Indexed,
+}
+
+impl CreationOrder {
+    pub(crate) fn of_links(self) -> LinkOrder {
+        match self {
+            Self::Untracked => LinkOrder::Untracked,
+            Self::Tracked => LinkOrder::Tracked,
+            Self::Indexed => LinkOrder::Indexed,
+        }
+    }
+
+    pub(crate) fn of_attributes(self) -> AttributeOrder {
+        match self {
+            Self::Untracked => AttributeOrder::Untracked,
+            Self::Tracked => AttributeOrder::Tracked,
+            Self::Indexed => AttributeOrder::Indexed,
+        }
+    }
+}
+
 /// How a group is made.
 ///
 /// ```
@@ -21,7 +51,7 @@ use crate::{CharacterSet, Datatype, Group, NamedDatatype, Object};
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
-pub struct GroupOptions(EngineOptions);
+pub struct GroupOptions(pub(crate) EngineOptions);
 
 impl GroupOptions {
     /// What [`Group::create_group`] makes.
@@ -29,11 +59,74 @@ impl GroupOptions {
         Self::default()
     }
 
-    /// Whether the order in which links and attributes are created is remembered.
+    /// Whether the order in which links and attributes are created is remembered, and found by an index.
     #[must_use]
-    pub fn track_order(mut self, yes: bool) -> Self {
-        self.0.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
-        self.0.attribute_order = if yes { AttributeOrder::Indexed } else { AttributeOrder::Untracked };
+    pub fn track_order(self, yes: bool) -> Self {
+        let order = if yes { CreationOrder::Indexed } else { CreationOrder::Untracked };
+        self.link_order(order).attribute_order(order)
+    }
+
+    /// Whether the order in which links are created is remembered.
+    ///
+    /// ```
+    /// use hyperslab::{CreationOrder, FileOptions, GroupOptions};
+    /// let file = FileOptions::new().create_in_memory()?;
+    /// let group = file.create_group_with("log", GroupOptions::new().link_order(CreationOrder::Tracked))?;
+    /// assert_eq!((group.link_order()?, group.attribute_order()?), ((true, false), (false, false)));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn link_order(mut self, order: CreationOrder) -> Self {
+        self.0.link_order = order.of_links();
+        self
+    }
+
+    /// Whether the order in which attributes are created is remembered.
+    #[must_use]
+    pub fn attribute_order(mut self, order: CreationOrder) -> Self {
+        self.0.attribute_order = order.of_attributes();
+        self
+    }
+
+    /// Up to how many attributes are kept in the header, and below how many they come back to it: 8 and 6 by default.
+    /// Headers of version 1, which library version 1.6 reads, keep all of them and do not say this.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, GroupOptions};
+    /// let file = FileOptions::new().create_in_memory()?;
+    /// let group = file.create_group_with("log", GroupOptions::new().attribute_phase_change(20, 10))?;
+    /// assert_eq!(group.attribute_phase_change()?, (20, 10));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn attribute_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
+        self.0.attribute_phase_change.max_compact = max_compact;
+        self.0.attribute_phase_change.min_dense = min_dense;
+        self
+    }
+
+    /// How many links the group will have about, with names of how many bytes, so that there is room for them: 4 and 8
+    /// by default.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, GroupOptions};
+    /// let file = FileOptions::new().create_in_memory()?;
+    /// let group = file.create_group_with("days", GroupOptions::new().estimated_links(7, 9))?;
+    /// assert_eq!(group.estimated_links()?, (7, 9));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn estimated_links(mut self, count: u16, name_length: u16) -> Self {
+        self.0.estimated.count = count;
+        self.0.estimated.name_length = name_length;
+        self
+    }
+
+    /// Bytes for the names of links that a group of the old style begins with: enough for the estimated links by
+    /// default. Files do not say it, and groups of the new style have no use for it.
+    #[must_use]
+    pub fn local_heap_size(mut self, bytes: u32) -> Self {
+        self.0.local_heap = Some(bytes);
         self
     }
 

@@ -33,6 +33,17 @@ pub enum Layout {
     Structured,
 }
 
+/// How much of the room for a dataset's elements is allocated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SpaceStatus {
+    /// None; or there are no elements.
+    NotAllocated,
+    /// Some chunks.
+    PartAllocated,
+    /// All.
+    Allocated,
+}
+
 /// How a dataset is cut into chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunking {

@@ -71,7 +71,7 @@ pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkTarget};
-pub use group_edit::GroupOptions;
+pub use group_edit::{CreationOrder, GroupOptions};
 pub use hyperslab_dataspace::{
     Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation, SimpleExtent,
     UNLIMITED,
@@ -87,7 +87,7 @@ pub use hyperslab_vfd as vfd;
 pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo};
 pub use layout::{
     AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,
-    VirtualMapping,
+    SpaceStatus, VirtualMapping,
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
 pub use reference::{Reference, ReferenceTarget};

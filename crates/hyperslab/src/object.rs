@@ -246,6 +246,24 @@ impl Object {
         Ok(HeaderInfo::attribute_order(&*self.header()?))
     }
 
+    /// Up to how many attributes are kept in the header, and below how many they come back to it. Headers of version 1
+    /// do not say it, and keep all.
+    ///
+    /// # Errors
+    /// If the header is damaged.
+    pub fn attribute_phase_change(&self) -> Result<(u16, u16)> {
+        let change = self.header()?.attribute_phase_change();
+        Ok((change.max_compact, change.min_dense))
+    }
+
+    /// Whether the header keeps the times of its creation and changes.
+    ///
+    /// # Errors
+    /// If the header is damaged.
+    pub fn tracks_times(&self) -> Result<bool> {
+        Ok(self.header()?.tracks_times())
+    }
+
     /// All attributes, in ascending order of their names' bytes.
     ///
     /// # Errors

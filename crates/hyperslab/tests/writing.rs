@@ -186,3 +186,55 @@ fn contents_go_with_what_led_to_them() {
     assert!(length < 400_000, "{length} bytes: nothing was given back");
     assert_eq!(kept.read_strings().unwrap()[0], "a");
 }
+
+/// What attributes of any storage led to goes with the objects.
+#[test]
+fn contents_of_attributes_go_with_their_objects() {
+    let texts: Vec<String> =
+        (0..200).map(|number| format!("text number {number}, which takes some room")).collect();
+    for bounds in [LibverBounds::EARLIEST, LibverBounds::DEFAULT, LibverBounds::LATEST] {
+        let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
+        let mut lengths = Vec::new();
+        for _ in 0..6 {
+            let dataset = file.new_dataset("a/b").write(&[1, 2]).unwrap();
+            let group = file.group("a").unwrap();
+            let datatype = file.commit_datatype("a/type", &<i32 as hyperslab::H5Type>::datatype()).unwrap();
+            for number in 0..12 {
+                let name = format!("note {number}");
+                group.set_attr(&name, texts.as_slice()).unwrap();
+                dataset.set_attr(&name, texts.as_slice()).unwrap();
+                datatype.set_attr(&name, "one").unwrap();
+            }
+            dataset.set_attr("few", texts.as_slice()).unwrap();
+            file.remove("a").unwrap();
+            lengths.push(file.to_bytes().unwrap().len());
+        }
+        sound_in_memory(&file);
+        let last = lengths.last().unwrap();
+        assert!(*last < lengths[0] * 11 / 10, "{lengths:?}: not given back");
+    }
+}
+
+/// What a virtual dataset shows is not its own.
+#[test]
+fn sources_outlive_virtual_datasets() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let texts = file.new_dataset("texts").write_strings(&["one", "two"]).unwrap();
+    let mapping = hyperslab::VirtualMapping {
+        file: b".".to_vec(),
+        dataset: b"texts".to_vec(),
+        selection: hyperslab::Selection::All,
+        source_selection: hyperslab::Selection::All,
+    };
+    let mut lengths = Vec::new();
+    for _ in 0..200 {
+        let shown = file.new_dataset("shown").datatype(texts.datatype().clone()).shape(&[2]);
+        let shown = shown.virtual_sources(std::slice::from_ref(&mapping)).create().unwrap();
+        assert_eq!(shown.read_strings().unwrap()[1], "two");
+        file.remove("shown").unwrap();
+        lengths.push(file.to_bytes().unwrap().len());
+    }
+    assert_eq!(texts.read_strings().unwrap()[0], "one");
+    assert_eq!(lengths[0], lengths[199], "mappings stay in the heap");
+    sound_in_memory(&file);
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::value::{TypeName, Typed, guess, typed};
+use super::value::{TypeName, guess, typed};
 use super::{change, object, open};
 
 /// What `attr` takes.
@@ -82,11 +82,8 @@ pub(crate) fn attr(arguments: &AttrArguments) -> Result<()> {
     match &arguments.action {
         Action::Set { file, path, name, values, type_name, shape } => {
             let kind = type_name.unwrap_or_else(|| guess(values));
-            let Typed { datatype, dataspace, bytes } =
-                typed(kind, values, shape.as_ref().map(|shape| shape.0.as_slice()))?;
-            change(file, open(file)?, |file| {
-                Ok(object(file, path)?.set_attr_stored(name, &datatype, &dataspace, &bytes)?)
-            })
+            let value = typed(kind, values, shape.as_ref().map(|shape| shape.0.as_slice()))?;
+            change(file, open(file)?, |file| Ok(object(file, path)?.set_attr(name, &value)?))
         }
         Action::Rm { file, path, names } => change(file, open(file)?, |file| {
             let object = object(file, path)?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use hyperslab::datatype::StringPadding;
-use hyperslab::{CharacterSet, Dataspace, Datatype, H5Type};
+use hyperslab::{AttributeContent, AttributeValue, CharacterSet, Dataspace, Datatype, File, H5Type};
 
 /// The types that values can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -22,12 +22,33 @@ pub(crate) enum TypeName {
     Str,
 }
 
-/// Elements as they are stored.
+/// Values of one type.
 #[derive(Debug)]
 pub(crate) struct Typed {
-    pub(crate) datatype: Datatype,
-    pub(crate) dataspace: Dataspace,
-    pub(crate) bytes: Vec<u8>,
+    dataspace: Dataspace,
+    values: Values,
+}
+
+#[derive(Debug)]
+enum Values {
+    /// Elements as they are stored.
+    Elements(Datatype, Vec<u8>),
+    /// What becomes text of variable length, as h5py has it.
+    Texts(Vec<String>),
+}
+
+impl AttributeValue for Typed {
+    fn content(&self) -> AttributeContent<'_> {
+        let dataspace = self.dataspace.clone();
+        match &self.values {
+            Values::Elements(datatype, bytes) => {
+                AttributeContent::Elements { datatype: datatype.clone(), dataspace, bytes: bytes.into() }
+            }
+            Values::Texts(texts) => {
+                AttributeContent::Strings { dataspace, texts: texts.iter().map(String::as_str).collect() }
+            }
+        }
+    }
 }
 
 /// What all values look like: whole numbers, numbers, truth values, or else text.
@@ -72,11 +93,17 @@ pub(crate) fn typed<S: AsRef<str>>(kind: TypeName, values: &[S], shape: Option<&
         (None, 1) => Dataspace::Scalar,
         (None, count) => Dataspace::simple(&[count as u64]),
     };
-    let (datatype, bytes) = elements(kind, values)?;
-    Ok(Typed { datatype, dataspace, bytes })
+    let values = match kind {
+        TypeName::Str => Values::Texts(values.iter().map(|value| value.as_ref().to_owned()).collect()),
+        kind => {
+            let (datatype, bytes) = elements(kind, values)?;
+            Values::Elements(datatype, bytes)
+        }
+    };
+    Ok(Typed { dataspace, values })
 }
 
-/// The type, and values as elements of it.
+/// The type, and values as elements of it; text as long as the longest.
 pub(crate) fn elements<S: AsRef<str>>(kind: TypeName, values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     match kind {
         TypeName::I8 => numbers::<i8, S>(values),
@@ -114,23 +141,25 @@ where
     Ok((T::datatype(), T::to_bytes(&parsed).into_owned()))
 }
 
-/// Text of the longest one's length.
-pub(crate) fn texts<S: AsRef<str>>(values: &[S]) -> Result<(Datatype, Vec<u8>)> {
+fn texts<S: AsRef<str>>(values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     let longest = values.iter().map(|value| value.as_ref().len()).max().unwrap_or(0).max(1);
-    let ascii = values.iter().all(|value| value.as_ref().is_ascii());
     let mut bytes = Vec::with_capacity(longest.saturating_mul(values.len()));
     for value in values {
         let end = bytes.len().saturating_add(longest);
         bytes.extend(value.as_ref().as_bytes());
         bytes.resize(end, 0);
     }
-    Ok((text_type(longest, ascii)?, bytes))
+    Ok((memory_text(longest)?, bytes))
 }
 
-/// Text of at most so many bytes.
-pub(crate) fn text_type(longest: usize, ascii: bool) -> Result<Datatype> {
-    let charset = if ascii { CharacterSet::Ascii } else { CharacterSet::Utf8 };
-    Ok(Datatype::fixed_string(u32::try_from(longest)?, StringPadding::NullPadded, charset))
+/// Text of at most so many bytes, in memory.
+pub(crate) fn memory_text(longest: usize) -> Result<Datatype> {
+    Ok(Datatype::fixed_string(u32::try_from(longest)?, StringPadding::NullPadded, CharacterSet::Utf8))
+}
+
+/// Text as files get it: of variable length, as h5py has it.
+pub(crate) fn stored_text(file: &File) -> Datatype {
+    Datatype::variable_string(CharacterSet::Utf8, file.info().size_of_offsets)
 }
 
 #[cfg(test)]
@@ -154,9 +183,12 @@ mod tests {
     #[test]
     fn values_become_elements() {
         let one = typed(TypeName::I16, &["-2"], None).unwrap();
-        assert_eq!((one.dataspace, one.bytes), (Dataspace::Scalar, vec![0xfe, 0xff]));
+        assert_eq!(one.dataspace, Dataspace::Scalar);
+        assert!(matches!(one.values, Values::Elements(_, bytes) if bytes == [0xfe, 0xff]));
+        let (datatype, bytes) = elements(TypeName::Str, &["a", "bcd"]).unwrap();
+        assert_eq!((datatype.size, bytes), (3, b"a\0\0bcd".to_vec()));
         let texts = typed(TypeName::Str, &["a", "bcd"], None).unwrap();
-        assert_eq!((texts.datatype.size, texts.bytes), (3, b"a\0\0bcd".to_vec()));
+        assert!(matches!(texts.values, Values::Texts(texts) if texts == ["a", "bcd"]));
         assert!(typed(TypeName::U8, &["256"], None).is_err());
         assert!(typed(TypeName::U8, &["1", "2"], Some(&[3])).is_err());
         assert_eq!(typed(TypeName::U8, &["1"], Some(&[1])).unwrap().dataspace, Dataspace::simple(&[1]));

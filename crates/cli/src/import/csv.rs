@@ -9,7 +9,7 @@ use hyperslab::datatype::{Compound, DatatypeClass, Member};
 use hyperslab::{Datatype, File, Region, Selection};
 
 use super::Storage;
-use crate::change::{TypeName, guess_of, text_type, typed_elements};
+use crate::change::{TypeName, guess_of, memory_text, stored_text, typed_elements};
 
 /// Records that are written at once.
 const AT_ONCE: usize = 8192;
@@ -33,14 +33,13 @@ struct Column {
     name: String,
     /// Of all values so far; nothing before the first.
     kind: Option<TypeName>,
-    longest: usize,
-    ascii: bool,
 }
 
 impl Column {
-    fn datatype(&self) -> Result<Datatype> {
+    /// The type in the file.
+    fn datatype(&self, file: &File) -> Result<Datatype> {
         match self.kind() {
-            TypeName::Str => text_type(self.longest.max(1), self.ascii),
+            TypeName::Str => Ok(stored_text(file)),
             kind => Ok(typed_elements::<&str>(kind, &[])?.0),
         }
     }
@@ -50,18 +49,24 @@ impl Column {
     }
 
     fn see(&mut self, value: &str) {
-        self.longest = self.longest.max(value.len());
-        self.ascii &= value.is_ascii();
         let kind = guess_of(value);
         self.kind = Some(self.kind.map_or(kind, |before| both(before, kind)));
     }
 
-    /// The value, as it is stored.
-    fn element(&self, value: &str, to: &mut Vec<u8>) -> Result<()> {
+    /// The type of some values in memory.
+    fn in_memory<'v>(&self, values: impl Iterator<Item = &'v str>) -> Result<Datatype> {
+        match self.kind() {
+            TypeName::Str => memory_text(values.map(str::len).max().unwrap_or(0).max(1)),
+            kind => Ok(typed_elements::<&str>(kind, &[])?.0),
+        }
+    }
+
+    /// The value, as an element in memory.
+    fn element(&self, datatype: &Datatype, value: &str, to: &mut Vec<u8>) -> Result<()> {
         let value = match self.kind() {
             TypeName::F64 if value.is_empty() => "nan",
             TypeName::Str => {
-                let end = to.len().saturating_add(self.longest.max(1));
+                let end = to.len().saturating_add(datatype.size as usize);
                 to.extend(value.as_bytes());
                 to.resize(end, 0);
                 return Ok(());
@@ -71,6 +76,23 @@ impl Column {
         to.extend(typed_elements(self.kind(), &[value])?.1);
         Ok(())
     }
+}
+
+/// A record with a member for each column.
+fn compound(columns: &[Column], datatypes: impl Iterator<Item = Result<Datatype>>) -> Result<Datatype> {
+    let mut members = Vec::new();
+    let mut size = 0_u32;
+    for (column, datatype) in columns.iter().zip(datatypes) {
+        let datatype = datatype?;
+        let next = size.checked_add(datatype.size).context("records of 4 GiB and more")?;
+        members.push(Member { name: column.name.clone().into_bytes(), offset: size, datatype });
+        size = next;
+    }
+    Ok(Datatype { size, class: DatatypeClass::Compound(Compound { members }) })
+}
+
+fn field(record: &[String], number: usize) -> &str {
+    record.get(number).map_or("", String::as_str)
 }
 
 /// The type that holds values of both.
@@ -88,7 +110,7 @@ impl Table {
         let mut records = Records::open(path, delimiter)?;
         let mut fields = Vec::new();
         let mut columns: Vec<Column> = Vec::new();
-        let new = |name| Column { name, kind: None, longest: 0, ascii: true };
+        let new = |name| Column { name, kind: None };
         if header {
             if !records.next(&mut fields)? {
                 bail!("it is empty: not even a line of names");
@@ -127,38 +149,35 @@ impl Table {
         if let (false, Some(kind)) = (self.header, same) {
             return self.write_matrix(file, path, storage, kind);
         }
-        let mut members = Vec::new();
-        let mut size = 0_u32;
-        for column in &self.columns {
-            let datatype = column.datatype()?;
-            let next = size.checked_add(datatype.size).context("records of 4 GiB and more")?;
-            members.push(Member { name: column.name.clone().into_bytes(), offset: size, datatype });
-            size = next;
-        }
-        let datatype = Datatype { size, class: DatatypeClass::Compound(Compound { members }) };
+        let datatype = compound(&self.columns, self.columns.iter().map(|column| column.datatype(file)))?;
         let builder = file.new_dataset(path).datatype(datatype).shape(&[self.records]);
         let dataset = storage.apply(builder, 1)?.create()?;
         self.each_batch(|start, records| {
+            let columns = || self.columns.iter().enumerate();
+            let values = |number| records.iter().map(move |record| field(record, number));
+            let types = columns().map(|(number, column)| column.in_memory(values(number)));
+            let types = types.collect::<Result<Vec<Datatype>>>()?;
             let mut bytes = Vec::new();
             for record in records {
-                for (column, value) in self.columns.iter().zip(record) {
-                    column.element(value, &mut bytes)?;
+                for ((number, column), datatype) in columns().zip(&types) {
+                    column.element(datatype, field(record, number), &mut bytes)?;
                 }
             }
+            let memory = compound(&self.columns, types.into_iter().map(Ok))?;
             let region = Region::new(&[start], &[records.len() as u64])?;
-            Ok(dataset.write_stored(&Selection::region(&region), &bytes)?)
+            Ok(dataset.write_bytes(&Selection::region(&region), &memory, &bytes)?)
         })
     }
 
     fn write_matrix(&self, file: &File, path: &str, storage: &Storage<'_>, kind: TypeName) -> Result<()> {
         let width = self.columns.len() as u64;
         let (datatype, _) = typed_elements::<&str>(kind, &[])?;
-        let builder = file.new_dataset(path).datatype(datatype).shape(&[self.records, width]);
+        let builder = file.new_dataset(path).datatype(datatype.clone()).shape(&[self.records, width]);
         let dataset = storage.apply(builder, 2)?.create()?;
-        let whole = Column { name: String::new(), kind: Some(kind), longest: 0, ascii: true };
+        let whole = Column { name: String::new(), kind: Some(kind) };
         self.each_batch(|start, records| {
             let mut bytes = Vec::new();
-            records.iter().flatten().try_for_each(|value| whole.element(value, &mut bytes))?;
+            records.iter().flatten().try_for_each(|value| whole.element(&datatype, value, &mut bytes))?;
             let region = Region::new(&[start, 0], &[records.len() as u64, width])?;
             Ok(dataset.write_stored(&Selection::region(&region), &bytes)?)
         })
@@ -170,16 +189,20 @@ impl Table {
         let mut datasets = Vec::new();
         for column in &self.columns {
             let name = column.name.replace('/', "_");
-            let builder = group.new_dataset(&name).datatype(column.datatype()?).shape(&[self.records]);
+            let builder = group.new_dataset(&name).datatype(column.datatype(file)?).shape(&[self.records]);
             datasets.push(storage.apply(builder, 1)?.create()?);
         }
         self.each_batch(|start, records| {
             let region = Region::new(&[start], &[records.len() as u64])?;
             for (number, (column, dataset)) in self.columns.iter().zip(&datasets).enumerate() {
-                let mut bytes = Vec::new();
-                for record in records {
-                    column.element(record.get(number).map_or("", String::as_str), &mut bytes)?;
+                let values = || records.iter().map(|record| field(record, number));
+                if column.kind() == TypeName::Str {
+                    let texts: Vec<&str> = values().collect();
+                    dataset.write_strings_selection(&Selection::region(&region), &texts)?;
+                    continue;
                 }
+                let (datatype, mut bytes) = (column.in_memory(values())?, Vec::new());
+                values().try_for_each(|value| column.element(&datatype, value, &mut bytes))?;
                 dataset.write_stored(&Selection::region(&region), &bytes)?;
             }
             Ok(())
@@ -316,7 +339,7 @@ mod tests {
             (&["true", "1"], TypeName::Str),
             (&["1.5", ""], TypeName::Str),
         ] {
-            let mut column = Column { name: String::new(), kind: None, longest: 0, ascii: true };
+            let mut column = Column { name: String::new(), kind: None };
             values.iter().for_each(|value| column.see(value));
             assert_eq!(column.kind(), expected, "{values:?}");
         }

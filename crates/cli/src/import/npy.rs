@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::ByteOrder;
-use hyperslab::{File, Selection};
+use hyperslab::{Dataset, File, Selection};
 
 use super::Storage;
 use super::descr::Descr;
 use super::python::Literal;
-use crate::change::text_type;
+use crate::change::stored_text;
 
 /// Bytes of elements that are in memory at once.
 const AT_ONCE: u64 = 16 << 20;
@@ -88,21 +88,18 @@ impl Source {
     }
 
     pub(super) fn write(&self, file: &File, path: &str, storage: &Storage<'_>) -> Result<()> {
-        let text;
         let datatype = match &self.descr {
-            Descr::Stored(datatype) => datatype,
-            Descr::Text(characters, order) => {
-                let (longest, ascii) = self.longest_text(*characters, *order)?;
-                text = text_type(longest, ascii)?;
-                &text
+            Descr::Stored(datatype) => datatype.clone(),
+            Descr::Text(..) => {
+                self.check_texts()?;
+                stored_text(file)
             }
         };
-        let builder = file.new_dataset(path).datatype(datatype.clone()).shape(&self.shape);
+        let builder = file.new_dataset(path).datatype(datatype).shape(&self.shape);
         let dataset = storage.apply(builder, self.shape.len())?.create()?;
         if self.fortran {
             let turned = self.turned()?;
-            let elements = self.stored(&turned, datatype.size as usize)?;
-            return Ok(dataset.write_stored(&Selection::All, &elements)?);
+            return self.put(&dataset, &Selection::All, &turned);
         }
         let size = self.descr.size() as u64;
         let mut input = self.elements()?;
@@ -110,10 +107,9 @@ impl Source {
             let count = region.element_count()?;
             let mut bytes = vec![0; usize::try_from(count.saturating_mul(size))?];
             self.read_region(&mut input, &region, &mut bytes)?;
-            let elements = self.stored(&bytes, datatype.size as usize)?;
             let whole = self.shape.is_empty();
             let selection = if whole { Selection::All } else { Selection::region(&region) };
-            dataset.write_stored(&selection, &elements)?;
+            self.put(&dataset, &selection, &bytes)?;
         }
         Ok(())
     }
@@ -149,30 +145,22 @@ impl Source {
         Ok(())
     }
 
-    /// Elements as the dataset stores them.
-    fn stored<'b>(&self, bytes: &'b [u8], size: usize) -> Result<std::borrow::Cow<'b, [u8]>> {
-        let Descr::Text(_, order) = &self.descr else { return Ok(bytes.into()) };
-        let mut stored = Vec::new();
-        for element in bytes.chunks_exact(self.descr.size().max(1)) {
-            let end = stored.len().saturating_add(size);
-            stored.extend(text(element, *order)?.as_bytes());
-            stored.resize(end, 0);
-        }
-        Ok(stored.into())
+    fn put(&self, dataset: &Dataset, selection: &Selection, bytes: &[u8]) -> Result<()> {
+        let Descr::Text(_, order) = &self.descr else { return Ok(dataset.write_stored(selection, bytes)?) };
+        let texts = bytes.chunks_exact(self.descr.size().max(1)).map(|element| text(element, *order));
+        Ok(dataset.write_strings_selection(selection, &texts.collect::<Result<Vec<String>>>()?)?)
     }
 
-    /// Bytes of the longest text, and whether all is ASCII.
-    fn longest_text(&self, characters: usize, order: ByteOrder) -> Result<(usize, bool)> {
+    /// An error if there is something that is no text, before anything is written.
+    fn check_texts(&self) -> Result<()> {
+        let Descr::Text(_, order) = &self.descr else { return Ok(()) };
         let mut input = self.elements()?;
-        let mut element = vec![0; characters.saturating_mul(4)];
-        let (mut longest, mut ascii) = (1, true);
+        let mut element = vec![0; self.descr.size()];
         for _ in 0..self.bytes()? / (element.len() as u64).max(1) {
             input.read_exact(&mut element)?;
-            let text = text(&element, order)?;
-            longest = longest.max(text.len());
-            ascii &= text.is_ascii();
+            text(&element, *order)?;
         }
-        Ok((longest, ascii))
+        Ok(())
     }
 
     /// All elements in C order, of a file that has them in Fortran's.

@@ -68,7 +68,7 @@ impl<'a> Origin<'a> {
     }
 
     /// Puts `count` elements from `position` on into `to`, as the file stores them.
-    pub(super) fn put(&self, position: u64, count: u64, to: &mut [u8]) -> Result<()> {
+    pub(crate) fn put(&self, position: u64, count: u64, to: &mut [u8]) -> Result<()> {
         self.transform.run(self.run(position, count)?, to)
     }
 

@@ -20,8 +20,8 @@ use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
 use crate::store::{Edit, at};
 
-/// Gives the room of a dataset's raw data back: its chunks and their index, its block, its elements in global heaps.
-/// Called with the dataset's header before that is freed.
+/// Gives back what an object has beyond what headers say: a dataset's chunks and their index or its block, and what
+/// elements and attributes lead to in global heaps. Called with the object's header before that is freed.
 pub type RawData<'a> = dyn FnMut(&mut Edit<'_>, &ObjectHeader) -> Result<()> + 'a;
 
 /// Lets an object count one hard link (or use of a committed datatype) more.
@@ -48,7 +48,7 @@ pub fn count_reference(header: &mut HeaderEditor) -> Result<()> {
     header.set_reference_count(count)
 }
 
-/// Takes one hard link from an object's count. At none it is deleted: `raw` frees a dataset's raw data, a group's
+/// Takes one hard link from an object's count. At none it is deleted: `raw` frees raw data, a group's
 /// links are dropped in turn, and the room of all of it is given back.
 ///
 /// # Errors
@@ -123,9 +123,7 @@ impl Deletion<'_, '_> {
             return editor.save(edit);
         }
         self.deleted.insert(object);
-        if header.contains(MessageType::DATA_LAYOUT) {
-            (self.raw)(edit, &header)?;
-        }
+        (self.raw)(edit, &header)?;
         if let Some(files) = message::find::<ExternalFiles>(self.container, &header)? {
             LocalHeap::delete(edit, files.heap)?;
         }
@@ -250,14 +248,14 @@ mod tests {
                 header.reference_count(edit.store()).unwrap()
             };
             assert_eq!(uses(&edit), 2001);
-            let mut datasets = 0;
+            let (mut datasets, mut groups) = (0, 0);
             let mut raw = |_: &mut Edit<'_>, header: &ObjectHeader| {
-                datasets += 1;
-                assert!(header.contains(MessageType::DATA_LAYOUT));
+                let data = header.contains(MessageType::DATA_LAYOUT);
+                *(if data { &mut datasets } else { &mut groups }) += 1;
                 Ok(())
             };
             drop_reference(&container, &mut edit, top, &mut raw).unwrap();
-            assert_eq!((datasets, uses(&edit)), (2000, 1));
+            assert_eq!((datasets, groups, uses(&edit)), (2000, 2001, 1));
             let after = edit.usage();
             let taken = |usage: crate::store::SpaceUsage| usage.end - usage.free - usage.pending;
             // The datatype has a continuation block now: its header had no room for the count.

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, LinkNameRecord};
 use hyperslab_format::codec::{FormatError, checksum};
 use hyperslab_format::message::{
-    ExternalLink, GroupInfo, Link as LinkMessage, LinkInfo, LinkTarget as MessageTarget, Message as _,
-    MessageType, SymbolTable,
+    EstimatedEntries, ExternalLink, GroupInfo, Link as LinkMessage, LinkInfo, LinkPhaseChange,
+    LinkTarget as MessageTarget, Message as _, MessageType, SymbolTable,
 };
 
 use super::container::Container;
@@ -56,6 +56,22 @@ impl GroupStorage {
 /// Constants of the group, where its header states any.
 pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<GroupInfo>> {
     message::find(container, header)
+}
+
+/// When links move out of the header and back.
+///
+/// # Errors
+/// If the group info message is damaged.
+pub fn phase_change(container: &Container, header: &ObjectHeader) -> Result<LinkPhaseChange> {
+    Ok(info(container, header)?.and_then(|info| info.phase_change).unwrap_or(LinkPhaseChange::DEFAULT))
+}
+
+/// The links that the group was made for.
+///
+/// # Errors
+/// If the group info message is damaged.
+pub fn estimated(container: &Container, header: &ObjectHeader) -> Result<EstimatedEntries> {
+    Ok(info(container, header)?.and_then(|info| info.estimated).unwrap_or(EstimatedEntries::DEFAULT))
 }
 
 /// Calls `visit` for each link, in the order of the storage: by name in old-style groups, in no particular

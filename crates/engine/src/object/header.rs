@@ -6,7 +6,7 @@ use std::ops::Range;
 use hyperslab_format::codec::{Address, CHECKSUM_SIZE};
 use hyperslab_format::message::{Continuation, Message as _, MessageFlags, MessageType, ReferenceCount};
 use hyperslab_format::object_header::{
-    ContinuationBlock, EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2,
+    AttributePhaseChange, ContinuationBlock, EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2,
 };
 use smallvec::SmallVec;
 
@@ -80,6 +80,23 @@ impl ObjectHeader {
     /// What stands before the messages.
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
+    }
+
+    /// When attributes move out of the header and back; a version 1 header, which keeps them, does not say it.
+    pub fn attribute_phase_change(&self) -> AttributePhaseChange {
+        let stated = match self.prefix() {
+            Prefix::V1(_) => None,
+            Prefix::V2(prefix) => prefix.phase_change,
+        };
+        stated.unwrap_or_default()
+    }
+
+    /// Whether it keeps the times of its changes.
+    pub fn tracks_times(&self) -> bool {
+        match self.prefix() {
+            Prefix::V1(_) => self.contains(MessageType::MODIFICATION_TIME),
+            Prefix::V2(prefix) => prefix.flags.contains(HeaderFlags::TIMES_STORED),
+        }
     }
 
     /// Flags of a version 2 header; none for version 1.

@@ -10,7 +10,7 @@ use super::OpenFile;
 use super::raw_files::RawFiles;
 use super::virtual_::{Nesting, Sources, Virtual};
 use crate::data::chunk_index::{self, ChunkShape};
-use crate::data::virtual_::{Mapping, VirtualSource, extent};
+use crate::data::virtual_::{Mapping, VirtualMap, VirtualSource, extent};
 use crate::data::{
     ChunkedSource, CompactSource, ContiguousSource, Destination, ExternalSource, Fill, ForeignHeap, Piece,
     Source,
@@ -183,6 +183,23 @@ impl OpenDataset {
         }
     }
 
+    /// Its object header.
+    pub(super) fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Where the elements of a virtual dataset come from.
+    pub(super) fn mappings(&self) -> &[Mapping] {
+        self.virtual_.as_ref().map(|virtual_| virtual_.mappings.as_slice()).unwrap_or_default()
+    }
+
+    /// Lets go of the files of sources.
+    pub(super) fn close_sources(&self) {
+        if let Some(virtual_) = &self.virtual_ {
+            virtual_.close();
+        }
+    }
+
     fn read_virtual(
         &self,
         file: &Arc<OpenFile>,
@@ -192,14 +209,11 @@ impl OpenDataset {
     ) -> Result<()> {
         let Some(virtual_) = &self.virtual_ else { return Ok(()) };
         let datatype = &self.description.datatype;
-        let source = VirtualSource {
-            mappings: &virtual_.mappings,
-            dims: self.description.dataspace.dims(),
-            element_size: datatype.size as usize,
-            fill: self.fill(),
-            sources: &Sources { file, datatype, virtual_, nesting },
-            budget: nesting.budget,
-        };
+        let sources = &Sources { file, datatype, virtual_, nesting };
+        let dims = self.description.dataspace.dims();
+        let map = VirtualMap { mappings: &virtual_.mappings, dims, shapes: sources, budget: nesting.budget };
+        let element_size = datatype.size as usize;
+        let source = VirtualSource { map, element_size, fill: self.fill(), sources };
         if let Some(out) = to.as_stored() {
             return source.read(selection, out);
         }

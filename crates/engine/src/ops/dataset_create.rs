@@ -3,7 +3,7 @@
 use hyperslab_dataspace::{Dataspace, Dims};
 use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
     AllocationTime, ArrayDims, CompactLayout, ContiguousLayout, DataLayout, FillWriteTime, Layout,
 };
@@ -66,6 +66,11 @@ pub enum NewLayout {
     },
 }
 
+/// Whether libhdf5 opens the dataset again, under the index that new files have for such.
+pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
+    params.length_width() >= 8 || dataspace.max_dims().iter().filter(|most| most.is_none()).count() != 1
+}
+
 impl OpenFile {
     /// Makes a dataset that no link leads to yet; gives the address of its header.
     ///
@@ -73,7 +78,7 @@ impl OpenFile {
     /// [`Error::Misuse`] if what it shall be contradicts itself; those of the medium.
     pub fn create_dataset(&self, edit: &mut Edit<'_>, new: &NewDataset) -> Result<Address> {
         new.check()?;
-        let description = new.describe(new.bounds_in(edit))?;
+        let description = new.describe(edit.bounds(), edit.params())?;
         let early = description.fill.allocation_time == AllocationTime::EARLY;
         let address = dataset_edit::create(edit, &description, new.header.clone())?;
         if early && new.has_space() {
@@ -97,7 +102,7 @@ impl OpenFile {
         new: &NewDataset,
     ) -> Result<(Address, DatasetDescription)> {
         new.check()?;
-        let description = new.describe(new.bounds_in(edit))?;
+        let description = new.describe(edit.bounds(), edit.params())?;
         // Its room is sought behind that of the object that is open, which may still grow.
         self.container.settle_object(edit)?;
         let header = dataset_edit::prepare(edit, &description, new.header.clone())?;
@@ -190,7 +195,7 @@ impl NewDataset {
         bytes.ok_or_else(|| Error::Misuse("a dataset of more than 2^64 bytes".into()))
     }
 
-    pub(super) fn describe(&self, bounds: LibverBounds) -> Result<DatasetDescription> {
+    pub(super) fn describe(&self, bounds: LibverBounds, params: FileParams) -> Result<DatasetDescription> {
         let external = match &self.layout {
             NewLayout::External(pieces) => pieces.clone(),
             _ => Vec::new(),
@@ -204,7 +209,7 @@ impl NewDataset {
                 NewLayout::Chunked { .. } | NewLayout::Virtual { .. } => AllocationTime::INCREMENTAL,
             };
         }
-        let layout = self.layout_message(bounds, fill.allocation_time == AllocationTime::EARLY)?;
+        let layout = self.layout_message((bounds, params), fill.allocation_time == AllocationTime::EARLY)?;
         Ok(DatasetDescription {
             datatype: self.datatype.clone(),
             committed: self.committed,
@@ -216,19 +221,11 @@ impl NewDataset {
         })
     }
 
-    /// The bounds within which libhdf5 reads the dataset again: with lengths of less than 8 bytes it does not know the
-    /// unlimited dimension that an extensible array needs; in a version 1 B-tree it does without.
-    fn bounds_in(&self, edit: &Edit<'_>) -> LibverBounds {
-        let bounds = edit.bounds();
-        let chunked = matches!(self.layout, NewLayout::Chunked { edges_unfiltered: false, .. });
-        let unlimited = self.dataspace.max_dims().iter().filter(|most| most.is_none()).count();
-        if chunked && unlimited == 1 && edit.params().length_width() < 8 {
-            return LibverBounds::new(bounds.low().min(LibraryVersion::V18), bounds.high()).unwrap_or(bounds);
-        }
-        bounds
-    }
-
-    fn layout_message(&self, bounds: LibverBounds, early: bool) -> Result<DataLayout> {
+    fn layout_message(
+        &self,
+        (bounds, params): (LibverBounds, FileParams),
+        early: bool,
+    ) -> Result<DataLayout> {
         let new = bounds.prefers(LibraryVersion::V110);
         let version = if new { 4 } else { 3 };
         match &self.layout {
@@ -256,9 +253,32 @@ impl NewDataset {
                 Ok(DataLayout { version: 4, layout: Layout::Virtual(layout) })
             }
             NewLayout::Chunked { chunk, edges_unfiltered } => {
-                self.chunked_layout(bounds, chunk, *edges_unfiltered, early)
+                let (bounds, edges_unfiltered) = self.index_in(bounds, params, *edges_unfiltered)?;
+                self.chunked_layout(bounds, chunk, edges_unfiltered, early)
             }
         }
+    }
+
+    /// The bounds within which libhdf5 reads the chunks again, and whether those at the edges pass no filters: with
+    /// lengths of less than 8 bytes it does not know the unlimited dimension that an extensible array needs; in a
+    /// version 1 B-tree it does without, but all chunks pass the filters there.
+    fn index_in(
+        &self,
+        bounds: LibverBounds,
+        params: FileParams,
+        edges_unfiltered: bool,
+    ) -> Result<(LibverBounds, bool)> {
+        if has_new_index(&self.dataspace, params) {
+            return Ok((bounds, edges_unfiltered));
+        }
+        if edges_unfiltered && !self.pipeline.is_empty() {
+            return Err(Error::unsupported(
+                "unfiltered chunks at the edge of a dataset with one unlimited dimension in a file whose lengths have \
+                 less than 8 bytes: libhdf5 could not open it",
+            ));
+        }
+        let old = LibverBounds::new(bounds.low().min(LibraryVersion::V18), bounds.high());
+        Ok((old.unwrap_or(bounds), false))
     }
 
     fn chunked_layout(

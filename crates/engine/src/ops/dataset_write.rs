@@ -67,11 +67,6 @@ impl DatasetWriter {
         self.chunks.is_none()
     }
 
-    /// Whether other objects are looked at when it is written.
-    pub(super) fn reads_others(&self) -> bool {
-        matches!(self.description.layout.layout, Layout::Virtual(_))
-    }
-
     /// Where the header lies.
     pub(super) fn address(&self) -> Address {
         self.address
@@ -118,7 +113,9 @@ impl DatasetWriter {
                 write_contiguous(edit.store(), address, &dims, selection, from)?;
             }
             Layout::Chunked(_) => self.write_chunks(file, edit, selection, from)?,
-            Layout::Virtual(_) => return Err(Error::unsupported("writing through a virtual dataset")),
+            Layout::Virtual(_) => {
+                return Err(Error::Misuse("a virtual dataset has no elements of its own".into()));
+            }
             Layout::Structured(_) => return Err(Error::unsupported("writing structured chunks")),
         }
         self.note_layout();
@@ -237,6 +234,9 @@ impl DatasetWriter {
         }
         let (count, dims) = self.grown(axis, added)?;
         from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
+        if matches!(self.description.layout.layout, Layout::Virtual(_)) {
+            return Err(Error::unsupported("adding to a virtual dataset (add to one that it shows)"));
+        }
         let mut start = Dims::from_elem(0, dims.len());
         if let (Some(place), Some(old)) = (start.get_mut(axis), self.description.dataspace.dims().get(axis)) {
             *place = *old;
@@ -351,6 +351,16 @@ impl DatasetWriter {
             let layout = self.layout_changed.then_some(&self.description.layout);
             dataset_edit::update(&file.container, edit, self.address, dataspace, layout)?;
             (self.dataspace_changed, self.layout_changed) = (false, false);
+        }
+        Ok(())
+    }
+
+    /// Lets the header say what the shape has become.
+    pub(super) fn flush_shape(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+        if self.dataspace_changed {
+            let dataspace = Some(&self.description.dataspace);
+            dataset_edit::update(&file.container, edit, self.address, dataspace, None)?;
+            self.dataspace_changed = false;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
+use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::message::{Layout, MessageType};
 
 use super::variable_write::leads_to_heap;
@@ -32,8 +33,12 @@ impl OpenFile {
         })
     }
 
-    /// Gives the room of a dataset's elements back.
+    /// Gives back what the attributes and the elements of an object take outside of headers.
     fn free_raw_data(self: &Arc<Self>, edit: &mut Edit<'_>, header: &ObjectHeader) -> Result<()> {
+        // What cannot be read any more cannot be freed either, and does not keep the rest from it.
+        if let Ok(contents) = self.contents_of_attributes(header) {
+            self.free_contents(edit, contents)?;
+        }
         if !header.contains(MessageType::DATA_LAYOUT) {
             return Ok(());
         }
@@ -43,17 +48,20 @@ impl OpenFile {
             Some(writer) => writer,
             None => DatasetWriter::open(self, address)?,
         };
+        // What other datasets hold is theirs.
+        if let Layout::Virtual(layout) = &writer.description().layout.layout {
+            let (collection, index) = (layout.heap, layout.index);
+            return match collection.is_defined() {
+                true => self.free_contents(edit, vec![GlobalHeapId { collection, index }]),
+                false => Ok(()),
+            };
+        }
         if leads_to_heap(&writer.description().datatype) {
             writer.flush(self, edit)?;
-            // What cannot be read any more cannot be freed either, and does not keep the rest from it.
             if let Ok(contents) = self.contents_of(address, &Selection::All) {
                 self.free_contents(edit, contents)?;
             }
         }
-        match writer.description().layout.layout {
-            // What other datasets hold is theirs.
-            Layout::Virtual(_) => Ok(()),
-            _ => writer.free(self, edit),
-        }
+        writer.free(self, edit)
     }
 }

@@ -15,6 +15,7 @@ mod raw_files;
 mod reference_write;
 mod variable_write;
 mod virtual_;
+mod virtual_write;
 mod writers;
 
 pub use copy::{AsStored, CopyGuide, CopyOptions, NewStorage, StoredBefore};

@@ -28,6 +28,20 @@ pub trait FileResolver: Send + Sync + fmt::Debug {
     /// If there is no such file, or it may not be opened.
     fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>>;
 
+    /// Opens the file of that name to change what it holds.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and if it may not be changed.
+    fn open_to_write(&self, name: &[u8]) -> Result<Arc<OpenFile>> {
+        let name = String::from_utf8_lossy(name);
+        Err(Error::unsupported(format!("writing to the file `{name}`")))
+    }
+
+    /// Whether that is a name of the file itself with the link.
+    fn is_own(&self, _name: &[u8]) -> bool {
+        false
+    }
+
     /// Opens a file of raw data by the name that a dataset has for it.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Elements of variable length on their way into the file: contents go to the global heap before the elements that
 //! lead to them are written, and contents that nothing leads to any more leave it.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_dataspace::Selection;
@@ -154,13 +155,33 @@ impl OpenFile {
         if self.container.shared_messages.is_some() {
             return Ok(ids);
         }
+        self.collect_attribute(attribute, &mut ids)?;
+        Ok(ids)
+    }
+
+    /// The same of all attributes of the object with that header.
+    ///
+    /// # Errors
+    /// If an attribute cannot be read.
+    pub(super) fn contents_of_attributes(&self, header: &ObjectHeader) -> Result<Vec<GlobalHeapId>> {
+        let mut ids = Vec::new();
+        if self.container.shared_messages.is_none() {
+            attribute::for_each(&self.container, header, &mut |attribute| {
+                self.collect_attribute(&attribute, &mut ids)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        Ok(ids)
+    }
+
+    fn collect_attribute(&self, attribute: &Attribute, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         let value = attribute.value(&self.container)?;
         if leads_to_heap(&value.datatype) {
             for element in value.data.chunks_exact((value.datatype.size as usize).max(1)) {
-                self.collect(&value.datatype, element, 0, &mut ids)?;
+                self.collect(&value.datatype, element, 0, ids)?;
             }
         }
-        Ok(ids)
+        Ok(())
     }
 
     /// Takes contents out of the global heap.

@@ -9,7 +9,7 @@ use hyperslab_datatype::convert::Conversions;
 use hyperslab_format::message::Layout;
 
 use super::{OpenDataset, OpenFile, SharedHeap};
-use crate::data::virtual_::{Mapping, SourceDatasets, mappings};
+use crate::data::virtual_::{Mapping, SourceDatasets, SourceShapes, mappings};
 use crate::data::{Destination, ForeignHeap};
 use crate::error::{Error, ErrorKind, Result};
 use crate::object::dataset::DatasetDescription;
@@ -17,10 +17,10 @@ use crate::object::kind::ObjectKind;
 use crate::object::path::{self, Resolved};
 
 /// Virtual datasets within virtual datasets, and external links on the way to one.
-const MAX_DEPTH: usize = 16;
+pub(super) const MAX_DEPTH: usize = 16;
 
 /// Mappings and blocks that all virtual datasets of one read may look at.
-const BUDGET: u64 = 1 << 24;
+pub(super) const BUDGET: u64 = 1 << 24;
 
 /// Source datasets that are kept open.
 const KEPT: usize = 128;
@@ -75,6 +75,11 @@ impl Virtual {
             .collect();
         Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()) }))
     }
+
+    /// Lets go of the files of sources.
+    pub(super) fn close(&self) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
 }
 
 /// The source datasets of one virtual dataset, for one operation.
@@ -86,12 +91,14 @@ pub(super) struct Sources<'a> {
     pub(super) nesting: &'a Nesting<'a>,
 }
 
-impl SourceDatasets for Sources<'_> {
+impl SourceShapes for Sources<'_> {
     fn shape(&self, file: &[u8], dataset: &[u8]) -> Result<Option<Dims>> {
         let found = self.find(file, dataset)?;
         Ok(found.map(|source| Dims::from_slice(source.dataset.description.dataspace.dims())))
     }
+}
 
+impl SourceDatasets for Sources<'_> {
     fn read(&self, file: &[u8], dataset: &[u8], selection: &Selection, out: &mut [u8]) -> Result<()> {
         let Some(source) = self.find(file, dataset)? else {
             let name = path::lossy(dataset);
@@ -141,6 +148,9 @@ impl Sources<'_> {
         let same_file = open().iter().find(|one| one.file_name == file_name).map(|one| Arc::clone(&one.file));
         let file = match same_file {
             _ if file_name == b"." => Some(Arc::clone(self.file)),
+            _ if self.file.resolver.as_ref().is_some_and(|resolver| resolver.is_own(file_name)) => {
+                Some(Arc::clone(self.file))
+            }
             Some(file) => Some(file),
             None => found(self.file.other(file_name))
                 .map_err(|error| error.context(format!("source file `{}`", path::lossy(file_name))))?,
@@ -187,7 +197,7 @@ impl Sources<'_> {
 }
 
 /// What is not there gives the fill value.
-fn found<T>(result: Result<T>) -> Result<Option<T>> {
+pub(super) fn found<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

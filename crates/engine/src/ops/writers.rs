@@ -75,9 +75,6 @@ impl OpenFile {
         from: &Origin<'_>,
     ) -> Result<()> {
         self.with_writer(edit, dataset, |writer, edit| {
-            if writer.reads_others() {
-                self.container.settle(edit)?;
-            }
             writer.write(self, edit, selection, from)?;
             // While its header is open, what it says is changed there at once.
             if writer.is_small() && self.container.is_open(dataset) {
@@ -143,11 +140,12 @@ impl OpenFile {
         })
     }
 
-    /// Lets the file hold what is known of a dataset, for whoever reads it before changing it.
+    /// Lets the file hold what is known of a dataset, or of all, for whoever reads it before changing it.
     ///
     /// # Errors
     /// As [`DatasetWriter::flush`].
-    pub fn flush_dataset(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
+    pub fn flush_dataset(&self, edit: &mut Edit<'_>, dataset: Option<Address>) -> Result<()> {
+        let Some(dataset) = dataset else { return self.flush_writers(edit) };
         match self.writers.known.lock().get_mut(&dataset) {
             Some(writer) => writer.flush(self, edit),
             None => Ok(()),
@@ -175,10 +173,7 @@ impl OpenFile {
             return Ok(());
         }
         let mut edit = self.container.edit()?;
-        match dataset {
-            Some(dataset) => self.flush_dataset(&mut edit, dataset)?,
-            None => self.flush_writers(&mut edit)?,
-        }
+        self.flush_dataset(&mut edit, dataset)?;
         self.finish(edit)
     }
 
@@ -206,6 +201,11 @@ impl OpenFile {
         let mut edit = self.container.edit()?;
         self.flush_writers(&mut edit)?;
         edit.close()
+    }
+
+    /// Lets headers say what is known of shapes; chunks may still wait.
+    pub(super) fn flush_headers(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush_shape(self, edit))
     }
 
     pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {

@@ -6,21 +6,12 @@ use hyperslab_format::message::{FreeSpaceManagers, Message as _};
 use hyperslab_format::object_header::replace_body;
 
 use super::edit::Edit;
-use super::space::{Class, Record, SpaceKind, set_manager};
+use super::space::{Class, ManagerRoom, Record, SpaceKind, set_manager};
 use super::{Store, at};
 use crate::error::{Error, Result};
 
 /// How often room for the lists of free sections is sought before it is enough: finding it changes them.
 const ROUNDS: usize = 16;
-
-/// Room for one manager of free space.
-#[derive(Debug, Clone, Copy)]
-struct Manager {
-    class: Class,
-    header: Address,
-    list: Address,
-    allocated: u64,
-}
 
 impl Edit<'_> {
     /// Writes everything that was changed: the file on the medium is what it is in memory. Space that was freed can
@@ -133,7 +124,23 @@ impl Edit<'_> {
     /// how much of it.
     fn store_managers(&mut self) -> Result<()> {
         let params = self.params();
-        let reserved = self.reserve_managers()?;
+        let mut reserved = self.reserve_managers()?;
+        if let Some(page) = self.writing()?.space.page()
+            && !self.is_exact(&reserved)?
+        {
+            // Between what is free there is no room that says so without changing it: on pages of its own there is.
+            for room in reserved {
+                self.free(SpaceKind::ObjectHeader, room.header, FreeSpaceHeader::size(&params) as u64)?;
+                self.free(SpaceKind::LocalHeap, room.list, room.allocated)?;
+            }
+            reserved = self.writing()?.space.lay_managers(page, params)?;
+            if reserved.is_empty() {
+                // It is as good as it gets: some of what is free is lost.
+                reserved = self.reserve_managers()?;
+            }
+            let end = self.writing()?.space.end();
+            self.store().reach(end);
+        }
         let mut managers = FreeSpaceManagers::NONE;
         let mut blocks = Vec::new();
         for manager in reserved {
@@ -173,9 +180,26 @@ impl Edit<'_> {
         Ok(())
     }
 
-    fn reserve_managers(&mut self) -> Result<Vec<Manager>> {
+    /// Whether all that is free has a manager, with just the room that its list takes.
+    fn is_exact(&mut self, rooms: &[ManagerRoom]) -> Result<bool> {
         let params = self.params();
-        let mut managers: Vec<Manager> = Vec::new();
+        let space = &self.writing()?.space;
+        for class in Class::ALL {
+            let room = rooms.iter().find(|room| room.class == class);
+            let needed = match space.has_sections(class) {
+                true => Some(space.manager(class, Address::new(0), params)?.0.list_used),
+                false => None,
+            };
+            if room.map(|room| room.allocated) != needed {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn reserve_managers(&mut self) -> Result<Vec<ManagerRoom>> {
+        let params = self.params();
+        let mut managers: Vec<ManagerRoom> = Vec::new();
         for _ in 0..ROUNDS {
             let mut enough = true;
             for class in Class::ALL {
@@ -183,7 +207,7 @@ impl Edit<'_> {
                 if !known && self.writing()?.space.has_sections(class) {
                     let length = FreeSpaceHeader::size(&params) as u64;
                     let header = self.allocate_last(SpaceKind::ObjectHeader, length)?;
-                    managers.push(Manager { class, header, list: Address::UNDEFINED, allocated: 0 });
+                    managers.push(ManagerRoom { class, header, list: Address::UNDEFINED, allocated: 0 });
                     enough = false;
                 }
             }
@@ -198,7 +222,7 @@ impl Edit<'_> {
     }
 
     /// Makes room for the list of a manager. Returns whether it had just enough.
-    fn reserve_list(&mut self, manager: &mut Manager, params: FileParams) -> Result<bool> {
+    fn reserve_list(&mut self, manager: &mut ManagerRoom, params: FileParams) -> Result<bool> {
         let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
         if header.sections == 0 || header.list_used == manager.allocated {
             return Ok(true);

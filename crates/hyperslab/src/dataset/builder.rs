@@ -2,7 +2,7 @@
 
 use hyperslab_engine::format::{AllocationTime as StoredAllocation, FillWriteTime};
 use hyperslab_engine::object::dataset::{ExternalPiece, Fill, FillDescription};
-use hyperslab_engine::object::header_edit::{self, AttributeOrder, NewHeader};
+use hyperslab_engine::object::header_edit::{self, NewHeader};
 use hyperslab_engine::object::link::LinkTarget as EngineTarget;
 use hyperslab_engine::ops::{NewDataset, NewLayout};
 use hyperslab_engine::{Address, Error, Result};
@@ -11,8 +11,8 @@ use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, FilterSpec, Pipelin
 use super::data::ArrayData;
 use crate::datatype::convert::Conversions;
 use crate::{
-    AllocationTime, CharacterSet, Dataset, Dataspace, Datatype, FillTime, Group, H5Type, NamedDatatype,
-    ObjectKind, VirtualMapping,
+    AllocationTime, CharacterSet, CreationOrder, Dataset, Dataspace, Datatype, FillTime, Group, H5Type,
+    NamedDatatype, ObjectKind, VirtualMapping,
 };
 
 /// Bytes that a chunk of one's own choice has about.
@@ -210,7 +210,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Chunks that reach beyond the dataset pass no filters (library version 1.10 and later).
+    /// Chunks that reach beyond the dataset pass no filters (library version 1.10 and later; not with one unlimited
+    /// dimension in files whose lengths have less than 8 bytes).
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
         self
@@ -283,9 +284,29 @@ impl DatasetBuilder {
         self
     }
 
+    /// Whether the order in which attributes are created is remembered, and found by an index.
+    pub fn track_order(self, yes: bool) -> Self {
+        self.attribute_order(if yes { CreationOrder::Indexed } else { CreationOrder::Untracked })
+    }
+
     /// Whether the order in which attributes are created is remembered.
-    pub fn track_order(mut self, yes: bool) -> Self {
-        self.header.attribute_order = if yes { AttributeOrder::Indexed } else { AttributeOrder::Untracked };
+    pub fn attribute_order(mut self, order: CreationOrder) -> Self {
+        self.header.attribute_order = order.of_attributes();
+        self
+    }
+
+    /// Up to how many attributes are kept in the header, and below how many they come back to it: 8 and 6 by default.
+    /// Headers of version 1, which library version 1.6 reads, keep all of them and do not say this.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").attribute_phase_change(2, 1).write(&[1, 2])?;
+    /// assert_eq!(dataset.attribute_phase_change()?, (2, 1));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn attribute_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
+        self.header.phase_change.max_compact = max_compact;
+        self.header.phase_change.min_dense = min_dense;
         self
     }
 

@@ -108,8 +108,16 @@ impl Dataset {
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
+    /// Elements of a virtual dataset go to the datasets that it shows, which may be virtual in turn; to all of them, where
+    /// several mappings show one. Those in other files are opened for that, as
+    /// [`external_files`](crate::OpenOptions::external_files) allows, and changed on the medium when this returns: nobody
+    /// else should have them open for writing. Elements of variable length and references go to sources in the same
+    /// file only.
+    ///
     /// # Errors
     /// As [`write`](Self::write), and if the selection reaches out of the dataset or has another number of elements.
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if an element of a virtual dataset has no source, or its source is
+    /// not there; nothing is written then.
     pub fn write_selection<T: H5Type>(&self, selection: &Selection, elements: &[T]) -> Result<()> {
         self.write_bytes(selection, &T::datatype(), &T::to_bytes(elements))
     }
@@ -124,8 +132,22 @@ impl Dataset {
 
     pub(crate) fn write_from(&self, selection: &Selection, from: &Origin<'_>) -> Result<()> {
         let selection = self.without_overlaps(selection)?;
-        let file = self.object.file();
-        self.change(|edit| file.write_dataset(edit, self.object.address(), &selection, from))
+        self.change(|edit| self.write_in(edit, &selection, from))
+    }
+
+    /// Writes to the dataset, or to those that it shows.
+    pub(super) fn write_in(
+        &self,
+        edit: &mut Edit<'_>,
+        selection: &Selection,
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        let (file, address) = (self.object.file(), self.object.address());
+        if self.is_virtual() {
+            file.write_virtual(edit, address, selection, from)
+        } else {
+            file.write_dataset(edit, address, selection, from)
+        }
     }
 
     /// Changes the shape. Elements that are in both shapes stay; new ones have the fill value.

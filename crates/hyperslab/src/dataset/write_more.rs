@@ -234,11 +234,14 @@ impl Dataset {
         let (file, address) = (self.object.file(), self.object.address());
         self.change(|edit| {
             file.container.settle(edit)?;
-            file.flush_dataset(edit, address)?;
+            file.flush_dataset(edit, self.shown())?;
+            if self.is_virtual() {
+                file.check_virtual(edit, address, &selection)?;
+            }
             let before = file.contents_of(address, &selection)?;
             let elements = store(edit)?;
             let from = Origin::stored(&elements, self.datatype().size as usize);
-            file.write_dataset(edit, address, &selection, &from)?;
+            self.write_in(edit, &selection, &from)?;
             file.free_contents(edit, before)
         })
     }
@@ -287,7 +290,9 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As [`append`](Self::append).
+    /// As [`append`](Self::append). [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the dataset is not in
+    /// chunks: one in other files can only be appended to, and a contiguous one cannot grow at all. Make a new one then,
+    /// in chunks and `unlimited`, and write the elements of both into it.
     pub fn prepend<A: super::ArrayData + ?Sized>(&self, axis: usize, array: &A) -> Result<()> {
         let memory = <A::Element as H5Type>::datatype();
         let plan = self.conversions.plan(&memory, self.datatype());

@@ -44,7 +44,9 @@ pub struct Repacked {
 type Progress<'a> = Box<dyn Fn(&str, u64) + 'a>;
 
 /// Writes a file anew, streaming, with everything that is in it: all objects, links, attributes, types, references,
-/// orders of creation, comments and the user block.
+/// orders of creation, comments and the user block. Datasets that cannot be decoded, for want of a filter, are copied as
+/// they are stored, also where another way is asked for ([`Repacked::kept`] names those); but not references and contents
+/// of variable length, which mean something else in another file.
 ///
 /// ```
 /// use hyperslab::{FileOptions, Repack, RepackLayout, filter::FilterSpec};

@@ -3,7 +3,7 @@
 use hyperslab_dataspace::Dims;
 
 use super::mapping::Growth;
-use super::{Mapping, SourceDatasets};
+use super::{Mapping, SourceShapes};
 use crate::error::Result;
 
 /// How far a virtual dataset reaches whose sources differ in length (H5D_vds_view_t).
@@ -33,7 +33,7 @@ pub fn extent(
     mappings: &[Mapping],
     stored: &[u64],
     options: VirtualOptions,
-    sources: &dyn SourceDatasets,
+    sources: &dyn SourceShapes,
 ) -> Result<Dims> {
     let first_missing = options.view == VirtualView::FirstMissing;
     let mut grown: Vec<Option<u64>> = vec![None; stored.len()];
@@ -73,7 +73,7 @@ pub fn extent(
 }
 
 /// Source datasets up to the last one that is found.
-fn available(mapping: &Mapping, gap: u64, sources: &dyn SourceDatasets) -> Result<u64> {
+fn available(mapping: &Mapping, gap: u64, sources: &dyn SourceShapes) -> Result<u64> {
     let (mut number, mut available) = (0_u64, 0_u64);
     while number <= available.saturating_add(gap) {
         if sources.shape(&mapping.file.of(number), &mapping.dataset.of(number))?.is_some() {

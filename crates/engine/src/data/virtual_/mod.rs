@@ -1,12 +1,14 @@
-//! Virtual datasets: which elements come from which other dataset, how far they reach, and reading them.
+//! Virtual datasets: which elements come from which other dataset, how far they reach, and ways to them.
 
 mod extent;
 mod mapping;
+mod places;
 mod source;
 
 pub use extent::{VirtualOptions, VirtualView, extent};
 pub use mapping::Mapping;
-pub use source::{SourceDatasets, VirtualSource};
+pub use places::Places;
+pub use source::{SourceDatasets, SourcePart, SourceShapes, VirtualMap, VirtualSource};
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;

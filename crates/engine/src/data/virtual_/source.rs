@@ -1,24 +1,26 @@
-//! Reading a virtual dataset: what is wanted of each mapping is read from its source and put into place.
+//! What is wanted of a virtual dataset, mapping by mapping; reading it: from each source, into place.
 
 use std::cell::Cell;
 
-use hyperslab_dataspace::{
-    Axis, AxisPart, Block, Dims, Hyperslab, Ordered, Region, RegularHyperslab, Selection, scatter,
-};
+use hyperslab_dataspace::{Axis, AxisPart, Dims, Hyperslab, Ordered, Region, RegularHyperslab, Selection};
 
 use super::Mapping;
 use super::mapping::{Growth, Slices, reach};
+use super::places::{Piece, Places};
 use crate::data::{Fill, byte_count};
 use crate::error::{Error, Result};
 
-/// The datasets that a virtual one shows.
-pub trait SourceDatasets: std::fmt::Debug {
+/// The shapes of the datasets that a virtual one shows.
+pub trait SourceShapes: std::fmt::Debug {
     /// The shape of a dataset; `None` if there is none of that name.
     ///
     /// # Errors
     /// If it is there, but cannot be opened.
     fn shape(&self, file: &[u8], dataset: &[u8]) -> Result<Option<Dims>>;
+}
 
+/// The datasets that a virtual one shows.
+pub trait SourceDatasets: SourceShapes {
     /// Reads the selected elements as elements of the virtual dataset's type, in the order of the selection.
     ///
     /// # Errors
@@ -26,24 +28,49 @@ pub trait SourceDatasets: std::fmt::Debug {
     fn read(&self, file: &[u8], dataset: &[u8], selection: &Selection, out: &mut [u8]) -> Result<()>;
 }
 
-/// A virtual dataset.
+/// Where the elements of a virtual dataset are.
 #[derive(Debug)]
-pub struct VirtualSource<'a> {
+pub struct VirtualMap<'a> {
     /// Where the elements come from; later mappings stand before earlier ones.
     pub mappings: &'a [Mapping],
     /// The shape.
     pub dims: &'a [u64],
+    /// The datasets that the mappings name.
+    pub shapes: &'a dyn SourceShapes,
+    /// Blocks that may be looked at for one operation.
+    pub budget: &'a Cell<u64>,
+}
+
+/// A virtual dataset that is read.
+#[derive(Debug)]
+pub struct VirtualSource<'a> {
+    /// Where the elements are.
+    pub map: VirtualMap<'a>,
     /// Bytes of an element.
     pub element_size: usize,
     /// What elements without a source read as.
     pub fill: Fill,
     /// The datasets that the mappings name.
     pub sources: &'a dyn SourceDatasets,
-    /// Blocks that may be looked at for one read.
-    pub budget: &'a Cell<u64>,
 }
 
-/// What a read asks for.
+/// What is asked for of one source dataset.
+#[derive(Debug)]
+pub struct SourcePart<'a> {
+    /// The source's file, as the mapping has it.
+    pub file: &'a [u8],
+    /// The source's name there.
+    pub dataset: &'a [u8],
+    /// The elements of the source.
+    pub selection: Selection,
+    /// Which of those that are asked for they are.
+    pub places: Places,
+}
+
+/// What is done with each part of a request.
+type Each<'a> = dyn FnMut(SourcePart<'_>) -> Result<()> + 'a;
+
+/// What a request asks for.
 struct Wanted {
     ordered: Ordered,
     bounds: Region,
@@ -61,15 +88,6 @@ struct Part<'a> {
     dataset: Vec<u8>,
 }
 
-/// Elements that follow each other in a request and in a mapping.
-struct Piece {
-    /// Elements before in the mapping.
-    mapped: u64,
-    /// Elements before in the request.
-    wanted: u64,
-    length: u64,
-}
-
 impl VirtualSource<'_> {
     /// Reads the selected elements, one after the other in the order of the selection.
     ///
@@ -77,54 +95,69 @@ impl VirtualSource<'_> {
     /// If a source that is there cannot be read, or does not have the elements that are mapped.
     pub fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
         self.fill.write(out);
+        self.map.parts(selection, &mut |part| {
+            let count = part.places.count();
+            let mut packed = vec![0; byte_count(count, self.element_size, "virtual data")?];
+            self.sources.read(part.file, part.dataset, &part.selection, &mut packed)?;
+            part.places.place(&packed, out, self.element_size)
+        })
+    }
+}
+
+impl VirtualMap<'_> {
+    /// What the selected elements are of each source that there is, in the order of the mappings.
+    ///
+    /// # Errors
+    /// If a source that is there cannot be opened, or does not have the elements that are mapped.
+    pub fn parts(&self, selection: &Selection, each: &mut Each<'_>) -> Result<()> {
         let Some(bounds) = selection.bounding_box(self.dims)? else { return Ok(()) };
         let region = selection.as_region(self.dims)?;
         let wanted = Wanted { ordered: Ordered::new(selection, self.dims)?, bounds, region };
         for mapping in self.mappings {
             match &mapping.growth {
                 Growth::None => {
-                    self.read_part(&wanted, mapping, &mapping.shown, 0, |dims| Some((dims, None)), out)?;
+                    self.part(&wanted, mapping, &mapping.shown, 0, |dims| Some((dims, None)), each)?;
                 }
                 Growth::Slices { shown, source } => {
                     let cut = |dims: Dims| cut(self.dims, dims, shown, source);
-                    self.read_part(&wanted, mapping, &mapping.shown, 0, cut, out)?;
+                    self.part(&wanted, mapping, &mapping.shown, 0, cut, each)?;
                 }
-                Growth::Datasets(slices) => self.read_datasets(&wanted, mapping, slices, out)?,
+                Growth::Datasets(slices) => self.datasets(&wanted, mapping, slices, each)?,
             }
         }
         Ok(())
     }
 
-    fn read_datasets(
+    fn datasets(
         &self,
         wanted: &Wanted,
         mapping: &Mapping,
         slices: &Slices,
-        out: &mut [u8],
+        each: &mut Each<'_>,
     ) -> Result<()> {
         let Some((from, to)) = wanted.bounds.bounds().nth(slices.dimension) else { return Ok(()) };
         let block_of = |at: u64| at.checked_sub(slices.start)?.checked_div(slices.stride);
         let Some(last) = to.checked_sub(1).and_then(block_of) else { return Ok(()) };
         for block in block_of(from).unwrap_or(0)..=last {
             let Some(shown) = mapping.shown_block(slices, block) else { break };
-            self.read_part(wanted, mapping, &shown, block, |dims| Some((dims, None)), out)?;
+            self.part(wanted, mapping, &shown, block, |dims| Some((dims, None)), each)?;
         }
         Ok(())
     }
 
-    /// Reads what is wanted of a mapping or of one block of it. `cut` gives the shapes within which selections
-    /// without end stop, by that of the source.
-    fn read_part(
+    /// What is wanted of a mapping or of one block of it. `cut` gives the shapes within which selections without end
+    /// stop, by that of the source.
+    fn part(
         &self,
         wanted: &Wanted,
         mapping: &Mapping,
         shown: &Selection,
         block: u64,
         cut: impl FnOnce(Dims) -> Option<(Dims, Option<(usize, u64)>)>,
-        out: &mut [u8],
+        each: &mut Each<'_>,
     ) -> Result<()> {
         let left = self.budget.get().checked_sub(1).ok_or_else(|| Error::Limit {
-            what: "virtual dataset: blocks looked at in one read".into(),
+            what: "virtual dataset: blocks looked at in one operation".into(),
             got: u64::MAX,
             limit: 0,
         })?;
@@ -133,7 +166,7 @@ impl VirtualSource<'_> {
             return Ok(());
         }
         let (file, dataset) = (mapping.file.of(block), mapping.dataset.of(block));
-        let Some(source_dims) = self.sources.shape(&file, &dataset)? else { return Ok(()) };
+        let Some(source_dims) = self.shapes.shape(&file, &dataset)? else { return Ok(()) };
         let Some((source_dims, shown_end)) = cut(source_dims) else { return Ok(()) };
         // A block may reach out of the virtual dataset, where nothing is wanted.
         let ends = reach(shown, self.dims.len());
@@ -144,7 +177,7 @@ impl VirtualSource<'_> {
             *size = end;
         }
         let part = Part { shown, shown_dims, source: &mapping.source, source_dims, file, dataset };
-        self.show(wanted, &part, out).map_err(|error| {
+        match_up(wanted, &part, each).map_err(|error| {
             error.context(format!(
                 "source `{}` in `{}`",
                 String::from_utf8_lossy(&part.dataset),
@@ -152,89 +185,33 @@ impl VirtualSource<'_> {
             ))
         })
     }
+}
 
-    fn show(&self, wanted: &Wanted, part: &Part<'_>, out: &mut [u8]) -> Result<()> {
-        let shown = Ordered::new(part.shown, &part.shown_dims)?;
-        let source = Ordered::new(part.source, &part.source_dims)?;
-        if shown.len() != source.len() {
-            let expected = format!("{} elements, as many as are shown", shown.len());
-            return Err(Error::corrupt(
-                "virtual dataset mapping",
-                "source selection",
-                expected,
-                source.len(),
-            ));
-        }
-        if let (Some(region), Some(shown), Some(source)) = (&wanted.region, shown.axes(), source.axes())
-            && let Some((from, to)) = matching(region, shown, source)
-        {
-            let count = to.element_count(&region.count)?;
-            if count > 0 {
-                let packed = self.fetch(part, &from, count)?;
-                scatter(&packed, out, &region.count, &to, self.element_size)?;
-            }
+fn match_up(wanted: &Wanted, part: &Part<'_>, each: &mut Each<'_>) -> Result<()> {
+    let shown = Ordered::new(part.shown, &part.shown_dims)?;
+    let source = Ordered::new(part.source, &part.source_dims)?;
+    if shown.len() != source.len() {
+        let expected = format!("{} elements, as many as are shown", shown.len());
+        return Err(Error::corrupt("virtual dataset mapping", "source selection", expected, source.len()));
+    }
+    let mut found = |selection, places: Places| {
+        if places.count() == 0 {
             return Ok(());
         }
-        let pieces = pieces(wanted, &shown)?;
-        self.show_pieces(part, &source, pieces, out)
+        each(SourcePart { file: &part.file, dataset: &part.dataset, selection, places })
+    };
+    if let (Some(region), Some(shown), Some(source)) = (&wanted.region, shown.axes(), source.axes())
+        && let Some((from, to)) = matching(region, shown, source)
+    {
+        return found(from, Places::part_of(&region.count, to)?);
     }
-
-    fn fetch(&self, part: &Part<'_>, selection: &Selection, count: u64) -> Result<Vec<u8>> {
-        let mut packed = vec![0; byte_count(count, self.element_size, "virtual data")?];
-        self.sources.read(&part.file, &part.dataset, selection, &mut packed)?;
-        Ok(packed)
-    }
-
-    fn show_pieces(
-        &self,
-        part: &Part<'_>,
-        source: &Ordered,
-        mut pieces: Vec<Piece>,
-        out: &mut [u8],
-    ) -> Result<()> {
-        // Points come in any order, and may come more than once; one at a time then.
-        pieces.sort_by_key(|piece| piece.mapped);
-        let mut blocks: Vec<Block> = Vec::new();
-        let mut count = 0_u64;
-        let mut placed = Vec::with_capacity(pieces.len());
-        let mut fetched: Option<u64> = None;
-        for piece in pieces {
-            if fetched == Some(piece.mapped) && piece.length == 1 {
-                placed.push((count.saturating_sub(1), piece));
-                continue;
-            }
-            placed.push((count, Piece { ..piece }));
-            fetched = Some(piece.mapped).filter(|_| piece.length == 1);
-            let mut at = piece.mapped;
-            let end = at.saturating_add(piece.length);
-            while at < end {
-                let Some((start, run)) = source.at(at) else { break };
-                let run = run.min(end.saturating_sub(at));
-                add_run(&mut blocks, start, run);
-                at = at.saturating_add(run);
-            }
-            count = count.saturating_add(piece.length);
-        }
-        if count == 0 {
-            return Ok(());
-        }
-        let rank = part.source_dims.len();
-        let selection = match blocks.first() {
-            Some(_) if rank > 0 => Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }),
-            _ => Selection::All,
-        };
-        let packed = self.fetch(part, &selection, count)?;
-        for (position, piece) in placed {
-            let bytes = |elements: u64| byte_count(elements, self.element_size, "virtual data");
-            let (from, to, length) = (bytes(position)?, bytes(piece.wanted)?, bytes(piece.length)?);
-            let from = packed.get(from..from.saturating_add(length));
-            let to = out.get_mut(to..to.saturating_add(length));
-            if let (Some(from), Some(to)) = (from, to) {
-                to.copy_from_slice(from);
-            }
-        }
-        Ok(())
-    }
+    let (blocks, places) = Places::pieces(pieces(wanted, &shown)?, &source);
+    let rank = part.source_dims.len();
+    let selection = match blocks.first() {
+        Some(_) if rank > 0 => Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }),
+        _ => Selection::All,
+    };
+    found(selection, places)
 }
 
 /// The shapes in which both selections have as many slices: that of the source, and the end of the virtual
@@ -331,25 +308,4 @@ fn pieces(wanted: &Wanted, shown: &Ordered) -> Result<Vec<Piece>> {
         })
     })?;
     Ok(pieces)
-}
-
-/// Adds a run along the fastest dimension, to the block before if it goes on there.
-fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) {
-    let Some((at, row)) = start.split_last() else { return };
-    let last = at.saturating_add(length.saturating_sub(1));
-    if let Some(block) = blocks.last_mut()
-        && let (Some((_, before)), Some(end)) = (block.start.split_last(), block.end.last())
-        && before == row
-        && end.checked_add(1) == Some(*at)
-    {
-        if let Some(end) = block.end.last_mut() {
-            *end = last;
-        }
-        return;
-    }
-    let mut end = start.clone();
-    if let Some(place) = end.last_mut() {
-        *place = last;
-    }
-    blocks.push(Block { start, end });
 }

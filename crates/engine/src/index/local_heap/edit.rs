@@ -1,6 +1,6 @@
 //! Changing a local heap: names in, names out, and a data segment that grows and shrinks with them.
 
-use hyperslab_format::codec::{Address, FormatError, Structure as _};
+use hyperslab_format::codec::{Address, FileParams, FormatError, Structure as _};
 use hyperslab_format::local_heap::{LOCAL_HEAP_ALIGNMENT, LocalHeapHeader, name_at, read_free_blocks};
 
 use super::free_blocks::FreeBlocks;
@@ -19,8 +19,10 @@ fn taken(name: &[u8]) -> u64 {
 }
 
 impl LocalHeap {
-    /// Bytes of a new group's data segment, as libhdf5 makes it.
-    pub const GROUP_SEGMENT: u64 = 88;
+    /// Bytes of the smallest data segment.
+    pub fn least_segment(params: FileParams) -> u64 {
+        LOCAL_HEAP_ALIGNMENT.saturating_add(2 * u64::from(params.size_of_lengths))
+    }
 
     /// Makes a heap whose data segment has `size` bytes. At offset 0 it has an empty name. Gives its address.
     ///
@@ -30,7 +32,7 @@ impl LocalHeap {
         let params = edit.params();
         let size = size.next_multiple_of(LOCAL_HEAP_ALIGNMENT);
         let least = 2 * u64::from(params.size_of_lengths);
-        let length = usize::try_from(size).ok().filter(|_| size >= LOCAL_HEAP_ALIGNMENT + least);
+        let length = usize::try_from(size).ok().filter(|_| size >= Self::least_segment(params));
         let Some(length) = length else {
             return Err(Error::Misuse(format!("a local heap of {size} bytes is too small")));
         };
@@ -183,7 +185,10 @@ fn grow(
     length: u64,
 ) -> Result<()> {
     let before = header.segment_size;
-    let size = before.saturating_add(length.max(before)).next_multiple_of(LOCAL_HEAP_ALIGNMENT);
+    // What is left behind the name has to be long enough for the list of free blocks.
+    let rest = 2 * u64::from(edit.params().size_of_lengths);
+    let size =
+        before.saturating_add(length.saturating_add(rest).max(before)).next_multiple_of(LOCAL_HEAP_ALIGNMENT);
     let limit = edit.store().limits().metadata_block;
     let Some(bytes) = usize::try_from(size).ok().filter(|_| size <= limit) else {
         return Err(Error::Limit { what: "a local heap: bytes".into(), got: size, limit });

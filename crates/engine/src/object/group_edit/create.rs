@@ -12,10 +12,11 @@ use hyperslab_format::symbol_table_entry::SymbolTableCache;
 
 use super::super::container::Container;
 use super::super::header::ObjectHeader;
-use super::super::header_edit::{self, AttributeOrder, HeaderEditor, NewHeader};
+use super::super::header_edit::{self, AttributeOrder, HeaderEditor, NewHeader, check_phase_change};
 use super::super::{message, symbol_table};
 use super::group_info;
 use crate::error::Result;
+use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
@@ -40,6 +41,9 @@ pub struct GroupOptions {
     pub phase_change: LinkPhaseChange,
     /// The header has room for so many links with names of that length.
     pub estimated: EstimatedEntries,
+    /// Bytes for the names of an old group's links (`H5Pset_local_heap_size_hint`); as many as the estimated links take,
+    /// if nothing is given.
+    pub local_heap: Option<u32>,
     /// Whether the order of attributes is tracked.
     pub attribute_order: AttributeOrder,
     /// When attributes move out of the header and back.
@@ -54,10 +58,23 @@ impl Default for GroupOptions {
             link_order: LinkOrder::Untracked,
             phase_change: LinkPhaseChange::DEFAULT,
             estimated: EstimatedEntries::DEFAULT,
+            local_heap: None,
             attribute_order: AttributeOrder::Untracked,
             attribute_phase_change: AttributePhaseChange::default(),
             times: false,
         }
+    }
+}
+
+impl GroupOptions {
+    /// Bytes of an old group's local heap.
+    fn names(&self, edit: &Edit<'_>) -> u64 {
+        if let Some(bytes) = self.local_heap.filter(|bytes| *bytes > 0) {
+            return LocalHeap::least_segment(edit.params()).max(u64::from(bytes));
+        }
+        let name = u64::from(self.estimated.name_length).saturating_add(1).next_multiple_of(8);
+        let links = u64::from(self.estimated.count).saturating_mul(name);
+        LocalHeap::least_segment(edit.params()).saturating_add(links)
     }
 }
 
@@ -115,6 +132,8 @@ fn prepare_group(
     options: &GroupOptions,
     mut header: NewHeader,
 ) -> Result<HeaderEditor> {
+    let LinkPhaseChange { max_compact, min_dense } = options.phase_change;
+    check_phase_change("links", max_compact, min_dense)?;
     header.attribute_order = options.attribute_order;
     header.phase_change = options.attribute_phase_change;
     let version_2 = edit.bounds().prefers(LibraryVersion::V18) || header.version_2;
@@ -124,7 +143,7 @@ fn prepare_group(
     if version_2 || options.link_order != LinkOrder::Untracked {
         new_style(edit, options, &mut header)?;
     } else {
-        let table = symbol_table::create(container, edit)?;
+        let table = symbol_table::create(container, edit, options.names(edit))?;
         header.push(edit, &table, MessageFlags::empty())?;
     }
     header_edit::prepare(edit, &header)

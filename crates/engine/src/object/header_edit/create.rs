@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::super::header::Prefix;
 use super::chunk::{Chunk, overhead, total};
 use super::{HeaderEditor, Slot};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 use crate::versions::LibraryVersion;
 
@@ -138,6 +138,16 @@ impl NewHeader {
     }
 }
 
+/// An error unless what moves out of a header stays out of it for a while.
+pub(in super::super) fn check_phase_change(what: &str, max_compact: u16, min_dense: u16) -> Result<()> {
+    if max_compact >= min_dense {
+        return Ok(());
+    }
+    Err(Error::Misuse(format!(
+        "{what} that move out of the header beyond {max_compact} cannot come back below {min_dense}"
+    )))
+}
+
 /// Makes an object header: version 1 or 2 by the file's bounds, all messages in its first chunk.
 ///
 /// # Errors
@@ -153,6 +163,8 @@ pub fn create(edit: &mut Edit<'_>, new: &NewHeader) -> Result<Address> {
 /// # Errors
 /// As [`create`].
 pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
+    let AttributePhaseChange { max_compact, min_dense } = new.phase_change;
+    check_phase_change("attributes", max_compact, min_dense)?;
     let version_2 = new.is_version_2(edit);
     let mut prefix = new.prefix(version_2);
     let layout = new.layout(version_2);

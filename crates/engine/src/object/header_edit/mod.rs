@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 use chunk::Chunk;
 
+pub(super) use create::check_phase_change;
 pub use create::{AttributeOrder, NewHeader, NewMessage, create, prepare};
 
 const NAME: &str = "object header";

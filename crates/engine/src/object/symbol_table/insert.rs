@@ -17,12 +17,16 @@ use crate::store::{Edit, SpaceKind};
 /// What tree nodes and symbol table nodes are to the file's space.
 pub(super) const NODE_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Makes the storage of a group without links.
+/// Makes the storage of a group without links, with so many bytes for names.
 ///
 /// # Errors
 /// As [`Edit::allocate`].
-pub(in super::super) fn create(container: &Container, edit: &mut Edit<'_>) -> Result<SymbolTable> {
-    let heap = LocalHeap::create(edit, LocalHeap::GROUP_SEGMENT)?;
+pub(in super::super) fn create(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    names: u64,
+) -> Result<SymbolTable> {
+    let heap = LocalHeap::create(edit, names)?;
     let btree = edit.add(NODE_SPACE, &tree_context(container), empty_node())?;
     Ok(SymbolTable { btree, heap })
 }

@@ -174,7 +174,7 @@ proptest! {
         let mut edit = container.store.edit().unwrap();
         edit.commit().unwrap();
         let empty = edit.usage().allocated();
-        let table = create(&container, &mut edit).unwrap();
+        let table = create(&container, &mut edit, 88).unwrap();
         let mut model = Model::new();
         for change in &changes {
             apply(&container, &mut edit, &table, &mut model, change);
@@ -193,7 +193,7 @@ fn names_in_ascending_order_leave_full_nodes() {
     let (store, reopen) = new_file_to_reopen(LibverBounds::EARLIEST);
     let container = container(store, 4, 16);
     let mut edit = container.store.edit().unwrap();
-    let table = create(&container, &mut edit).unwrap();
+    let table = create(&container, &mut edit, 88).unwrap();
     let mut model = Model::new();
     for number in 0..20_000_u64 {
         let name = format!("name {number:06}").into_bytes();
@@ -215,7 +215,7 @@ fn refusals() {
     let (store, _) = new_file_to_reopen(LibverBounds::EARLIEST);
     let container = container(store, 4, 16);
     let mut edit = container.store.edit().unwrap();
-    let table = create(&container, &mut edit).unwrap();
+    let table = create(&container, &mut edit, 88).unwrap();
     let external = LinkTarget::External { file: b"f".to_vec(), path: b"p".to_vec() };
     let hard = LinkTarget::Hard(Address::new(0));
     for link in [link_to(b"", hard.clone()), link_to(b"a\0b", hard), link_to(b"e", external)] {

@@ -24,6 +24,7 @@ use crate::object::header::{ObjectHeader, Prefix};
 use crate::object::header_edit::{AttributeOrder, HeaderEditor, NewHeader};
 use crate::object::kind::ObjectKind;
 use crate::object::{attribute, committed, dataset_edit, remark};
+use crate::ops::dataset_create::has_new_index;
 use crate::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
@@ -77,6 +78,7 @@ impl Copier<'_> {
             link_order,
             phase_change: info.phase_change.unwrap_or(defaults.phase_change),
             estimated: info.estimated.unwrap_or(defaults.estimated),
+            local_heap: None,
             attribute_order: new.attribute_order,
             attribute_phase_change: new.phase_change,
             times: new.times.is_some(),
@@ -138,7 +140,7 @@ impl Copier<'_> {
             let fill = FillDescription { value: Fill::Default, ..new.fill.clone() };
             NewDataset { fill, ..new.clone() }.check()?;
         }
-        let mut description = new.describe(edit.bounds())?;
+        let mut description = new.describe(edit.bounds(), edit.params())?;
         if let (Layout::Compact(to), Layout::Compact(from)) =
             (&mut description.layout.layout, &before.layout.layout)
             && plan.is_copy()
@@ -164,6 +166,8 @@ impl Copier<'_> {
             (_, Some(NewLayout::Chunked { chunk, edges_unfiltered })) => {
                 let chunk =
                     if edit.bounds().prefers(LibraryVersion::V110) { fitting(before, chunk) } else { chunk };
+                // Elsewhere chunks at the edge have to pass the filters, too.
+                let edges_unfiltered = edges_unfiltered && has_new_index(&before.dataspace, edit.params());
                 NewLayout::Chunked { chunk, edges_unfiltered }
             }
             (_, Some(layout)) => layout,

@@ -6,6 +6,7 @@
 
 mod bins;
 mod growth;
+mod last;
 mod persist;
 mod pool;
 mod ranges;
@@ -16,6 +17,7 @@ mod tests;
 use hyperslab_format::codec::Address;
 
 use crate::error::{Error, Result};
+pub(crate) use last::ManagerRoom;
 pub(crate) use persist::{MessagePlace, Record, Stored, set_manager};
 use pool::{Pool, align_up};
 use ranges::Ranges;
@@ -91,6 +93,11 @@ impl Space {
     /// The first byte behind all that is given away.
     pub(crate) fn end(&self) -> u64 {
         self.end
+    }
+
+    /// Bytes of a page, if blocks keep to pages.
+    pub(crate) fn page(&self) -> Option<u64> {
+        self.rules.page
     }
 
     /// Whether blocks keep to pages.

@@ -1,0 +1,194 @@
+//! Room for the managers of free space in files of pages, on pages of its own: its lists are as long as they must be to
+//! say what is free, the rests of these pages included.
+
+use hyperslab_format::codec::{Address, FileParams, Structure as _};
+use hyperslab_format::free_space::FreeSpaceHeader;
+
+use super::pool::align_up;
+use super::rules::{Class, SpaceKind};
+use super::{Result, Space};
+
+/// How often the lists are laid anew with what they must say then.
+const ROUNDS: usize = 4;
+
+/// Lengths of gaps that are tried: more and other rests make other lists.
+const GAPS: u64 = 16;
+
+/// Pages that are tried beyond those that seem to be enough.
+const MORE_PAGES: u64 = 3;
+
+/// Room for one manager of free space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ManagerRoom {
+    pub(crate) class: Class,
+    pub(crate) header: Address,
+    pub(crate) list: Address,
+    /// Bytes of the list.
+    pub(crate) allocated: u64,
+}
+
+/// The class of a manager, and bytes of its list.
+type Need = (Class, u64);
+
+/// What is left free before pieces.
+#[derive(Debug, Clone, Copy)]
+struct Gaps {
+    count: u64,
+    length: u64,
+}
+
+impl Gaps {
+    const NONE: Self = Self { count: 0, length: 0 };
+
+    /// What is tried, one after the other.
+    fn all(pieces: u64) -> impl Iterator<Item = Self> {
+        let some = move |length: u64| {
+            (1..=pieces).map(move |count| Self { count, length: length.saturating_mul(8) })
+        };
+        std::iter::once(Self::NONE).chain((1..=GAPS).flat_map(some))
+    }
+}
+
+/// How managers lie on pages.
+struct Plan {
+    rooms: Vec<ManagerRoom>,
+    /// What nobody has of the pages.
+    rests: Vec<(Class, u64, u64)>,
+    end: u64,
+}
+
+impl Plan {
+    /// From `start` on, where a page begins: lists of a page and more first, then all that is short, which does not
+    /// cross pages, the first pieces of it behind gaps. Pages that are left over before `end` stay free behind the first
+    /// list, if it is of a page and more.
+    fn new(needs: &[Need], (start, end): (u64, u64), gaps: Gaps, page: u64, header: u64) -> Option<Self> {
+        let plan = Self::with_spare(needs, start, gaps, 0, (page, header))?;
+        let spare = end.saturating_sub(plan.end);
+        match spare > 0 && needs.iter().any(|(_, length)| *length >= page) {
+            true => Self::with_spare(needs, start, gaps, spare, (page, header)),
+            false => Some(plan),
+        }
+    }
+
+    fn with_spare(
+        needs: &[Need],
+        start: u64,
+        gaps: Gaps,
+        mut spare: u64,
+        (page, header): (u64, u64),
+    ) -> Option<Self> {
+        let mut rests = Vec::new();
+        let mut at = start;
+        let mut lists = Vec::new();
+        for (class, length) in needs.iter().filter(|(_, length)| *length >= page) {
+            let end = at.checked_add(*length)?;
+            lists.push((*class, at, *length));
+            at = align_up(end, page)?.checked_add(std::mem::take(&mut spare))?;
+            rests.push((Class::Large, end, at));
+        }
+        let mut gaps_left = gaps.count;
+        let mut short = |length: u64| {
+            let gap = if gaps_left > 0 { gaps.length } else { 0 };
+            gaps_left = gaps_left.saturating_sub(1);
+            let left = align_up(at, page)?.checked_sub(at)?;
+            let left = if left == 0 { page } else { left };
+            let skipped = match gap.checked_add(length)? {
+                fits if fits <= left => gap,
+                _ if left == page => return None,
+                _ => left,
+            };
+            rests.push((Class::Metadata, at, at.checked_add(skipped)?));
+            at = at.checked_add(skipped)?;
+            let place = at;
+            at = at.checked_add(length)?;
+            Some(place)
+        };
+        let mut rooms = Vec::new();
+        for (class, length) in needs {
+            let known = lists.iter().find(|(other, ..)| other == class).map(|(_, place, _)| *place);
+            let place = Address::new(short(header)?);
+            let list = match known {
+                Some(list) => list,
+                None => short(*length)?,
+            };
+            rooms.push(ManagerRoom {
+                class: *class,
+                header: place,
+                list: Address::new(list),
+                allocated: *length,
+            });
+        }
+        let end = align_up(at, page)?;
+        rests.push((Class::Metadata, at, end));
+        rests.retain(|(_, start, end)| start < end);
+        Some(Self { rooms, rests, end })
+    }
+}
+
+impl Space {
+    /// Room for the managers of all that is free, on new pages; none if nothing is, or if no room is as large as it
+    /// must be.
+    pub(crate) fn lay_managers(&mut self, page: u64, params: FileParams) -> Result<Vec<ManagerRoom>> {
+        let header = FreeSpaceHeader::size(&params) as u64;
+        let first = self.needs(params)?;
+        if first.is_empty() || header >= page {
+            return Ok(Vec::new());
+        }
+        let pages = |plan: &Plan| plan.end.checked_div(page).unwrap_or(0).max(1);
+        let Some(seems) = Plan::new(&first, (0, 0), Gaps::NONE, page, header).as_ref().map(pages) else {
+            return Ok(Vec::new());
+        };
+        for pages in seems..=seems.saturating_add(MORE_PAGES) {
+            let length = pages.saturating_mul(page);
+            let start = self.allocate(SpaceKind::ObjectHeader, length)?;
+            let before = self.needs(params)?;
+            for gaps in Gaps::all(before.len() as u64 * 2) {
+                let end = start.raw().saturating_add(length);
+                if let Some(rooms) = self.settle_managers(&before, (start.raw(), end), gaps, page, params)? {
+                    return Ok(rooms);
+                }
+            }
+            self.free(SpaceKind::ObjectHeader, start, length);
+        }
+        Ok(Vec::new())
+    }
+
+    /// The room on some pages, if the lists can say what is free then; what is left over is.
+    fn settle_managers(
+        &mut self,
+        before: &[Need],
+        (start, end): (u64, u64),
+        gaps: Gaps,
+        page: u64,
+        params: FileParams,
+    ) -> Result<Option<Vec<ManagerRoom>>> {
+        let header = FreeSpaceHeader::size(&params) as u64;
+        let mut needs = before.to_vec();
+        for _ in 0..ROUNDS {
+            let plan = Plan::new(&needs, (start, end), gaps, page, header).filter(|plan| plan.end <= end);
+            let Some(plan) = plan else { return Ok(None) };
+            for (class, start, end) in &plan.rests {
+                self.put(*class, *start, *end);
+            }
+            let now = self.needs(params)?;
+            if now == needs && plan.end == end {
+                return Ok(Some(plan.rooms));
+            }
+            for (class, start, end) in &plan.rests {
+                self.pool(*class).take_at(*start, end.saturating_sub(*start));
+            }
+            needs = now;
+        }
+        Ok(None)
+    }
+
+    /// What the managers need that say what is free now.
+    fn needs(&self, params: FileParams) -> Result<Vec<Need>> {
+        let classes = Class::ALL.into_iter().filter(|class| self.has_sections(*class));
+        let need = |class| {
+            let (header, ..) = self.manager(class, Address::new(0), params)?;
+            Ok((class, header.list_used))
+        };
+        classes.map(need).collect()
+    }
+}

@@ -1,0 +1,63 @@
+//! How much room a dataset has.
+
+use hyperslab_engine::Result;
+
+use super::Dataset;
+use crate::{Layout, SpaceStatus};
+
+impl Dataset {
+    /// Bytes that the elements take in the file, without what describes them.
+    ///
+    /// # Errors
+    /// If the chunk index is damaged.
+    pub fn storage_size(&self) -> Result<u64> {
+        match self.layout() {
+            Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open()?.byte_count(),
+            Layout::Chunked(_) => {
+                let mut sum = 0_u64;
+                self.for_each_chunk(|chunk| sum = sum.saturating_add(chunk.size))?;
+                Ok(sum)
+            }
+            _ => Ok(0),
+        }
+    }
+
+    /// How much of the room for the elements is allocated. What other files hold counts as allocated.
+    ///
+    /// ```
+    /// use hyperslab::SpaceStatus;
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").of::<i32>().shape(&[4]).chunks(&[2]).create()?;
+    /// assert_eq!(dataset.space_status()?, SpaceStatus::NotAllocated);
+    /// dataset.write_slice(&hyperslab::s![..2], &[1, 2])?;
+    /// assert_eq!(dataset.space_status()?, SpaceStatus::PartAllocated);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the chunk index is damaged.
+    pub fn space_status(&self) -> Result<SpaceStatus> {
+        if self.size()? == 0 {
+            return Ok(SpaceStatus::NotAllocated);
+        }
+        match self.layout() {
+            Layout::Contiguous { address: None } if self.external_files().is_empty() => {
+                Ok(SpaceStatus::NotAllocated)
+            }
+            Layout::Chunked(chunking) => {
+                let mut stored = 0_u64;
+                self.for_each_chunk(|_| stored = stored.saturating_add(1))?;
+                let dataspace = self.dataspace();
+                let chunks = dataspace.dims().iter().zip(&chunking.shape);
+                let chunks = chunks.map(|(size, chunk)| size.div_ceil((*chunk).max(1)));
+                let all = chunks.fold(1_u64, u64::saturating_mul);
+                Ok(match stored {
+                    0 => SpaceStatus::NotAllocated,
+                    stored if stored < all => SpaceStatus::PartAllocated,
+                    _ => SpaceStatus::Allocated,
+                })
+            }
+            _ => Ok(SpaceStatus::Allocated),
+        }
+    }
+}

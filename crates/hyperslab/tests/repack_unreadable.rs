@@ -1,0 +1,108 @@
+//! Datasets that nobody here can decode are written anew as they are stored.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
+use hyperslab::{ErrorKind, File, LibraryVersion, LibverBounds, Repack, RepackLayout};
+use hyperslab_testkit::{referee, workspace};
+
+/// Chunks of a filter that nobody has, of every index; and of one that everybody has, damaged.
+const MAKE: &str = r#"
+import sys
+import h5py, numpy as np
+from h5py import h5d, h5p, h5s, h5t
+
+for bound in ["earliest", "latest"]:
+    with h5py.File(f"{sys.argv[1]}/{bound}.h5", "w", libver=bound) as f:
+        def make(name, dims, limits, chunk, number, kind=h5t.STD_I32LE, flags=h5py.h5z.FLAG_OPTIONAL):
+            p = h5p.create(h5p.DATASET_CREATE)
+            p.set_chunk(chunk)
+            p.set_filter(number, flags, (1, 2, 3) if number > 255 else (6,))
+            return h5d.create(f.id, name, kind, h5s.create_simple(dims, limits), p)
+
+        unlimited = h5s.UNLIMITED
+        for name, limits in [(b"fixed", (9, 6)), (b"extensible", (unlimited, 6)), (b"tree", (unlimited, unlimited))]:
+            dataset = make(name, (9, 6), limits, (4, 4), 40001)
+            for number, at in enumerate([(0, 0), (4, 4), (8, 0)]):
+                dataset.write_direct_chunk(at, bytes([number]) * (20 + number))
+        make(b"single", (3, 3), (3, 3), (3, 3), 40001).write_direct_chunk((0, 0), b"one")
+        references = make(b"references", (2,), (2,), (2,), 40001, h5t.STD_REF_OBJ)
+        references.write_direct_chunk((0,), b"refer")
+        make(b"damaged", (4,), (4,), (4,), 1).write_direct_chunk((0,), b"no zlib stream")
+        f["plain"] = np.arange(10)
+"#;
+
+const CHUNKS: &str = r#"
+import sys
+import h5py
+with h5py.File(sys.argv[1]) as f:
+    for name in ["fixed", "extensible", "tree", "single", "damaged"]:
+        d = f[name].id
+        for number in range(d.get_num_chunks()):
+            at = d.get_chunk_info(number).chunk_offset
+            print(name, at, d.read_direct_chunk(at), d.get_create_plist().get_filter(0)[:3])
+    print(f["plain"][:])
+"#;
+
+fn files(test: &str) -> Option<(tempfile::TempDir, referee::Referee)> {
+    let Some(python) = referee::python() else {
+        workspace::skip(test, "no h5py");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    python.run_script(MAKE, [folder.path()]).unwrap();
+    Some((folder, python))
+}
+
+/// Under all bounds that the copy may have.
+fn bounds() -> Vec<LibverBounds> {
+    let low = [LibraryVersion::Earliest, LibraryVersion::V18, LibraryVersion::V110, LibraryVersion::LATEST];
+    low.into_iter().map(|low| LibverBounds::new(low, LibraryVersion::LATEST).unwrap()).collect()
+}
+
+#[test]
+fn stored_chunks_stay_as_they_are() {
+    let Some((folder, python)) = files("stored_chunks_stay_as_they_are") else { return };
+    for name in ["earliest", "latest"] {
+        let path = folder.path().join(format!("{name}.h5"));
+        {
+            let file = File::open_rw(&path).unwrap();
+            file.remove("references").unwrap();
+            file.close().unwrap();
+        }
+        let source = File::open(&path).unwrap();
+        let before = python.run_script(CHUNKS, [&path]).unwrap();
+        assert_eq!(before.lines().count(), 12);
+        for bounds in bounds() {
+            let target = folder.path().join("new.h5");
+            let repack = Repack::new().libver(bounds);
+            let outcome = repack.run(&source, &target).unwrap();
+            assert!(outcome.kept.is_empty(), "{:?}", outcome.kept);
+            assert_eq!(python.run_script(CHUNKS, [&target]).unwrap(), before, "{name} {bounds:?}");
+            let report = hyperslab_check::check_path(&target).unwrap();
+            assert_eq!(report.faults, 0, "{:?}", report.findings);
+        }
+        // What cannot be stored another way stays, and is named.
+        let target = folder.path().join("asked.h5");
+        let asked = Repack::new().layout("fixed", RepackLayout::Contiguous).unwrap();
+        let outcome = asked.run(&source, &target).unwrap();
+        let kept: Vec<&str> = outcome.kept.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(kept, ["/fixed"]);
+        assert!(outcome.kept.iter().all(|(_, why)| why.contains("40001")), "{:?}", outcome.kept);
+        assert_eq!(python.run_script(CHUNKS, [&target]).unwrap(), before);
+    }
+}
+
+/// Contents that have to be decoded, and cannot be.
+#[test]
+fn errors_name_the_dataset() {
+    let Some((folder, _)) = files("errors_name_the_dataset") else { return };
+    let source = File::open(folder.path().join("latest.h5")).unwrap();
+    let target = folder.path().join("new.h5");
+    let error = Repack::new().run(&source, &target).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("/references"), "{error:?}");
+    let asked = Repack::new().layout("damaged", RepackLayout::Contiguous).unwrap();
+    let file = File::open_rw(folder.path().join("earliest.h5")).unwrap();
+    file.remove("references").unwrap();
+    let error = asked.run(&file, &target).unwrap_err();
+    assert!(error.to_string().contains("/damaged"), "{error:?}");
+}

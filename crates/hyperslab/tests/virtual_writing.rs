@@ -1,0 +1,324 @@
+//! What is written through a virtual dataset stands in those that it shows.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
+use std::path::Path;
+
+use hyperslab::{
+    Dataset, ErrorKind, ExternalFiles, File, H5Type, OpenOptions, Points, Region, Selection, VirtualMapping,
+    s,
+};
+use hyperslab_testkit::{referee, workspace};
+
+/// `outer.h5` shows datasets of its own, of `one.h5`, and of a file that is not there.
+const MAKE: &str = r#"
+import sys
+import h5py, numpy as np
+
+folder = sys.argv[1] + "/"
+unlimited = h5py.h5s.UNLIMITED
+
+
+def virtual(f, name, dims, maps, kind="<i4"):
+    p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    p.set_fill_value(np.array(-1, kind))
+    for space, file, path, source in maps:
+        p.set_virtual(space, file, path, source)
+    limits = tuple(unlimited if n is None else n for n in dims)
+    space = h5py.h5s.create_simple(tuple(n or 0 for n in dims), limits)
+    h5py.h5d.create(f.id, name, h5py.h5t.py_create(np.dtype(kind)), space, p)
+
+
+def space(dims, start=None, count=None, stride=None, block=None):
+    limits = tuple(unlimited if n is None else n for n in dims)
+    made = h5py.h5s.create_simple(tuple(n or 1 for n in dims), limits)
+    if start:
+        made.select_hyperslab(start, count, stride, block)
+    return made
+
+
+with h5py.File(folder + "one.h5", "w", libver="latest") as f:
+    f.create_dataset("a", (6, 4), ">i2", chunks=(4, 3), compression="gzip", shuffle=True)
+    f["flat"] = np.zeros(5, "f8")
+    f.create_dataset("log", (4, 3), "<i4", maxshape=(None, 3), chunks=(2, 3))
+    virtual(f, b"inside", (6, 4), [(space((6, 4)), b".", b"a", space((6, 4)))], "<i8")
+    for n in range(4):
+        f[f"block-{n}"] = np.zeros((2, 3), "<u2")
+with h5py.File(folder + "outer.h5", "w", libver="latest") as f:
+    f.create_dataset("own", (6, 4), "<i8", chunks=(2, 2))
+    words = f.create_dataset("words", (3,), h5py.string_dtype())
+    words[:] = ["one", "two", "three"]
+    layout = h5py.VirtualLayout((12, 5), "<i4")
+    layout[:6, :4] = h5py.VirtualSource(".", "own", (6, 4))
+    layout[6:, :4] = h5py.VirtualSource("one.h5", "a", (6, 4))
+    layout[:5, 4] = h5py.VirtualSource("one.h5", "flat", (5,))
+    layout[5, 4:] = h5py.VirtualSource("missing.h5", "flat", (1,))
+    f.create_virtual_dataset("joined", layout, fillvalue=-1)
+    layout = h5py.VirtualLayout((6, 8), "<f4")
+    layout[:, ::2] = h5py.VirtualSource("outer.h5", "own", (6, 4))
+    layout[:, 1::2] = h5py.VirtualSource("one.h5", "inside", (6, 4))
+    f.create_virtual_dataset("woven", layout)
+    layout = h5py.VirtualLayout((3,), h5py.string_dtype())
+    layout[:] = h5py.VirtualSource(".", "words", (3,))
+    f.create_virtual_dataset("texts", layout)
+    virtual(f, b"log", (None, 3), [(space((None, 3), (0, 0), (unlimited, 1), (1, 1), (1, 3)),
+                                    b"one.h5", b"log",
+                                    space((None, 3), (0, 0), (unlimited, 1), (1, 1), (1, 3)))])
+    virtual(f, b"blocks", (None, 3), [(space((None, 3), (0, 0), (unlimited, 1), (2, 1), (2, 3)),
+                                       b"one.h5", b"block-%b", space((2, 3)))])
+"#;
+
+const PRINT: &str = r#"
+import json, sys
+import h5py
+with h5py.File(sys.argv[1]) as f:
+    value = f[sys.argv[2]][()]
+    flat = value.ravel().tolist()
+    print(json.dumps([v.decode() if isinstance(v, bytes) else v for v in flat]))
+"#;
+
+struct Files {
+    folder: tempfile::TempDir,
+    python: referee::Referee,
+}
+
+impl Files {
+    fn make(test: &str) -> Option<Self> {
+        let Some(python) = referee::python() else {
+            workspace::skip(test, "no h5py");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        python.run_script(MAKE, [folder.path().to_str().unwrap()]).unwrap();
+        Some(Self { folder, python })
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn outer(&self) -> File {
+        File::open_rw(self.path("outer.h5")).unwrap()
+    }
+
+    /// What libhdf5 reads.
+    fn told(&self, file: &str, dataset: &str) -> Vec<serde_json::Value> {
+        let printed = self.python.run_script(PRINT, [self.path(file).to_str().unwrap(), dataset]).unwrap();
+        serde_json::from_str(&printed).unwrap()
+    }
+
+    fn numbers(&self, file: &str, dataset: &str) -> Vec<i64> {
+        let whole = |value: &serde_json::Value| value.to_string().trim_end_matches(".0").parse().unwrap();
+        self.told(file, dataset).iter().map(whole).collect()
+    }
+
+    fn check(&self) {
+        for name in ["one.h5", "outer.h5"] {
+            let report = hyperslab_check::check_path(&self.path(name)).unwrap();
+            assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
+        }
+    }
+}
+
+fn region(start: &[u64], count: &[u64]) -> Selection {
+    Selection::region(&Region::new(start, count).unwrap())
+}
+
+#[test]
+fn elements_go_to_the_sources_that_show_them() {
+    let Some(files) = Files::make("elements_go_to_the_sources_that_show_them") else { return };
+    let file = files.outer();
+    let joined = file.dataset("joined").unwrap();
+    assert_eq!(joined.read_raw::<i32>().unwrap()[..5], [0; 5]);
+    // Across both files, from another type.
+    let values: Vec<i64> = (0..16).map(|n| 100 + n).collect();
+    joined.write_selection(&region(&[4, 0], &[4, 4]), &values).unwrap();
+    joined.write_slice(&s![1, ..], &[1_u8, 2, 3, 4, 5]).unwrap();
+    let points = Points { rank: 2, coordinates: vec![11, 3, 0, 0, 0, 4, 11, 3] };
+    joined.write_selection(&Selection::Points(points), &[7, 8, 9, 10]).unwrap();
+    let mut expected = vec![0; 60];
+    for row in 0..4 {
+        for column in 0..4 {
+            expected[(4 + row) * 5 + column] = 100 + (row * 4 + column) as i64;
+        }
+    }
+    expected[5..10].copy_from_slice(&[1, 2, 3, 4, 5]);
+    (expected[0], expected[4], expected[11 * 5 + 3]) = (8, 9, 10);
+    for row in 5..12 {
+        expected[row * 5 + 4] = -1;
+    }
+    assert_eq!(joined.read_raw::<i64>().unwrap(), expected);
+    file.close().unwrap();
+    assert_eq!(files.numbers("outer.h5", "joined"), expected);
+    let own: Vec<i64> = expected[..30].chunks(5).flat_map(|row| row[..4].to_vec()).collect();
+    assert_eq!(files.numbers("outer.h5", "own"), own);
+    let other: Vec<i64> = expected[30..].chunks(5).flat_map(|row| row[..4].to_vec()).collect();
+    assert_eq!(files.numbers("one.h5", "a"), other);
+    assert_eq!(files.numbers("one.h5", "flat"), [9, 5, 0, 0, 0]);
+    files.check();
+}
+
+#[test]
+fn elements_without_a_source_are_refused_before_anything_is_written() {
+    let Some(files) = Files::make("elements_without_a_source") else { return };
+    let file = files.outer();
+    let joined = file.dataset("joined").unwrap();
+    for (selection, count, missing) in [
+        (Selection::All, 60, "7 of 60"),
+        (region(&[5, 0], &[1, 5]), 5, "1 of 5"),
+        (region(&[3, 4], &[4, 1]), 4, "2 of 4"),
+    ] {
+        let error = joined.write_selection(&selection, &vec![3; count]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Misuse);
+        assert!(format!("{error:?}").contains(missing), "{error:?}");
+    }
+    let error = file.dataset("log").unwrap().append(0, &ndarray::arr2(&[[1, 2, 3]])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(joined.write_selection(&region(&[0, 0], &[1, 4]), &[1, 2]).is_err());
+    drop(file);
+    // Nor may a file be changed that may not be reached, or from one that may not be changed.
+    let refusing =
+        OpenOptions::new().write(hyperslab::LibverBounds::DEFAULT).external_files(ExternalFiles::Refuse);
+    let file = refusing.open(files.path("outer.h5")).unwrap();
+    let across = region(&[5, 0], &[2, 4]);
+    assert!(file.dataset("joined").unwrap().write_selection(&across, &[5; 8]).is_err());
+    drop(file);
+    let file = File::open(files.path("outer.h5")).unwrap();
+    assert!(file.dataset("joined").unwrap().write_selection(&across, &[5; 8]).is_err());
+    drop(file);
+    assert!(files.numbers("outer.h5", "own").iter().chain(&files.numbers("one.h5", "a")).all(|n| *n == 0));
+    files.check();
+}
+
+#[test]
+fn virtual_datasets_within_others_and_files_that_name_themselves() {
+    let Some(files) = Files::make("virtual_datasets_within_others") else { return };
+    let file = files.outer();
+    let woven = file.dataset("woven").unwrap();
+    let values: Vec<f64> = (0..48).map(f64::from).collect();
+    woven.write_raw(&values).unwrap();
+    woven.write_slice(&s![2, 1..=2], &[-5_i16, -6]).unwrap();
+    let mut expected: Vec<i64> = (0..48).collect();
+    (expected[17], expected[18]) = (-5, -6);
+    assert_eq!(woven.read_raw::<i64>().unwrap(), expected);
+    file.close().unwrap();
+    assert_eq!(files.numbers("outer.h5", "woven"), expected);
+    let every = |first: usize| expected.iter().skip(first).step_by(2).copied().collect::<Vec<i64>>();
+    assert_eq!(files.numbers("outer.h5", "own"), every(0));
+    assert_eq!(files.numbers("one.h5", "a"), every(1));
+    files.check();
+}
+
+#[test]
+fn mappings_without_end() {
+    let Some(files) = Files::make("mappings_without_end") else { return };
+    let file = files.outer();
+    let (log, blocks) = (file.dataset("log").unwrap(), file.dataset("blocks").unwrap());
+    assert_eq!((log.shape().unwrap(), blocks.shape().unwrap()), (vec![4, 3], vec![8, 3]));
+    log.write_raw(&(0..12).collect::<Vec<i32>>()).unwrap();
+    blocks.write_raw(&(0..24).collect::<Vec<i32>>()).unwrap();
+    blocks.write_slice(&s![3..5, 1], &[90, 91]).unwrap();
+    file.close().unwrap();
+    assert_eq!(files.numbers("one.h5", "log"), (0..12).collect::<Vec<i64>>());
+    assert_eq!(files.numbers("one.h5", "block-1"), [6, 7, 8, 9, 90, 11]);
+    assert_eq!(files.numbers("one.h5", "block-2"), [12, 91, 14, 15, 16, 17]);
+    files.check();
+}
+
+#[test]
+fn text_of_variable_length_in_the_same_file() {
+    let Some(files) = Files::make("text_of_variable_length") else { return };
+    let file = files.outer();
+    let texts = file.dataset("texts").unwrap();
+    texts.write_strings(&["a", "Wärme", &"x".repeat(500)]).unwrap();
+    texts.write_strings_selection(&region(&[0], &[1]), &["first"]).unwrap();
+    assert_eq!(file.dataset("words").unwrap().read_strings().unwrap()[1], "Wärme");
+    file.close().unwrap();
+    assert_eq!(files.told("outer.h5", "words"), ["first", "Wärme", &"x".repeat(500)]);
+    files.check();
+}
+
+/// Chunks that wait to be encoded and shapes that wait to be stored count, too.
+#[test]
+fn sources_that_were_just_changed() {
+    let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
+    let source =
+        file.new_dataset("s").of::<i32>().shape(&[4]).unlimited().chunks(&[4]).deflate(3).create().unwrap();
+    let mapping = VirtualMapping {
+        file: ".".into(),
+        dataset: "s".into(),
+        selection: region(&[0], &[8]),
+        source_selection: region(&[0], &[8]),
+    };
+    let shown = file.new_dataset("v").of::<i64>().shape(&[8]).virtual_sources(&[mapping]).create().unwrap();
+    source.write_raw(&[1, 2, 3, 4]).unwrap();
+    source.resize(&[8]).unwrap();
+    shown.write_slice(&s![3..6], &[10, 11, 12]).unwrap();
+    assert_eq!(source.read_raw::<i32>().unwrap(), [1, 2, 3, 10, 11, 12, 0, 0]);
+    assert_eq!(shown.read_raw::<u8>().unwrap(), [1, 2, 3, 10, 11, 12, 0, 0]);
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, H5Type)]
+struct Point {
+    x: f64,
+    y: i32,
+}
+
+/// Members that are not given stay as they are, and so do those that are not shown.
+#[test]
+fn single_members() {
+    let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
+    let point = |x, y| Point { x, y };
+    let source = file.new_dataset("s").write(&[point(1.0, 1), point(2.0, 2)]).unwrap();
+    let all = |dataset: &str| VirtualMapping {
+        file: ".".into(),
+        dataset: dataset.into(),
+        selection: Selection::All,
+        source_selection: Selection::All,
+    };
+    let new = |name: &str| file.new_dataset(name).shape(&[2]).virtual_sources(&[all("s")]);
+    let shown = new("v").of::<Point>().create().unwrap();
+    shown.write_field("y", &[7_u8, 8]).unwrap();
+    assert_eq!(source.read_raw::<Point>().unwrap(), [point(1.0, 7), point(2.0, 8)]);
+    let only = hyperslab::Datatype::packed([("x", f64::datatype())]);
+    let narrow = new("x").datatype(only).create().unwrap();
+    narrow.write_field_selection("x", &region(&[1], &[1]), &[0.5]).unwrap();
+    assert_eq!(source.read_raw::<Point>().unwrap(), [point(1.0, 7), point(0.5, 8)]);
+}
+
+/// libhdf5 writes through virtual datasets of this library.
+#[test]
+fn libhdf5_writes_through_ours() {
+    let Some(python) = referee::python() else {
+        workspace::skip("libhdf5_writes_through_ours", "no h5py");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    make(&path("parts.h5"), &path("whole.h5"));
+    let script = "import sys, h5py, numpy as np\n\
+                  with h5py.File(sys.argv[1], 'r+') as f: f['v'][...] = np.arange(8, dtype='i4')";
+    python.run_script(script, [path("whole.h5").to_str().unwrap()]).unwrap();
+    let parts = File::open(path("parts.h5")).unwrap();
+    let read = |dataset: Dataset| dataset.read_raw::<i32>().unwrap();
+    assert_eq!(read(parts.dataset("low").unwrap()), [0, 1, 2, 3]);
+    assert_eq!(read(parts.dataset("high").unwrap()), [4, 5, 6, 7]);
+}
+
+fn make(parts: &Path, whole: &Path) {
+    let file = File::create(parts).unwrap();
+    file.new_dataset("low").write(&[0_i32; 4]).unwrap();
+    file.new_dataset("high").chunks(&[3]).write(&[0_i32; 4]).unwrap();
+    file.close().unwrap();
+    let file = File::create(whole).unwrap();
+    let mapping = |dataset: &str, start| VirtualMapping {
+        file: "parts.h5".into(),
+        dataset: dataset.into(),
+        selection: region(&[start], &[4]),
+        source_selection: Selection::All,
+    };
+    let both = [mapping("low", 0), mapping("high", 4)];
+    let shown = file.new_dataset("v").of::<i32>().shape(&[8]).virtual_sources(&both).create().unwrap();
+    shown.write_raw(&[9; 8]).unwrap();
+    file.close().unwrap();
+    assert_eq!(File::open(parts).unwrap().dataset("high").unwrap().read_raw::<i32>().unwrap(), [9; 4]);
+}
