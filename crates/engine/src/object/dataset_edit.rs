@@ -7,15 +7,17 @@ use hyperslab_format::codec::{Address, Structure as _, Writer};
 use hyperslab_format::local_heap::{LOCAL_HEAP_ALIGNMENT, LocalHeapHeader};
 use hyperslab_format::message::{
     DataLayout, DataspaceMessage, DatatypeMessage, ExternalFileSlot, ExternalFiles, FillStatus, FillValue,
-    FillValueOld, Filter, FilterPipeline, Filters as StoredFilters, MessageFlags, MessageType,
+    FillValueOld, Filter, FilterPipeline, Filters as StoredFilters, Message as _, MessageFlags, MessageType,
     SharedReference,
 };
 
+use super::container::Container;
 use super::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
 use super::delete::add_reference;
 use super::header_edit::{self, HeaderEditor, NewHeader, NewMessage};
+use super::{message, sharing};
 use crate::error::{Error, Result};
-use crate::store::{Edit, SpaceKind};
+use crate::store::{Edit, SpaceKind, at};
 use crate::versions::{LibraryVersion, LibverBounds};
 
 /// Makes the header of a dataset. `header` says what it holds besides: times, how attributes are kept.
@@ -23,6 +25,7 @@ use crate::versions::{LibraryVersion, LibverBounds};
 /// # Errors
 /// [`Error::Misuse`] if a message does not fit a header; as [`Edit::allocate`].
 pub fn create(
+    container: &Container,
     edit: &mut Edit<'_>,
     description: &DatasetDescription,
     mut header: NewHeader,
@@ -41,6 +44,7 @@ pub fn create(
         let files = external_files(edit, &description.external)?;
         header.push(edit, &files, MessageFlags::empty())?;
     }
+    sharing::place_all(container, edit, &mut header)?;
     let address = header_edit::create(edit, &header)?;
     // A committed datatype counts its uses as it counts links.
     if let Some(datatype) = description.committed {
@@ -54,6 +58,7 @@ pub fn create(
 /// # Errors
 /// If the header is damaged; as [`HeaderEditor::save`].
 pub fn update(
+    container: &Container,
     edit: &mut Edit<'_>,
     dataset: Address,
     dataspace: Option<&Dataspace>,
@@ -61,14 +66,34 @@ pub fn update(
 ) -> Result<()> {
     let mut header = HeaderEditor::load(edit.store(), dataset)?;
     if let Some(dataspace) = dataspace {
-        let version = header.decode::<DataspaceMessage>()?.map_or(1, |message| message.version);
-        header.set(&DataspaceMessage { version, dataspace: dataspace.clone() }, MessageFlags::empty())?;
+        set_dataspace(container, edit, &mut header, dataspace)?;
     }
     if let Some(layout) = layout {
         header.set(layout, MessageFlags::empty())?;
     }
     header.touch(header_edit::now())?;
     header.save(edit)
+}
+
+/// Puts another dataspace in place of the one in the header, in the same version. One that others share stays.
+fn set_dataspace(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    header: &mut HeaderEditor,
+    dataspace: &Dataspace,
+) -> Result<()> {
+    let (kind, owner) = (MessageType::DATASPACE, header.address());
+    let Some(message) = header.find(kind) else {
+        return header.set(&dataspace_message(dataspace, edit.bounds()), MessageFlags::empty());
+    };
+    let (id, flags, before) = (message.id, message.flags, message.body.to_vec());
+    let body = message::resolve_body(container, owner, kind, flags, &before)?;
+    let version = at(DataspaceMessage::decode(&body, container.params()), owner)?.version;
+    let body = DataspaceMessage { version, dataspace: dataspace.clone() }.to_bytes(edit.params())?;
+    let placed = sharing::place(container, edit, kind, flags, body)?;
+    sharing::release(container, edit, owner, kind, flags, &before)?;
+    header.replace(id, placed.flags, &placed.body);
+    Ok(())
 }
 
 /// A dataspace in the version that the bounds ask for.

@@ -17,4 +17,5 @@ pub mod link;
 pub mod message;
 pub mod path;
 pub mod remark;
+pub mod sharing;
 mod symbol_table;

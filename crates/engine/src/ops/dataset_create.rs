@@ -74,7 +74,7 @@ impl OpenFile {
         new.check()?;
         let description = new.describe(new.bounds_in(edit))?;
         let early = description.fill.allocation_time == AllocationTime::EARLY;
-        let address = dataset_edit::create(edit, &description, new.header.clone())?;
+        let address = dataset_edit::create(&self.container, edit, &description, new.header.clone())?;
         if early
             && !matches!(new.layout, NewLayout::Compact | NewLayout::External(_) | NewLayout::Virtual { .. })
         {

@@ -308,7 +308,7 @@ impl DatasetWriter {
         if self.dataspace_changed || self.layout_changed {
             let dataspace = self.dataspace_changed.then_some(&self.description.dataspace);
             let layout = self.layout_changed.then_some(&self.description.layout);
-            dataset_edit::update(edit, self.address, dataspace, layout)?;
+            dataset_edit::update(&file.container, edit, self.address, dataspace, layout)?;
             (self.dataspace_changed, self.layout_changed) = (false, false);
         }
         Ok(())

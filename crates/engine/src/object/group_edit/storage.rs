@@ -4,7 +4,7 @@ use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{LinkInfo, MessageFlags, MessageType, SymbolTable};
 
-use super::super::dense::{Dense, DenseKind};
+use super::super::dense::{Content, Dense, DenseKind};
 use super::super::group::{self, GroupStorage};
 use super::super::link::{Link, LinkTarget};
 use super::super::symbol_table;
@@ -88,7 +88,7 @@ impl GroupEditor<'_> {
         }
         let GroupStorage::Dense(info) = &self.storage else { return Ok(false) };
         let order = link.creation_order.unwrap_or(0);
-        Dense::from(info).insert(self.container, edit, &link.name, NONE, order, body)
+        Dense::from(info).insert(self.container, edit, &link.name, NONE, order, Content::Own(body))
     }
 
     /// Takes a link out.
@@ -142,7 +142,7 @@ impl GroupEditor<'_> {
             // Encoded anew: messages of version 1 headers have padding behind them.
             let body = encode(self.container, &link)?;
             let order = link.creation_order.unwrap_or(0);
-            if !dense.insert(self.container, edit, &link.name, NONE, order, &body)? {
+            if !dense.insert(self.container, edit, &link.name, NONE, order, Content::Own(&body))? {
                 let expected = "one link of each name";
                 return Err(
                     Error::corrupt("link message", "link name", expected, "two").at(self.header.address())

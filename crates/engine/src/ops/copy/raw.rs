@@ -99,7 +99,7 @@ impl Copier<'_> {
         let Layout::Contiguous(layout) = after.layout.layout else { return Ok(()) };
         let layout = Layout::Contiguous(ContiguousLayout { address: to, ..layout });
         let layout = DataLayout { version: after.layout.version, layout };
-        dataset_edit::update(edit, task.copy, None, Some(&layout))
+        dataset_edit::update(&self.target.container, edit, task.copy, None, Some(&layout))
     }
 }
 
