@@ -161,8 +161,9 @@ impl SharedIndex {
 impl SharedIndex {
     /// Whether that is the hash of a message of one of the types in the index.
     fn has_hash(&self, body: &[u8], hash: u32) -> bool {
-        let types = (0..16_u32).filter(|kind| self.index.message_types.bits() & (1 << kind) != 0);
-        types.into_iter().any(|kind| checksum_from(kind, body) == hash)
+        let types =
+            (0..16_u16).map(MessageType).filter(|kind| self.index.message_types.bits() & bit(*kind) != 0);
+        types.into_iter().any(|kind| checksum_from(kind.0.into(), body) == hash)
     }
 }
 
