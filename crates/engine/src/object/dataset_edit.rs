@@ -7,8 +7,8 @@ use hyperslab_format::codec::{Address, Structure as _, Writer};
 use hyperslab_format::local_heap::{LOCAL_HEAP_ALIGNMENT, LocalHeapHeader};
 use hyperslab_format::message::{
     DataLayout, DataspaceMessage, DatatypeMessage, ExternalFileSlot, ExternalFiles, FillStatus, FillValue,
-    FillValueOld, Filter, FilterPipeline, Filters as StoredFilters, Message as _, MessageFlags, MessageType,
-    SharedReference,
+    FillValueOld, Filter, FilterPipeline, Filters as StoredFilters, Layout, Message as _, MessageFlags,
+    MessageType, SharedReference,
 };
 
 use super::container::Container;
@@ -19,6 +19,10 @@ use super::{message, sharing};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
 use crate::versions::{LibraryVersion, LibverBounds};
+
+/// The flags of a dataspace that may become another, in files whose objects share messages: libhdf5 2.0 lays the new one
+/// over what stands behind a reference to the old one, so that there had better be none.
+const RESIZABLE: MessageFlags = MessageFlags::DO_NOT_SHARE;
 
 /// Makes the header of a dataset. `header` says what it holds besides: times, how attributes are kept.
 ///
@@ -31,7 +35,10 @@ pub fn create(
     mut header: NewHeader,
 ) -> Result<Address> {
     let bounds = edit.bounds();
-    header.push(edit, &dataspace_message(&description.dataspace, bounds), MessageFlags::empty())?;
+    let fixed = matches!(description.layout.layout, Layout::Contiguous(_) | Layout::Compact(_))
+        && description.external.is_empty();
+    let flags = if fixed || container.shared_messages.is_none() { MessageFlags::empty() } else { RESIZABLE };
+    header.push(edit, &dataspace_message(&description.dataspace, bounds), flags)?;
     push_datatype(edit, &mut header, &description.datatype, description.committed)?;
     push_fill(edit, &mut header, &description.fill)?;
     header.push(edit, &description.layout, MessageFlags::empty())?;
@@ -75,7 +82,8 @@ pub fn update(
     header.save(edit)
 }
 
-/// Puts another dataspace in place of the one in the header, in the same version. One that others share stays.
+/// Puts another dataspace in place of the one in the header, in the same version. One that others share stays, and is
+/// no longer shared by this dataset.
 fn set_dataspace(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -90,9 +98,13 @@ fn set_dataspace(
     let body = message::resolve_body(container, owner, kind, flags, &before)?;
     let version = at(DataspaceMessage::decode(&body, container.params()), owner)?.version;
     let body = DataspaceMessage { version, dataspace: dataspace.clone() }.to_bytes(edit.params())?;
-    let placed = sharing::place(container, edit, kind, flags, body)?;
+    let shared = MessageFlags::SHARED | MessageFlags::SHAREABLE;
+    if !flags.intersects(shared) {
+        header.replace(id, flags, &body);
+        return Ok(());
+    }
     sharing::release(container, edit, owner, kind, flags, &before)?;
-    header.replace(id, placed.flags, &placed.body);
+    header.replace(id, (flags & !shared) | RESIZABLE, &body);
     Ok(())
 }
 

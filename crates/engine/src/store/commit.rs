@@ -176,8 +176,10 @@ impl Edit<'_> {
     fn reserve_managers(&mut self) -> Result<Vec<Manager>> {
         let params = self.params();
         let mut managers: Vec<Manager> = Vec::new();
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             let mut enough = true;
+            // Room that is made or given back may be a section more or less, for ever: then some is left over.
+            let exact = round < ROUNDS / 2;
             for class in Class::ALL {
                 let known = managers.iter().any(|manager| manager.class == class);
                 if !known && self.writing()?.space.has_sections(class) {
@@ -188,7 +190,7 @@ impl Edit<'_> {
                 }
             }
             for manager in &mut managers {
-                enough &= self.reserve_list(manager, params)?;
+                enough &= self.reserve_list(manager, params, exact)?;
             }
             if enough {
                 break;
@@ -197,10 +199,11 @@ impl Edit<'_> {
         Ok(managers)
     }
 
-    /// Makes room for the list of a manager. Returns whether it had just enough.
-    fn reserve_list(&mut self, manager: &mut Manager, params: FileParams) -> Result<bool> {
+    /// Makes room for the list of a manager. Returns whether it had enough, and just that much where it is to be `exact`.
+    fn reserve_list(&mut self, manager: &mut Manager, params: FileParams, exact: bool) -> Result<bool> {
         let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
-        if header.sections == 0 || header.list_used == manager.allocated {
+        let fits = header.list_used < manager.allocated && !exact;
+        if header.sections == 0 || header.list_used == manager.allocated || fits {
             return Ok(true);
         }
         if manager.allocated > 0 {
