@@ -2,6 +2,8 @@
 
 mod edit;
 mod records;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
