@@ -15,6 +15,7 @@ mod found;
 mod judge;
 mod matrix;
 mod sequence;
+mod shared;
 
 use std::collections::BTreeMap;
 

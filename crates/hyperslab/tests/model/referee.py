@@ -44,6 +44,8 @@ def describe(thing):
     said = {"attributes": attributes(thing)}
     if isinstance(thing, h5py.Dataset):
         return said | {"kind": "dataset", "dims": list(thing.shape), "hex": raw(thing).tobytes().hex()}
+    if isinstance(thing, h5py.Datatype):
+        return said | {"kind": "datatype"}
     return said | {"kind": "group", "links": sorted(thing, key=lambda name: name.encode())}
 
 
