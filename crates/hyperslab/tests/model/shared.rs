@@ -38,7 +38,7 @@ fn step(path: &Path, work: impl FnOnce(&File)) {
 /// A group of objects that are like those of other such groups.
 fn fill(file: &File, name: &str, tracked: bool) {
     let group = file.create_group_with(name, GroupOptions::new().track_order(tracked)).unwrap();
-    for number in 0..3 {
+    for number in 0..3_u8 {
         let dataset = group
             .new_dataset(&format!("chunked {number}"))
             .of::<i32>()
@@ -49,8 +49,8 @@ fn fill(file: &File, name: &str, tracked: bool) {
             .filter(FilterSpec::deflate(4))
             .create()
             .unwrap();
-        dataset.write_raw(&[number; 40]).unwrap();
-        attributes(&dataset, number as u8);
+        dataset.write_raw(&[i32::from(number); 40]).unwrap();
+        attributes(&dataset, number);
     }
     group.new_dataset("whole").write(&[1_i16; 20]).unwrap();
     let datatype = file.named_datatype("type").unwrap();
