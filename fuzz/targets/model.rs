@@ -9,7 +9,7 @@ use sequence::Numbers;
 use sequence::operation::{Operation, Settings};
 
 /// Numbers that settings are drawn from, and those of each operation.
-const SETTINGS: usize = 9;
+const SETTINGS: usize = 12;
 const OPERATION: usize = 40;
 /// More operations take too long.
 const MOST: usize = 80;

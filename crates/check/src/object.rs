@@ -44,7 +44,7 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
             };
             (message.body, message.seen) = (shared.body, !shared.first);
         } else if message.flags.contains(MessageFlags::SHAREABLE) {
-            checker.shareable(message.kind, &message.body);
+            checker.shareable(message.kind, &message.body, address);
         }
         decode(checker, address, message.kind, message.flags, &message.body);
         bodies.push(message);

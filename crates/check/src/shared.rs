@@ -1,6 +1,6 @@
 //! The file's shared messages: the table, its indexes, and who uses what of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hyperslab_engine::store::Bytes;
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, types};
@@ -35,8 +35,10 @@ struct SharedIndex {
     heap: Option<Heap>,
     messages: HashMap<[u8; 8], SharedMessage>,
     by_hash: HashMap<u32, [u8; 8]>,
-    /// Object headers that have a message of their own in the index.
-    headers: Vec<(Address, u8)>,
+    /// Object headers that have a message of their own in the index: its type and hash.
+    headers: Vec<(Address, u8, u32)>,
+    /// Messages that stand in headers and may be shared, by the same; with each padding that they may have.
+    held: HashSet<(Address, u8, u32)>,
 }
 
 #[derive(Debug)]
@@ -79,6 +81,7 @@ pub(crate) fn open(checker: &mut Checker, message: TableMessage) {
             messages: HashMap::new(),
             by_hash: HashMap::new(),
             headers: Vec::new(),
+            held: HashSet::new(),
             index,
         };
         opened.records(checker, address);
@@ -136,7 +139,7 @@ impl SharedIndex {
         let place = self.index.index;
         match record.location {
             SharedMessageLocation::Header { message_type, header, .. } => {
-                self.headers.push((header, message_type));
+                self.headers.push((header, message_type, record.hash));
             }
             SharedMessageLocation::Heap { reference_count, heap_id } => {
                 let body = self.heap.as_mut().and_then(|heap| heap.object(checker, &heap_id));
@@ -161,8 +164,9 @@ impl SharedIndex {
 impl SharedIndex {
     /// Whether that is the hash of a message of one of the types in the index.
     fn has_hash(&self, body: &[u8], hash: u32) -> bool {
-        let types = (0..16_u32).filter(|kind| self.index.message_types.bits() & (1 << kind) != 0);
-        types.into_iter().any(|kind| checksum_from(kind, body) == hash)
+        let types =
+            (0..16_u16).map(MessageType).filter(|kind| self.index.message_types.bits() & bit(*kind) != 0);
+        types.into_iter().any(|kind| checksum_from(kind.0.into(), body) == hash)
     }
 }
 
@@ -217,12 +221,16 @@ impl Checker {
 
     /// Notes a message that lies in its own header and may be shared. The first user of a message keeps it there
     /// when others come to share it, and counts among its users.
-    pub(crate) fn shareable(&mut self, kind: MessageType, body: &[u8]) {
+    pub(crate) fn shareable(&mut self, kind: MessageType, body: &[u8], owner: Address) {
         let Some(index) = self.shared.of(kind) else { return };
         let zeros = body.iter().rev().take(PADDING).take_while(|byte| **byte == 0).count();
         for padding in 0..=zeros {
             let Some(own) = body.get(..body.len().saturating_sub(padding)) else { return };
-            let Some(id) = index.by_hash.get(&checksum_from(kind.0.into(), own)) else { continue };
+            let hash = checksum_from(kind.0.into(), own);
+            if let Ok(kind) = u8::try_from(kind.0) {
+                index.held.insert((owner, kind, hash));
+            }
+            let Some(id) = index.by_hash.get(&hash) else { continue };
             if let Some(message) =
                 index.messages.get_mut(id).filter(|message| message.body.as_deref() == Some(own))
             {
@@ -239,10 +247,14 @@ impl Checker {
             for message in index.messages.values() {
                 self.same(RECORD, place, "users of a message", message.stated.into(), message.uses.into());
             }
-            for (header, kind) in &index.headers {
+            for (header, kind, hash) in &index.headers {
+                let name = MessageType((*kind).into()).name();
                 if !self.objects.contains_key(header) {
-                    let name = MessageType((*kind).into()).name();
                     self.fault(RECORD, place, format!("a {name} in {header}, where there is no object"));
+                } else if !index.held.contains(&(*header, *kind, *hash)) {
+                    let text =
+                        format!("a {name} of hash {hash:#010x} in {header}, which holds none to be shared");
+                    self.fault(RECORD, place, text);
                 }
             }
             if let Some(mut heap) = index.heap {

@@ -21,5 +21,6 @@ pub mod format {
     pub use hyperslab_format::message::{
         AllocationTime, ChunkFlags, FileSpaceStrategy, FillWriteTime, Layout,
     };
+    pub use hyperslab_format::shared_message::{SharedMessageIndex, SharedMessageTypes};
     pub use hyperslab_format::virtual_mapping::VirtualMapping;
 }

@@ -12,7 +12,7 @@ use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
 use crate::external::{Beside, ExternalFiles};
-use crate::{File, FileSpace, GroupOptions};
+use crate::{File, FileSpace, GroupOptions, SharedMessages};
 
 /// How to make a file.
 ///
@@ -141,6 +141,26 @@ impl FileOptions {
     #[must_use]
     pub fn root_group(mut self, options: GroupOptions) -> Self {
         self.root = options.0;
+        self
+    }
+
+    /// Which messages of object headers are stored once, however many objects have the same: nothing by default. Worth it
+    /// for files of many datasets or attributes that are alike.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, SharedMessageIndexInfo, SharedMessages};
+    /// let shared = SharedMessages::of(SharedMessageIndexInfo::ALL, 12);
+    /// let file = FileOptions::new().shared_messages(shared.clone()).create_in_memory()?;
+    /// for name in ["a", "b", "c"] {
+    ///     file.new_dataset(name).write(&vec![1.5; 10])?.set_attr("unit", "metre")?;
+    /// }
+    /// assert_eq!(file.info().shared_messages, shared);
+    /// assert_eq!(file.dataset("b")?.attr("unit")?.read_string()?, "metre");
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn shared_messages(mut self, shared: SharedMessages) -> Self {
+        self.create.shared_messages = shared.stored();
         self
     }
 

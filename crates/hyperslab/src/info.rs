@@ -1,7 +1,8 @@
 //! What is said of a file or header as a whole.
 
-use hyperslab_engine::format::FileSpaceStrategy as StoredStrategy;
-use hyperslab_engine::index::shared_messages::SharedMessages;
+use hyperslab_engine::format::{
+    FileSpaceStrategy as StoredStrategy, SharedMessageIndex as StoredIndex, SharedMessageTypes,
+};
 use hyperslab_engine::object::container::Container;
 use hyperslab_engine::object::header::ObjectHeader;
 use hyperslab_engine::store::FileSpace as StoredSpace;
@@ -26,21 +27,93 @@ pub struct FileInfo {
     pub group_leaf_k: u16,
     /// Half of the children of a node of a version 1 B-tree of chunks.
     pub indexed_storage_k: u16,
-    /// The indexes of shared messages; none in most files.
-    pub shared_message_indexes: Vec<SharedMessageIndexInfo>,
+    /// What objects share; nothing in most files.
+    pub shared_messages: SharedMessages,
     /// How space is managed.
     pub file_space: FileSpace,
     /// Bytes of the file, or of all its members.
     pub length: u64,
 }
 
-/// An index of shared messages.
+/// An index of messages that objects share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageIndexInfo {
-    /// Types of messages in it: bit 0 dataspace, 1 datatype, 2 fill value, 3 filter pipeline, 4 attribute.
+    /// Types of messages in it: the constants of this type, joined by `|`.
     pub types: u16,
     /// Bytes below which messages are not shared.
     pub min_size: u32,
+}
+
+impl SharedMessageIndexInfo {
+    /// Shapes of datasets and attributes.
+    pub const DATASPACES: u16 = SharedMessageTypes::DATASPACE.bits();
+    /// Types of their elements.
+    pub const DATATYPES: u16 = SharedMessageTypes::DATATYPE.bits();
+    /// Fill values.
+    pub const FILL_VALUES: u16 = SharedMessageTypes::FILL_VALUE.bits();
+    /// Filter pipelines.
+    pub const FILTER_PIPELINES: u16 = SharedMessageTypes::FILTER_PIPELINE.bits();
+    /// Attributes, with name and elements.
+    pub const ATTRIBUTES: u16 = SharedMessageTypes::ATTRIBUTE.bits();
+    /// All types of messages that can be shared.
+    pub const ALL: u16 =
+        Self::DATASPACES | Self::DATATYPES | Self::FILL_VALUES | Self::FILTER_PIPELINES | Self::ATTRIBUTES;
+}
+
+/// What a file shares, and how it finds that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedMessages {
+    /// The indexes, each with its types of messages; at most eight.
+    pub indexes: Vec<SharedMessageIndexInfo>,
+    /// Most messages that an index lists; with more it becomes a B-tree.
+    pub max_list: u16,
+    /// Fewest messages in a B-tree; with fewer it becomes a list again. At most one more than `max_list`.
+    pub min_btree: u16,
+}
+
+impl Default for SharedMessages {
+    /// Nothing is shared.
+    fn default() -> Self {
+        Self { indexes: Vec::new(), max_list: 50, min_btree: 40 }
+    }
+}
+
+impl SharedMessages {
+    /// One index for messages of these types from so many bytes on.
+    ///
+    /// ```
+    /// use hyperslab::{SharedMessageIndexInfo as Index, SharedMessages};
+    /// let shared = SharedMessages::of(Index::DATATYPES | Index::ATTRIBUTES, 40);
+    /// assert_eq!((shared.indexes.len(), shared.max_list, shared.min_btree), (1, 50, 40));
+    /// ```
+    #[must_use]
+    pub fn of(types: u16, min_size: u32) -> Self {
+        Self { indexes: vec![SharedMessageIndexInfo { types, min_size }], ..Self::default() }
+    }
+
+    pub(crate) fn stored(&self) -> Vec<StoredIndex> {
+        let stored = |index: &SharedMessageIndexInfo| StoredIndex {
+            message_types: SharedMessageTypes::from_bits_retain(index.types),
+            min_message_size: index.min_size,
+            list_cutoff: self.max_list,
+            btree_cutoff: self.min_btree,
+            ..StoredIndex::EMPTY
+        };
+        self.indexes.iter().map(stored).collect()
+    }
+
+    fn of_container(container: &Container) -> Self {
+        let Some(stored) = &container.shared_messages else { return Self::default() };
+        let Self { mut max_list, mut min_btree, .. } = Self::default();
+        if let Some(first) = stored.indexes().next() {
+            (max_list, min_btree) = (first.list_cutoff, first.btree_cutoff);
+        }
+        let index = |index: &StoredIndex| SharedMessageIndexInfo {
+            types: index.message_types.bits(),
+            min_size: index.min_message_size,
+        };
+        Self { indexes: stored.indexes().map(index).collect(), max_list, min_btree }
+    }
 }
 
 /// How a file manages its space.
@@ -72,7 +145,6 @@ pub enum FileSpaceStrategy {
 impl FileInfo {
     pub(crate) fn of(container: &Container) -> Self {
         let (store, settings) = (&container.store, &container.settings);
-        let indexes = container.shared_messages.iter().flat_map(SharedMessages::indexes);
         Self {
             driver: store.driver_kind(),
             superblock_version: store.superblock().version_number(),
@@ -82,12 +154,7 @@ impl FileInfo {
             group_internal_k: settings.group_internal_k,
             group_leaf_k: settings.group_leaf_k,
             indexed_storage_k: settings.indexed_storage_k,
-            shared_message_indexes: indexes
-                .map(|index| SharedMessageIndexInfo {
-                    types: index.message_types.bits(),
-                    min_size: index.min_message_size,
-                })
-                .collect(),
+            shared_messages: SharedMessages::of_container(container),
             file_space: FileSpace::of(container),
             length: store.file_length(),
         }

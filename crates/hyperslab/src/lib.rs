@@ -84,7 +84,7 @@ pub use hyperslab_engine::data::virtual_::VirtualView;
 pub use hyperslab_engine::{Error, ErrorKind, LibraryVersion, LibverBounds, Limits, Result};
 pub use hyperslab_filter as filter;
 pub use hyperslab_vfd as vfd;
-pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo};
+pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo, SharedMessages};
 pub use layout::{
     AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,
     SpaceStatus, VirtualMapping,

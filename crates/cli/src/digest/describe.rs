@@ -33,7 +33,8 @@ fn put_or(entry: &mut Entry, key: &str, error_key: &str, value: Result<Value>) {
 
 pub(super) fn file(info: &FileInfo) -> Value {
     let indexes: Vec<Value> = info
-        .shared_message_indexes
+        .shared_messages
+        .indexes
         .iter()
         .map(|index| json!({"types": index.types, "min_size": index.min_size}))
         .collect();

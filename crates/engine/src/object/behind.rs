@@ -119,6 +119,11 @@ impl Container {
         }
     }
 
+    /// Whether objects may stay open: not where one object's messages are found in the header of another one.
+    fn stays_open(&self) -> bool {
+        self.shared_messages.is_none()
+    }
+
     /// Whether the object is open.
     pub fn is_open(&self, address: Address) -> bool {
         self.behind.waiting.load(Ordering::Acquire) && {
@@ -151,8 +156,11 @@ impl Container {
             }
         };
         let outcome = work(&mut editor, edit);
-        self.behind.keep_object(editor.suspend());
-        outcome
+        if self.stays_open() {
+            self.behind.keep_object(editor.suspend());
+            return outcome;
+        }
+        outcome.and_then(|outcome| editor.finish(edit).map(|()| outcome))
     }
 
     /// Opens a group and does something with its links; they are written later.
@@ -178,8 +186,11 @@ impl Container {
             }
         };
         let outcome = work(&mut editor, edit);
-        self.behind.keep_group(editor.suspend());
-        outcome
+        if self.stays_open() {
+            self.behind.keep_group(editor.suspend());
+            return outcome;
+        }
+        outcome.and_then(|outcome| editor.finish(edit).map(|()| outcome))
     }
 
     /// Lets the header of a new object be the one that is open.
@@ -188,7 +199,11 @@ impl Container {
     /// Those of writing the one that was open, and of the header's messages.
     pub fn keep_open(&self, edit: &mut Edit<'_>, header: HeaderEditor) -> Result<()> {
         self.settle_object(edit)?;
-        self.behind.keep_object(AttributeEditor::of(self, header)?.suspend());
+        let editor = AttributeEditor::of(self, header)?;
+        if !self.stays_open() {
+            return editor.finish(edit);
+        }
+        self.behind.keep_object(editor.suspend());
         Ok(())
     }
 

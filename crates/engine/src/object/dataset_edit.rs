@@ -7,24 +7,34 @@ use hyperslab_format::codec::{Address, Structure as _, Writer};
 use hyperslab_format::local_heap::{LOCAL_HEAP_ALIGNMENT, LocalHeapHeader};
 use hyperslab_format::message::{
     DataLayout, DataspaceMessage, DatatypeMessage, ExternalFileSlot, ExternalFiles, FillStatus, FillValue,
-    FillValueOld, Filter, FilterPipeline, Filters as StoredFilters, MessageFlags, MessageType,
-    SharedReference,
+    FillValueOld, Filter, FilterPipeline, Filters as StoredFilters, Layout, Message as _, MessageFlags,
+    MessageType, SharedReference,
 };
 
 use super::container::Container;
 use super::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
 use super::delete::add_reference;
 use super::header_edit::{self, HeaderEditor, NewHeader, NewMessage};
+use super::{message, sharing};
 use crate::error::{Error, Result};
-use crate::store::{Edit, SpaceKind};
+use crate::store::{Edit, SpaceKind, at};
 use crate::versions::{LibraryVersion, LibverBounds};
+
+/// The flags of a dataspace that may become another, in files whose objects share messages: libhdf5 2.0 lays the new one
+/// over what stands behind a reference to the old one, so that there had better be none.
+const RESIZABLE: MessageFlags = MessageFlags::DO_NOT_SHARE;
 
 /// Makes the header of a dataset. `header` says what it holds besides: times, how attributes are kept.
 ///
 /// # Errors
 /// [`Error::Misuse`] if a message does not fit a header; as [`Edit::allocate`].
-pub fn create(edit: &mut Edit<'_>, description: &DatasetDescription, header: NewHeader) -> Result<Address> {
-    let mut editor = prepare(edit, description, header)?;
+pub fn create(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    description: &DatasetDescription,
+    header: NewHeader,
+) -> Result<Address> {
+    let mut editor = prepare(container, edit, description, header)?;
     editor.save(edit)?;
     // A committed datatype counts its uses as it counts links.
     if let Some(datatype) = description.committed {
@@ -39,12 +49,16 @@ pub fn create(edit: &mut Edit<'_>, description: &DatasetDescription, header: New
 /// # Errors
 /// As [`create`].
 pub fn prepare(
+    container: &Container,
     edit: &mut Edit<'_>,
     description: &DatasetDescription,
     mut header: NewHeader,
 ) -> Result<HeaderEditor> {
     let bounds = edit.bounds();
-    header.push(edit, &dataspace_message(&description.dataspace, bounds), MessageFlags::empty())?;
+    let fixed = matches!(description.layout.layout, Layout::Contiguous(_) | Layout::Compact(_))
+        && description.external.is_empty();
+    let flags = if fixed || container.shared_messages.is_none() { MessageFlags::empty() } else { RESIZABLE };
+    header.push(edit, &dataspace_message(&description.dataspace, bounds), flags)?;
     push_datatype(edit, &mut header, &description.datatype, description.committed)?;
     push_fill(edit, &mut header, &description.fill)?;
     header.push(edit, &description.layout, MessageFlags::empty())?;
@@ -57,6 +71,7 @@ pub fn prepare(
         let files = external_files(edit, &description.external)?;
         header.push(edit, &files, MessageFlags::empty())?;
     }
+    sharing::place_all(container, edit, &mut header)?;
     header_edit::prepare(edit, &header)
 }
 
@@ -71,27 +86,56 @@ pub fn update(
     dataspace: Option<&Dataspace>,
     layout: Option<&DataLayout>,
 ) -> Result<()> {
-    if let Some(updated) = container.with_open_header(dataset, |header| restate(header, dataspace, layout)) {
+    if let Some(updated) =
+        container.with_open_header(dataset, |header| restate(container, edit, header, dataspace, layout))
+    {
         return updated;
     }
     let mut header = HeaderEditor::load(edit.store(), dataset)?;
-    restate(&mut header, dataspace, layout)?;
+    restate(container, edit, &mut header, dataspace, layout)?;
     header.save(edit)
 }
 
 fn restate(
+    container: &Container,
+    edit: &mut Edit<'_>,
     header: &mut HeaderEditor,
     dataspace: Option<&Dataspace>,
     layout: Option<&DataLayout>,
 ) -> Result<()> {
     if let Some(dataspace) = dataspace {
-        let version = header.decode::<DataspaceMessage>()?.map_or(1, |message| message.version);
-        header.set(&DataspaceMessage { version, dataspace: dataspace.clone() }, MessageFlags::empty())?;
+        set_dataspace(container, edit, header, dataspace)?;
     }
     if let Some(layout) = layout {
         header.set(layout, MessageFlags::empty())?;
     }
     header.touch(header_edit::now())
+}
+
+/// Puts another dataspace in place of the one in the header, in the same version. One that others share stays, and is
+/// no longer shared by this dataset.
+fn set_dataspace(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    header: &mut HeaderEditor,
+    dataspace: &Dataspace,
+) -> Result<()> {
+    let (kind, owner) = (MessageType::DATASPACE, header.address());
+    let Some(message) = header.find(kind) else {
+        return header.set(&dataspace_message(dataspace, edit.bounds()), MessageFlags::empty());
+    };
+    let (id, flags, before) = (message.id, message.flags, message.body.to_vec());
+    let body = message::resolve_body(container, owner, kind, flags, &before)?;
+    let version = at(DataspaceMessage::decode(&body, container.params()), owner)?.version;
+    let body = DataspaceMessage { version, dataspace: dataspace.clone() }.to_bytes(edit.params())?;
+    let shared = MessageFlags::SHARED | MessageFlags::SHAREABLE;
+    if !flags.intersects(shared) {
+        header.replace(id, flags, &body);
+        return Ok(());
+    }
+    sharing::release(container, edit, owner, kind, flags, &before)?;
+    header.replace(id, (flags & !shared) | RESIZABLE, &body);
+    Ok(())
 }
 
 /// A dataspace in the version that the bounds ask for.

@@ -4,10 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{
-    Attribute as AttributeMessage, AttributeInfo, ExternalFiles, Message as _, MessageFlags, MessageType,
-    SharedLocation, SharedReference,
-};
+use hyperslab_format::message::{AttributeInfo, ExternalFiles, MessageType};
 
 use super::container::Container;
 use super::dense::Dense;
@@ -15,10 +12,10 @@ use super::group::{self, GroupStorage};
 use super::header::ObjectHeader;
 use super::header_edit::{HeaderEditor, now};
 use super::link::LinkTarget;
-use super::{message, symbol_table};
+use super::{message, sharing, symbol_table};
 use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
-use crate::store::{Edit, at};
+use crate::store::Edit;
 
 /// Gives back what an object has beyond what headers say: a dataset's chunks and their index or its block, and what
 /// elements and attributes lead to in global heaps. Called with the object's header before that is freed.
@@ -66,36 +63,6 @@ pub fn drop_reference(
     Ok(())
 }
 
-/// Counts a message that is shared out, or its removal: what it leads to is dropped by [`drop_reference`].
-pub(super) fn shared_targets(
-    container: &Container,
-    header: Address,
-    kind: MessageType,
-    flags: MessageFlags,
-    body: &[u8],
-) -> Result<Vec<Address>> {
-    let mut targets = Vec::new();
-    let params = container.params();
-    if flags.contains(MessageFlags::SHARED) {
-        let reference = at(SharedReference::decode(body, params), header)?;
-        targets.extend(committed(&reference));
-    } else if kind == MessageType::ATTRIBUTE {
-        let attribute = at(AttributeMessage::decode(body, params), header)?;
-        if attribute.datatype_is_shared() {
-            let reference = at(SharedReference::decode(attribute.datatype, params), header)?;
-            targets.extend(committed(&reference));
-        }
-    }
-    Ok(targets)
-}
-
-fn committed(reference: &SharedReference) -> Option<Address> {
-    match reference.location {
-        SharedLocation::Committed(address) => Some(address),
-        SharedLocation::Heap(_) => None,
-    }
-}
-
 /// Objects on their way out. A list of those to come, as trees of groups are deeper than any stack.
 struct Deletion<'a, 'r> {
     container: &'a Container,
@@ -132,9 +99,8 @@ impl Deletion<'_, '_> {
         }
         self.drop_attributes(edit, &header)?;
         for message in header.messages() {
-            let body = header.body(message);
-            let kind = message.kind;
-            self.dropped.extend(shared_targets(self.container, object, kind, message.flags, body)?);
+            let (kind, flags, body) = (message.kind, message.flags, header.body(message));
+            self.dropped.extend(sharing::release(self.container, edit, object, kind, flags, body)?);
         }
         HeaderEditor::new(edit.store(), &header)?.delete(edit)
     }
@@ -160,9 +126,10 @@ impl Deletion<'_, '_> {
         }
         let dense = Dense::from(&info);
         for (entry, body) in dense.all(self.container, edit)? {
-            let kind = MessageType::ATTRIBUTE;
-            let flags = entry.flags & !MessageFlags::SHARED;
-            self.dropped.extend(shared_targets(self.container, header.address(), kind, flags, &body)?);
+            let (kind, owner) = (MessageType::ATTRIBUTE, header.address());
+            let stored = entry.shared_reference(edit.params())?;
+            let body = stored.as_deref().unwrap_or(&body);
+            self.dropped.extend(sharing::release(self.container, edit, owner, kind, entry.flags, body)?);
         }
         dense.delete(edit)
     }
@@ -188,7 +155,7 @@ mod tests {
     use crate::store::image::new_file;
     use crate::versions::LibverBounds;
 
-    fn dataset(edit: &mut Edit<'_>, committed: Address) -> Address {
+    fn dataset(container: &Container, edit: &mut Edit<'_>, committed: Address) -> Address {
         let layout = Layout::Contiguous(ContiguousLayout {
             address: Address::UNDEFINED,
             size: Some(5),
@@ -208,7 +175,7 @@ mod tests {
             fill,
             external: vec![ExternalPiece { file: b"raw".to_vec(), offset: 0, size: Some(5) }],
         };
-        dataset_edit::create(edit, &description, NewHeader::default()).unwrap()
+        dataset_edit::create(container, edit, &description, NewHeader::default()).unwrap()
     }
 
     #[test]
@@ -238,7 +205,7 @@ mod tests {
                     target: LinkTarget::Hard(object),
                 };
                 insert_link(&container, &mut edit, above, &link(b"below", top)).unwrap();
-                let data = dataset(&mut edit, datatype);
+                let data = dataset(&container, &mut edit, datatype);
                 insert_link(&container, &mut edit, above, &link(b"data", data)).unwrap();
                 add_hard_link(&container, &mut edit, above, b"again", charset, data).unwrap();
                 top = above;

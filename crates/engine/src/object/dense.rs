@@ -9,9 +9,10 @@ use hyperslab_format::btree_v2::records::{
     AttributeCreationOrderRecord, AttributeNameRecord, BTreeV2Record, LinkCreationOrderRecord,
     LinkNameRecord, types,
 };
-use hyperslab_format::codec::{Address, FormatError, checksum};
+use hyperslab_format::codec::{Address, FileParams, FormatError, checksum};
 use hyperslab_format::message::{
-    Attribute, AttributeInfo, Link, LinkInfo, Message as _, MessageFlags, MessageType,
+    Attribute, AttributeInfo, Link, LinkInfo, Message as _, MessageFlags, MessageType, SharedLocation,
+    SharedReference,
 };
 
 use super::container::Container;
@@ -28,6 +29,15 @@ pub(super) struct Dense {
     pub(super) heap: Address,
     pub(super) names: Address,
     pub(super) order: Option<Address>,
+}
+
+/// A message that is put in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Content<'a> {
+    /// Into the heap.
+    Own(&'a [u8]),
+    /// It lies among the shared messages of the file.
+    Shared([u8; 8]),
 }
 
 /// What is stored.
@@ -47,6 +57,18 @@ pub(super) struct Entry {
     /// 0 where it is not tracked.
     pub(super) order: u64,
     hash: u32,
+}
+
+impl Entry {
+    /// The message among the shared messages of the file, if it is an attribute that lies there.
+    pub(super) fn shared_id(&self) -> Option<[u8; 8]> {
+        self.flags.contains(MessageFlags::SHARED).then_some(self.id)
+    }
+
+    /// What a header would say in place of the message.
+    pub(super) fn shared_reference(&self, params: FileParams) -> Result<Option<Vec<u8>>> {
+        Ok(self.shared_id().map(|id| SharedReference::heap(id).to_bytes(params)).transpose()?)
+    }
 }
 
 impl From<&LinkInfo> for Dense {
@@ -195,12 +217,20 @@ impl Dense {
         edit: &mut Edit<'_>,
         pending: &Pending,
     ) -> Result<()> {
-        let bodies = (0..pending.entries().len()).map(|number| pending.body(number));
-        let ids = FractalHeap::insert_many(edit, self.heap, bodies)?;
-        let mut entries: Vec<(Entry, usize)> = Vec::with_capacity(ids.len());
-        for (number, (waiting, id)) in pending.entries().iter().zip(&ids).enumerate() {
+        let own = |number: &usize| {
+            pending.get(*number).is_some_and(|entry| !entry.flags.contains(MessageFlags::SHARED))
+        };
+        let bodies = (0..pending.entries().len()).filter(own).map(|number| pending.body(number));
+        let mut ids = FractalHeap::insert_many(edit, self.heap, bodies)?.into_iter();
+        let mut entries: Vec<(Entry, usize)> = Vec::with_capacity(pending.entries().len());
+        for (number, waiting) in pending.entries().iter().enumerate() {
             let Waiting { flags, order, hash, .. } = *waiting;
-            entries.push((Entry { id: id_of(id), flags, order, hash }, number));
+            let id = if own(&number) {
+                id_of(&ids.next().unwrap_or_default())
+            } else {
+                shared_id(pending.body(number), container.params())?
+            };
+            entries.push((Entry { id, flags, order, hash }, number));
         }
         entries.sort_by(|(one, at), (other, behind)| {
             one.hash.cmp(&other.hash).then_with(|| pending.name(*at).cmp(pending.name(*behind)))
@@ -262,24 +292,20 @@ impl Dense {
         Ok(Some((entry, self.body(container, &entry)?)))
     }
 
-    /// Puts another message in place of that of an entry, under the same name and creation order.
+    /// Puts another message in place of that of an entry, under the same name and creation order. A shared message is
+    /// the caller's to give up.
     pub(super) fn replace(
         &self,
         container: &Container,
         edit: &mut Edit<'_>,
         name: &[u8],
         entry: &Entry,
-        body: &[u8],
+        content: Content<'_>,
     ) -> Result<()> {
-        let stored = if self.is_elsewhere(entry) {
-            FractalHeap::insert(edit, self.heap, body)?
-        } else {
-            FractalHeap::update(edit, self.heap, self.id(entry), body)?
-        };
-        if stored == self.id(entry) {
+        let new = self.put_content(edit, entry, content)?;
+        if new == *entry {
             return Ok(());
         }
-        let new = Entry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry };
         let record = self.kind.name_record(&new)?;
         let mut compare = ByName::new(self, container, name);
         // Its message is gone from the heap.
@@ -297,7 +323,26 @@ impl Dense {
         Ok(())
     }
 
-    /// Takes a name and its message out; says what they were.
+    /// Stores the message that comes in place of an entry's; what the entry is then.
+    fn put_content(&self, edit: &mut Edit<'_>, entry: &Entry, content: Content<'_>) -> Result<Entry> {
+        let body = match content {
+            Content::Own(body) => body,
+            Content::Shared(id) => {
+                if !self.is_elsewhere(entry) {
+                    FractalHeap::remove(edit, self.heap, self.id(entry))?;
+                }
+                return Ok(Entry { id, flags: entry.flags | MessageFlags::SHARED, ..*entry });
+            }
+        };
+        let stored = if self.is_elsewhere(entry) {
+            FractalHeap::insert(edit, self.heap, body)?
+        } else {
+            FractalHeap::update(edit, self.heap, self.id(entry), body)?
+        };
+        Ok(Entry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry })
+    }
+
+    /// Takes a name and its message out; says what they were. A shared message is the caller's to give up.
     pub(super) fn remove(
         &self,
         container: &Container,
@@ -370,6 +415,14 @@ impl Dense {
                 Ok(at(Link::decode(body, container.params()), self.heap)?.creation_order.unwrap_or(0))
             }
         }
+    }
+}
+
+/// The ID in what a header says of a message among the shared ones.
+fn shared_id(reference: &[u8], params: FileParams) -> Result<[u8; 8]> {
+    match SharedReference::decode(reference, params)?.location {
+        SharedLocation::Heap(id) => Ok(id),
+        SharedLocation::Committed(_) => Err(Error::Misuse("an attribute is never committed".into())),
     }
 }
 

@@ -51,6 +51,21 @@ pub fn resolve(container: &Container, header: &ObjectHeader, message: &ClosedMes
     resolve_reference(container, message.kind, &reference)
 }
 
+/// The body of a message of the header at `owner` that has these flags and bytes there.
+pub(super) fn resolve_body(
+    container: &Container,
+    owner: Address,
+    kind: MessageType,
+    flags: MessageFlags,
+    body: &[u8],
+) -> Result<Body> {
+    if !flags.contains(MessageFlags::SHARED) {
+        return Ok(Body::own(Bytes::from(body)));
+    }
+    let reference = at(SharedReference::decode(body, container.params()), owner)?;
+    resolve_reference(container, kind, &reference)
+}
+
 /// The body that a shared message of type `kind` stands for.
 pub fn resolve_reference(
     container: &Container,

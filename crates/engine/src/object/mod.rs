@@ -19,4 +19,5 @@ pub mod message;
 pub mod path;
 mod pending;
 pub mod remark;
+pub mod sharing;
 mod symbol_table;

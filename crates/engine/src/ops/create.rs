@@ -9,6 +9,7 @@ use crate::data::Resources;
 use crate::data::virtual_::VirtualOptions;
 use crate::error::Result;
 use crate::object::group_edit::{self, GroupOptions};
+use crate::object::header::ObjectHeader;
 use crate::store::{CreateOptions, Store, StoreOptions};
 
 impl OpenFile {
@@ -29,6 +30,10 @@ impl OpenFile {
         container.settings.group_internal_k = create.group_internal_k;
         container.settings.indexed_storage_k = create.indexed_storage_k;
         container.settings.file_space = create.file_space_info();
+        if !create.shared_messages.is_empty() {
+            let extension = ObjectHeader::load(&container.store, container.store.superblock().extension())?;
+            super::open::read_shared_messages(&mut container, &extension)?;
+        }
         {
             let mut edit = container.store.edit()?;
             let group = group_edit::create_group(&container, &mut edit, root)?;

@@ -80,7 +80,7 @@ impl OpenFile {
         new.check()?;
         let description = new.describe(edit.bounds(), edit.params())?;
         let early = description.fill.allocation_time == AllocationTime::EARLY;
-        let address = dataset_edit::create(edit, &description, new.header.clone())?;
+        let address = dataset_edit::create(&self.container, edit, &description, new.header.clone())?;
         if early && new.has_space() {
             let mut writer = DatasetWriter::new(self, address, description)?;
             writer.allocate(self, edit)?;
@@ -105,7 +105,7 @@ impl OpenFile {
         let description = new.describe(edit.bounds(), edit.params())?;
         // Its room is sought behind that of the object that is open, which may still grow.
         self.container.settle_object(edit)?;
-        let header = dataset_edit::prepare(edit, &description, new.header.clone())?;
+        let header = dataset_edit::prepare(&self.container, edit, &description, new.header.clone())?;
         let address = header.address();
         if let Some(datatype) = description.committed {
             self.container

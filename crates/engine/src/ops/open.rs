@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::index::shared_messages::SharedMessages;
 use crate::object::container::{Container, FileSettings};
 use crate::object::header::ObjectHeader;
-use crate::object::message;
+use crate::object::{message, sharing};
 use crate::store::{Store, StoreOptions};
 
 /// Opens the other files that links and datasets lead to.
@@ -171,9 +171,15 @@ fn read_extension(container: &mut Container, address: Address) -> Result<()> {
     if let Some(image) = message::find::<MetadataCacheImage>(container, &header)? {
         container.store.overlay(image.address, image.length)?;
     }
-    if let Some(table) = message::find::<SharedMessageTable>(container, &header)? {
-        container.shared_messages =
-            Some(SharedMessages::open(&container.store, table.table, table.index_count)?);
+    read_shared_messages(container, &header)
+}
+
+/// What the extension says of shared messages.
+pub(super) fn read_shared_messages(container: &mut Container, extension: &ObjectHeader) -> Result<()> {
+    if let Some(table) = message::find::<SharedMessageTable>(container, extension)? {
+        let (address, indexes) = (table.table, table.index_count);
+        let shared = SharedMessages::open(&container.store, address, indexes, sharing::message_in_header)?;
+        container.shared_messages = Some(shared);
     }
     Ok(())
 }

@@ -5,8 +5,13 @@ use std::sync::Arc;
 use hyperslab_format::codec::{Address, FileParams, Writer};
 use hyperslab_format::message::{
     BTreeK, FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers, Message as _, MessageFlags, MessageType,
+    SharedMessageTable as SharedMessageTableMessage,
 };
 use hyperslab_format::object_header::{EnvelopeLayout, HeaderFlags, PrefixV2, write_envelope};
+use hyperslab_format::shared_message::{
+    SharedMessageIndex, SharedMessageIndexKind, SharedMessageTable, SharedMessageTableContext,
+    SharedMessageTypes,
+};
 use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, Superblock, SuperblockVersion};
 use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_vfd::Driver;
@@ -17,8 +22,21 @@ use super::{Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
+/// As libhdf5 has it.
+const MAX_SHARED_MESSAGE_INDEXES: usize = 8;
+
+/// The most messages in a list of shared messages, as libhdf5 has it.
+const MAX_LIST_CUTOFF: u16 = 5000;
+
+/// The types of messages that can be shared.
+const SHAREABLE: SharedMessageTypes = SharedMessageTypes::DATASPACE
+    .union(SharedMessageTypes::DATATYPE)
+    .union(SharedMessageTypes::FILL_VALUE)
+    .union(SharedMessageTypes::FILTER_PIPELINE)
+    .union(SharedMessageTypes::ATTRIBUTE);
+
 /// What cannot be changed in a file once it is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateOptions {
     /// Widths of addresses and lengths: 2, 4 or 8 bytes.
     pub params: FileParams,
@@ -32,6 +50,9 @@ pub struct CreateOptions {
     pub indexed_storage_k: u16,
     /// How space is managed. Other ways than the default need a file that 1.10 and later open.
     pub file_space: FileSpace,
+    /// Indexes of messages that objects share, with their cutoffs; addresses and counts mean nothing here. None in most
+    /// files.
+    pub shared_messages: Vec<SharedMessageIndex>,
 }
 
 impl Default for CreateOptions {
@@ -43,6 +64,7 @@ impl Default for CreateOptions {
             group_internal_k: Superblock::DEFAULT_GROUP_INTERNAL_K,
             indexed_storage_k: Superblock::DEFAULT_INDEXED_STORAGE_K,
             file_space: FileSpace::default(),
+            shared_messages: Vec::new(),
         }
     }
 }
@@ -81,6 +103,35 @@ impl CreateOptions {
                 "a user block of {user_block} bytes before pages of {page_size}: it has whole pages"
             )));
         }
+        self.check_shared_messages()
+    }
+
+    fn check_shared_messages(&self) -> Result<()> {
+        let indexes = &self.shared_messages;
+        if indexes.len() > MAX_SHARED_MESSAGE_INDEXES {
+            return Err(Error::Misuse(format!(
+                "{} indexes of shared messages: there are {MAX_SHARED_MESSAGE_INDEXES} at most",
+                indexes.len()
+            )));
+        }
+        let mut types = SharedMessageTypes::empty();
+        for index in indexes {
+            let known = SHAREABLE.contains(index.message_types) && !index.message_types.is_empty();
+            if !known || types.intersects(index.message_types) {
+                return Err(Error::Misuse(format!(
+                    "an index of the message types {:#06x}: each of the types that can be shared is in one index at most",
+                    index.message_types.bits()
+                )));
+            }
+            types |= index.message_types;
+            let (list, btree) = (index.list_cutoff, index.btree_cutoff);
+            if btree > list.saturating_add(1) || list > MAX_LIST_CUTOFF {
+                return Err(Error::Misuse(format!(
+                    "lists of at most {list} shared messages, B-trees of at least {btree}: a list holds {MAX_LIST_CUTOFF} \
+                     at most, and what a B-tree gives up"
+                )));
+            }
+        }
         Ok(())
     }
 
@@ -108,7 +159,8 @@ impl CreateOptions {
 
     /// The object header of the superblock extension, if there is one, with what it says of space and how many bytes
     /// stand before that.
-    fn extension(&self, superblock: &Superblock) -> Result<Option<Extension>> {
+    /// `shared` is the address of the table of shared messages.
+    fn extension(&self, superblock: &Superblock, shared: Address) -> Result<Option<Extension>> {
         if !matches!(superblock.version, SuperblockVersion::New { .. }) {
             return Ok(None);
         }
@@ -116,6 +168,11 @@ impl CreateOptions {
         if let Some(ranks) = self.ranks() {
             let flags = MessageFlags::CONSTANT | MessageFlags::DO_NOT_SHARE;
             messages.push((BTreeK::TYPE, flags, ranks.to_bytes(self.params)?));
+        }
+        if let Some(index_count) = self.shared_messages_context()?.map(|context| context.indexes) {
+            let flags = MessageFlags::CONSTANT | MessageFlags::DO_NOT_SHARE;
+            let message = SharedMessageTableMessage { table: shared, index_count };
+            messages.push((SharedMessageTableMessage::TYPE, flags, message.to_bytes(self.params)?));
         }
         let info = self.file_space_info();
         if let Some(info) = &info {
@@ -144,9 +201,33 @@ impl CreateOptions {
         Ok(Some(Extension { bytes: writer.finish()?, info, skip }))
     }
 
+    /// What the layout of the table of shared messages depends on, if there is one.
+    fn shared_messages_context(&self) -> Result<Option<SharedMessageTableContext>> {
+        let indexes = u8::try_from(self.shared_messages.len());
+        let indexes = indexes.map_err(|_| Error::Misuse("too many indexes of shared messages".into()))?;
+        Ok((indexes > 0).then_some(SharedMessageTableContext { params: self.params, indexes }))
+    }
+
+    /// The table of shared messages of a file that has none of them yet.
+    fn shared_messages_table(&self) -> SharedMessageTable {
+        let indexes = self.shared_messages.iter().map(|index| SharedMessageIndex {
+            kind: match index.list_cutoff {
+                0 => SharedMessageIndexKind::BTree,
+                _ => SharedMessageIndexKind::List,
+            },
+            btree_cutoff: if index.list_cutoff == 0 { 0 } else { index.btree_cutoff },
+            messages: 0,
+            index: Address::UNDEFINED,
+            heap: Address::UNDEFINED,
+            ..index.clone()
+        });
+        SharedMessageTable { indexes: indexes.collect() }
+    }
+
     /// The superblock of a file without objects. The root group is not there yet.
     fn superblock(&self, bounds: LibverBounds) -> Superblock {
-        let version = if bounds.prefers(LibraryVersion::V18) || self.file_space_info().is_some() {
+        let extended = self.file_space_info().is_some() || !self.shared_messages.is_empty();
+        let version = if bounds.prefers(LibraryVersion::V18) || extended {
             let version = if bounds.prefers(LibraryVersion::V110) { 3 } else { 2 };
             SuperblockVersion::New { version, extension: Address::UNDEFINED, root: Address::UNDEFINED }
         } else {
@@ -197,10 +278,13 @@ impl Store {
         if create.file_space_info().is_some() {
             bounds.require(LibraryVersion::V110, "a way of managing file space that is not the default")?;
         }
+        if !create.shared_messages.is_empty() {
+            bounds.require(LibraryVersion::V18, "a file whose objects share messages")?;
+        }
         options.write = Some(bounds);
         driver.set_len(0).map_err(|source| Error::Io { action: "cannot empty the file".into(), source })?;
         let superblock = create.superblock(bounds);
-        let extension = create.extension(&superblock)?;
+        let extension = create.extension(&superblock, Address::UNDEFINED)?;
         let length = superblock.encode()?.len() as u64;
         let store = Self::assemble(driver, superblock, create.user_block, (0, 0), options);
         if let Some(info) = extension.as_ref().and_then(|extension| extension.info) {
@@ -208,19 +292,25 @@ impl Store {
             let nowhere = MessagePlace { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };
             store.manage_space(info, nowhere)?;
         }
-        store.edit()?.begin(length, extension)?;
+        store.edit()?.begin(create, length, extension)?;
         Ok(store)
     }
 }
 
 impl Edit<'_> {
     /// Lays the superblock and its extension at the beginning of the file.
-    fn begin(mut self, superblock: u64, extension: Option<Extension>) -> Result<()> {
+    fn begin(mut self, create: &CreateOptions, superblock: u64, extension: Option<Extension>) -> Result<()> {
         self.allocate(SpaceKind::Superblock, superblock)?;
         let mut address = Address::UNDEFINED;
-        if let Some(Extension { bytes, skip, .. }) = extension {
-            let length = bytes.len() as u64;
+        if let Some(mut extension) = extension {
+            let length = extension.bytes.len() as u64;
             address = self.allocate(SpaceKind::ObjectHeader, length)?;
+            if let Some(context) = create.shared_messages_context()? {
+                let table = self.add(SpaceKind::ObjectHeader, &context, create.shared_messages_table())?;
+                let again = create.extension(&self.store().superblock(), table)?;
+                extension = again.unwrap_or(extension);
+            }
+            let Extension { bytes, skip, .. } = extension;
             self.write(address, &bytes, "superblock extension")?;
             if let Some(record) = &mut self.writing()?.record {
                 record.place = MessagePlace { chunk: address, length, skip, sealed: true };

@@ -88,6 +88,20 @@ pub struct SharedMessageIndex {
     pub heap: Address,
 }
 
+impl SharedMessageIndex {
+    /// An index that holds nothing, for no messages.
+    pub const EMPTY: Self = Self {
+        kind: SharedMessageIndexKind::List,
+        message_types: SharedMessageTypes::empty(),
+        min_message_size: 0,
+        list_cutoff: 0,
+        btree_cutoff: 0,
+        messages: 0,
+        index: Address::UNDEFINED,
+        heap: Address::UNDEFINED,
+    };
+}
+
 impl Structure for SharedMessageTable {
     const NAME: &'static str = "shared message table";
     type Context = SharedMessageTableContext;

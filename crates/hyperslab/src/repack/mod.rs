@@ -10,7 +10,7 @@ use hyperslab_engine::ops::CopyOptions;
 use hyperslab_engine::{Error, Result};
 use hyperslab_filter::FilterSpec;
 
-use crate::{File, FileOptions, FileSpace, LibverBounds};
+use crate::{File, FileOptions, FileSpace, LibverBounds, SharedMessages};
 use glob::Glob;
 use guide::Guide;
 
@@ -70,6 +70,7 @@ pub struct Repack<'a> {
     libver: Option<LibverBounds>,
     space: Option<FileSpace>,
     user_block: Option<u64>,
+    shared: Option<SharedMessages>,
     progress: Option<Progress<'a>>,
 }
 
@@ -81,6 +82,7 @@ impl std::fmt::Debug for Repack<'_> {
             .field("libver", &self.libver)
             .field("space", &self.space)
             .field("user_block", &self.user_block)
+            .field("shared", &self.shared)
             .finish_non_exhaustive()
     }
 }
@@ -139,6 +141,13 @@ impl<'a> Repack<'a> {
         self
     }
 
+    /// Which messages the objects of the new file share; those of the old one if nothing is said.
+    #[must_use]
+    pub fn shared_messages(mut self, shared: SharedMessages) -> Self {
+        self.shared = Some(shared);
+        self
+    }
+
     /// Is told how far the work is.
     #[must_use]
     pub fn progress(mut self, progress: impl Fn(&str, u64) + 'a) -> Self {
@@ -187,7 +196,8 @@ impl<'a> Repack<'a> {
             .chunk_btree_rank(info.indexed_storage_k)
             .user_block(self.user_block.unwrap_or(info.user_block))
             .filters(from.container.store.filters().clone())
-            .file_space(self.space.unwrap_or(info.file_space));
+            .file_space(self.space.unwrap_or(info.file_space))
+            .shared_messages(self.shared.clone().unwrap_or(info.shared_messages));
         if let Some(bounds) = self.libver {
             options = options.libver(bounds);
         }

@@ -38,6 +38,8 @@ pub(crate) fn content(file: &File) -> Content {
                 }
             }
             json!({"kind": "group", "attributes": attributes, "links": group.member_names().unwrap()})
+        } else if object.kind() == Some(ObjectKind::Datatype) {
+            json!({"kind": "datatype", "attributes": attributes})
         } else {
             let dataset = object.into_dataset().unwrap();
             let stored = dataset.read_stored().unwrap_or_else(|error| panic!("{path}: {error:?}"));

@@ -15,6 +15,7 @@ mod found;
 mod judge;
 mod matrix;
 mod sequence;
+mod shared;
 
 use std::collections::BTreeMap;
 
@@ -48,7 +49,7 @@ proptest! {
 
     #[test]
     fn a_file_is_what_was_done_to_it(
-        settings in drawn(9, Settings::draw),
+        settings in drawn(12, Settings::draw),
         operations in prop::collection::vec(drawn(40, Operation::draw), 1..60),
     ) {
         sequence::run(&settings, &operations);
@@ -61,7 +62,7 @@ fn libhdf5_reads_and_changes_some() {
     let Some(python) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (mut expected, mut low) = (Manifest::new(), BTreeMap::new());
-    let strategy = (drawn(9, Settings::draw), prop::collection::vec(drawn(40, Operation::draw), 20..90));
+    let strategy = (drawn(12, Settings::draw), prop::collection::vec(drawn(40, Operation::draw), 20..90));
     let mut runner = TestRunner::deterministic();
     for number in 0..sequences().div_ceil(10) {
         let (settings, operations) = strategy.new_tree(&mut runner).unwrap().current();

@@ -10,7 +10,7 @@ import sys
 import h5py
 import hdf5plugin  # noqa: F401  (lzf is h5py's; others come with it)
 import numpy as np
-from h5py import h5a, h5d, h5p, h5s
+from h5py import h5a, h5d, h5p, h5s, h5t
 
 
 def bound(low):
@@ -44,6 +44,8 @@ def describe(thing):
     said = {"attributes": attributes(thing)}
     if isinstance(thing, h5py.Dataset):
         return said | {"kind": "dataset", "dims": list(thing.shape), "hex": raw(thing).tobytes().hex()}
+    if isinstance(thing, h5py.Datatype):
+        return said | {"kind": "datatype"}
     return said | {"kind": "group", "links": sorted(thing, key=lambda name: name.encode())}
 
 
@@ -170,9 +172,10 @@ def again(dataset, file, path):
     links = h5p.create(h5p.LINK_CREATE)
     links.set_create_intermediate_group(True)
     properties = dataset.id.get_create_plist()
-    made = h5d.create(
-        file.id, path.encode(), dataset.id.get_type(), dataset.id.get_space(), properties, lcpl=links
-    )
+    # Those that remember where the other dataset shares them make a damaged header.
+    kind, space = dataset.id.get_type(), h5s.decode(dataset.id.get_space().encode())
+    kind = kind if kind.committed() else h5t.decode(kind.encode())
+    made = h5d.create(file.id, path.encode(), kind, space, properties, lcpl=links)
     made = h5py.Dataset(made)
     write(made, raw(dataset))
     return made

@@ -8,18 +8,19 @@ use hyperslab_datatype::{CharacterSet, Datatype};
 use hyperslab_format::codec::{Address, Writer};
 use hyperslab_format::message::{
     Attribute as AttributeMessage, AttributeFlags, AttributeInfo, Message as _, MessageFlags, MessageType,
-    SharedReference,
+    SharedLocation, SharedReference,
 };
 use hyperslab_format::object_header::{AttributePhaseChange, HeaderFlags};
 
 use super::container::Container;
 use super::dataset_edit::{dataspace_message, datatype_message};
 use super::delete::{self, RawData};
-use super::dense::{Dense, DenseKind};
+use super::dense::{Content, Dense, DenseKind, Entry};
 use super::header::Prefix;
 use super::header_edit::{HeaderEditor, MessageId, now};
 use super::path::lossy;
 use super::pending::Pending;
+use super::sharing::{self, Placed};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, at};
 use crate::versions::LibraryVersion;
@@ -153,6 +154,8 @@ struct Stored {
     body: Bytes,
     flags: MessageFlags,
     order: u64,
+    /// What the header says in its place, of a message that lies among the shared ones.
+    reference: Option<Vec<u8>>,
 }
 
 impl<'c> AttributeEditor<'c> {
@@ -226,20 +229,21 @@ impl<'c> AttributeEditor<'c> {
     /// As [`set`].
     pub fn set(&mut self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>) -> Result<Option<Bytes>> {
         attribute.check()?;
-        let body = attribute.encode(edit)?;
-        if self.version() == 1 && body.len() > LONGEST_IN_OLD {
-            return Err(too_long_for_old_header(attribute.name, body.len()));
+        let plain = attribute.encode(edit, None)?;
+        if self.version() == 1 && plain.len() > LONGEST_IN_OLD {
+            return Err(too_long_for_old_header(attribute.name, plain.len()));
         }
         // Counted before the one that is replaced is uncounted: it may be of the same type.
         if let Some(committed) = attribute.committed {
             self.refer(edit, committed)?;
         }
-        if let Some(before) = self.replace(edit, attribute.name, &body)? {
+        let placed = self.place(edit, attribute, plain)?;
+        if let Some(before) = self.replace(edit, attribute.name, &placed)? {
             self.open.changed = true;
             return Ok(Some(before));
         }
         let order = self.next_order()?;
-        self.insert(edit, attribute.name, NONE, order, &body)?;
+        self.insert(edit, attribute.name, order, &placed)?;
         self.note_order(order)?;
         self.open.changed = true;
         Ok(None)
@@ -288,7 +292,12 @@ impl<'c> AttributeEditor<'c> {
         let renamed = AttributeMessage { version, name: to.0, charset: to.1, ..message };
         let body = renamed.to_bytes(self.container.params())?;
         self.open.changed = true;
-        self.insert(edit, to.0, stored.flags & !MessageFlags::SHARED, stored.order, &body)
+        if self.container.shared_messages.is_none() {
+            return self.insert(edit, to.0, stored.order, &Placed::own(stored.flags, body));
+        }
+        let placed = self.place_renamed(edit, stored.flags, body)?;
+        self.insert(edit, to.0, stored.order, &placed)?;
+        self.release(edit, &stored)
     }
 
     /// Writes what the header says of the attributes.
@@ -351,14 +360,27 @@ impl<'c> AttributeEditor<'c> {
         }
     }
 
+    /// What waits under that number.
+    fn pending(&self, number: usize) -> Result<Stored> {
+        let body = self.open.pending.body(number);
+        let (flags, order) =
+            self.open.pending.get(number).map_or((NONE, 0), |entry| (entry.flags, entry.order));
+        if flags.contains(MessageFlags::SHARED) {
+            return Ok(Stored {
+                body: self.shared_body(body)?,
+                flags,
+                order,
+                reference: Some(body.to_vec()),
+            });
+        }
+        Ok(Stored { body: Bytes::from(body), flags, order, reference: None })
+    }
+
     /// Puts a body in place of that of the attribute of this name, if there is one; gives that.
-    fn replace(&mut self, edit: &mut Edit<'_>, name: &[u8], body: &[u8]) -> Result<Option<Bytes>> {
+    fn replace(&mut self, edit: &mut Edit<'_>, name: &[u8], placed: &Placed) -> Result<Option<Bytes>> {
         if let Some(number) = self.open.pending.find(name) {
-            let before = Bytes::from(self.open.pending.body(number));
-            let (flags, order) =
-                self.open.pending.get(number).map_or((NONE, 0), |entry| (entry.flags, entry.order));
-            self.open.pending.replace(number, NONE, body);
-            let stored = Stored { body: before, flags, order };
+            let stored = self.pending(number)?;
+            self.open.pending.replace(number, placed.flags, &placed.body);
             self.release(edit, &stored)?;
             return Ok(Some(stored.body));
         }
@@ -367,22 +389,23 @@ impl<'c> AttributeEditor<'c> {
                 return Ok(None);
             }
             let Some((entry, old)) = dense.find(self.container, edit, name)? else { return Ok(None) };
-            let stored = Stored { body: Bytes::from(&*old), flags: entry.flags, order: entry.order };
+            let stored = of_entry(edit, &entry, &old)?;
             drop(old);
-            dense.replace(self.container, edit, name, &entry, body)?;
+            dense.replace(self.container, edit, name, &entry, content_of(placed))?;
             self.release(edit, &stored)?;
             return Ok(Some(stored.body));
         }
-        if body.len() < TOO_LONG {
+        if placed.body.len() < TOO_LONG {
             let Some(id) = self.find_compact(name)? else { return Ok(None) };
             let stored = self.stored(id)?;
-            self.open.header.replace(id, stored.flags & !MessageFlags::SHARED, body);
+            let kept = stored.flags & !(MessageFlags::SHARED | MessageFlags::SHAREABLE);
+            self.open.header.replace(id, kept | placed.flags, &placed.body);
             self.release(edit, &stored)?;
             return Ok(Some(stored.body));
         }
         let Some(stored) = self.take(edit, name)? else { return Ok(None) };
         self.release(edit, &stored)?;
-        self.insert(edit, name, NONE, stored.order, body)?;
+        self.insert(edit, name, stored.order, placed)?;
         Ok(Some(stored.body))
     }
 
@@ -390,21 +413,21 @@ impl<'c> AttributeEditor<'c> {
         let Some(message) =
             self.open.header.messages_of(MessageType::ATTRIBUTE).find(|message| message.id == id)
         else {
-            return Ok(Stored { body: Bytes::from(&[][..]), flags: NONE, order: 0 });
+            return Ok(Stored { body: Bytes::from(&[][..]), flags: NONE, order: 0, reference: None });
         };
-        let body = if message.flags.contains(MessageFlags::SHARED) {
-            self.shared_body(message.body)?
-        } else {
-            Bytes::from(message.body)
-        };
-        Ok(Stored { body, flags: message.flags, order: message.creation_order.into() })
+        let (flags, order) = (message.flags, message.creation_order.into());
+        if flags.contains(MessageFlags::SHARED) {
+            let reference = Some(message.body.to_vec());
+            return Ok(Stored { body: self.shared_body(message.body)?, flags, order, reference });
+        }
+        Ok(Stored { body: Bytes::from(message.body), flags, order, reference: None })
     }
 
     /// Takes an attribute out.
     fn take(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Stored>> {
         if let Some(dense) = self.dense() {
             let removed = dense.remove(self.container, edit, name)?;
-            return Ok(removed.map(|(entry, body)| Stored { body, flags: entry.flags, order: entry.order }));
+            return removed.map(|(entry, body)| of_entry(edit, &entry, &body)).transpose();
         }
         let Some(id) = self.find_compact(name)? else { return Ok(None) };
         let stored = self.stored(id)?;
@@ -414,14 +437,8 @@ impl<'c> AttributeEditor<'c> {
     }
 
     /// Puts an attribute in whose name is free.
-    fn insert(
-        &mut self,
-        edit: &mut Edit<'_>,
-        name: &[u8],
-        flags: MessageFlags,
-        order: u64,
-        body: &[u8],
-    ) -> Result<()> {
+    fn insert(&mut self, edit: &mut Edit<'_>, name: &[u8], order: u64, placed: &Placed) -> Result<()> {
+        let (flags, body) = (placed.flags, placed.body.as_slice());
         if self.dense().is_none() {
             let full = self.open.compact >= usize::from(self.open.phase_change.max_compact);
             if self.version() == 1 || (!full && body.len() < TOO_LONG) {
@@ -506,12 +523,15 @@ impl<'c> AttributeEditor<'c> {
             let stored = self.stored(id)?;
             let params = self.container.params();
             let name = at(AttributeMessage::decode(&stored.body, params), self.address())?.name;
-            let flags = stored.flags & !MessageFlags::SHARED;
             if self.open.pending.find(name).is_some() {
                 let expected = "one attribute of each name";
                 return Err(Error::corrupt("attribute message", "name", expected, "two").at(self.address()));
             }
-            self.open.pending.push(name, &stored.body, flags, stored.order, None);
+            let (flags, body) = match &stored.reference {
+                Some(reference) => (stored.flags, reference.as_slice()),
+                None => (stored.flags & !MessageFlags::SHARED, &*stored.body),
+            };
+            self.open.pending.push(name, body, flags, stored.order, None);
         }
         self.open.header.remove_messages(MessageType::ATTRIBUTE, |_| true);
         (self.open.compact, self.open.stored) = (0, false);
@@ -526,14 +546,15 @@ impl<'c> AttributeEditor<'c> {
     /// Moves the attributes from the heap into the header, if all of them have room in one.
     fn become_compact(&mut self, edit: &mut Edit<'_>, dense: &Dense) -> Result<()> {
         let mut all = dense.all(self.container, edit)?;
-        if all.iter().any(|(_, body)| body.len() >= TOO_LONG) {
+        if all.iter().any(|(entry, body)| entry.shared_id().is_none() && body.len() >= TOO_LONG) {
             return Ok(());
         }
         all.sort_by_key(|(entry, _)| entry.order);
         for (entry, body) in &all {
             let order = u16::try_from(entry.order).unwrap_or(u16::MAX);
-            let flags = entry.flags & !MessageFlags::SHARED;
-            self.open.header.add_ordered(MessageType::ATTRIBUTE, flags, order, body);
+            let reference = entry.shared_reference(edit.params())?;
+            let body = reference.as_deref().unwrap_or(body);
+            self.open.header.add_ordered(MessageType::ATTRIBUTE, entry.flags, order, body);
         }
         self.open.compact = all.len();
         drop(all);
@@ -551,10 +572,54 @@ impl<'c> AttributeEditor<'c> {
         delete::add_reference(edit, datatype)
     }
 
+    /// The message of a new attribute: `plain`, or what stands for it if it is shared, or has parts that are. The use of
+    /// a committed datatype is counted already.
+    fn place(&mut self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>, plain: Vec<u8>) -> Result<Placed> {
+        if self.container.shared_messages.is_none() {
+            return Ok(Placed::own(NONE, plain));
+        }
+        let body = attribute.encode(edit, Some(self.container))?;
+        self.place_body(edit, NONE, body)
+    }
+
+    /// The same of a message whose parts have counted it as their user.
+    fn place_body(&mut self, edit: &mut Edit<'_>, flags: MessageFlags, body: Vec<u8>) -> Result<Placed> {
+        let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
+        let parts = body.clone();
+        let (placed, first) = sharing::place_counted(self.container, edit, kind, flags, body)?;
+        if !first {
+            // However many share it, it is one user of its parts.
+            let targets = sharing::release_parts(self.container, edit, owner, kind, &parts)?;
+            self.drop_targets(edit, targets)?;
+        }
+        Ok(placed)
+    }
+
+    /// The same of the message of an attribute that exists, whose parts become those of two for now.
+    fn place_renamed(&mut self, edit: &mut Edit<'_>, flags: MessageFlags, body: Vec<u8>) -> Result<Placed> {
+        for (kind, reference) in
+            sharing::parts(self.container, self.address(), MessageType::ATTRIBUTE, &body)?
+        {
+            match (reference.location, &self.container.shared_messages) {
+                (SharedLocation::Committed(datatype), _) => self.refer(edit, datatype)?,
+                (SharedLocation::Heap(id), Some(shared)) => shared.acquire(edit, kind, id)?,
+                (SharedLocation::Heap(_), None) => {}
+            }
+        }
+        self.place_body(edit, flags, body)
+    }
+
     /// Drops what an attribute that is gone referred to.
     fn release(&mut self, edit: &mut Edit<'_>, stored: &Stored) -> Result<()> {
-        let (kind, flags) = (MessageType::ATTRIBUTE, stored.flags & !MessageFlags::SHARED);
-        for target in delete::shared_targets(self.container, self.address(), kind, flags, &stored.body)? {
+        let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
+        let body = stored.reference.as_deref().unwrap_or(&stored.body);
+        let targets = sharing::release(self.container, edit, owner, kind, stored.flags, body)?;
+        self.drop_targets(edit, targets)
+    }
+
+    /// Lets committed datatypes count one use less each. One of them may be this object itself.
+    fn drop_targets(&mut self, edit: &mut Edit<'_>, targets: Vec<Address>) -> Result<()> {
+        for target in targets {
             if target == self.address() {
                 let count = self.open.header.reference_count()?;
                 self.open.header.set_reference_count(count.saturating_sub(1))?;
@@ -565,6 +630,16 @@ impl<'c> AttributeEditor<'c> {
         }
         Ok(())
     }
+}
+
+/// An attribute among dense ones.
+fn of_entry(edit: &Edit<'_>, entry: &Entry, body: &Bytes) -> Result<Stored> {
+    let reference = entry.shared_reference(edit.params())?;
+    Ok(Stored { body: Bytes::from(&**body), flags: entry.flags, order: entry.order, reference })
+}
+
+fn content_of(placed: &Placed) -> Content<'_> {
+    placed.id.map_or(Content::Own(&placed.body), Content::Shared)
 }
 
 impl NewAttribute<'_> {
@@ -584,19 +659,29 @@ impl NewAttribute<'_> {
         Ok(())
     }
 
-    /// The message: the oldest version that serves in old files, version 3 in others.
-    fn encode(&self, edit: &Edit<'_>) -> Result<Vec<u8>> {
+    /// The message: the oldest version that serves in old files, version 3 in others. Its parts are placed among the
+    /// shared messages of `shared`, where such are.
+    fn encode(&self, edit: &mut Edit<'_>, shared: Option<&Container>) -> Result<Vec<u8>> {
         let (params, bounds) = (edit.params(), edit.bounds());
         let mut flags = AttributeFlags::empty();
+        let mut place = |kind: MessageType, body: Vec<u8>| match shared {
+            Some(container) => sharing::place(container, edit, kind, NONE, body),
+            None => Ok(Placed::own(NONE, body)),
+        };
         let datatype = if let Some(address) = self.committed {
             flags |= AttributeFlags::SHARED_DATATYPE;
             SharedReference::committed(address).to_bytes(params)?
         } else {
             let mut writer = Writer::new(MessageType::DATATYPE.name());
             datatype_message(self.datatype, bounds).encode(params, &mut writer);
-            writer.finish()?
+            let placed = place(MessageType::DATATYPE, writer.finish()?)?;
+            flags.set(AttributeFlags::SHARED_DATATYPE, placed.id.is_some());
+            placed.body
         };
         let dataspace = dataspace_message(self.dataspace, bounds).to_bytes(params)?;
+        let dataspace = place(MessageType::DATASPACE, dataspace)?;
+        flags.set(AttributeFlags::SHARED_DATASPACE, dataspace.id.is_some());
+        let dataspace = dataspace.body;
         let version = match self.charset {
             _ if bounds.prefers(LibraryVersion::V18) => 3,
             CharacterSet::Ascii if flags.is_empty() => 1,

@@ -149,7 +149,7 @@ impl Copier<'_> {
             to.data.clone_from(&from.data);
             to.data.resize(length, 0);
         }
-        dataset_edit::create(edit, &description, new_header)
+        dataset_edit::create(&self.target.container, edit, &description, new_header)
     }
 
     fn same_storage(

@@ -2,6 +2,7 @@
 
 use hyperslab::filter::{FilterSpec, SzipCoding};
 use hyperslab::{AllocationTime, FileSpace, FileSpaceStrategy, FillTime, LibraryVersion, LibverBounds};
+use hyperslab::{SharedMessageIndexInfo as Index, SharedMessages};
 
 use super::Numbers;
 use super::element::{KINDS, Kind, VALUES};
@@ -16,6 +17,7 @@ pub(crate) struct Settings {
     pub(crate) track_order: bool,
     pub(crate) space: FileSpace,
     pub(crate) chunk_cache: u64,
+    pub(crate) shared: SharedMessages,
 }
 
 impl Settings {
@@ -44,12 +46,28 @@ impl Settings {
             track_order: numbers.below(2) == 1,
             space: if new { space } else { usual },
             chunk_cache: numbers.one_of(&[1 << 20, 0, 200]),
+            shared: draw_shared(numbers),
         }
     }
 
     pub(crate) fn bounds(&self) -> LibverBounds {
         LibverBounds::new(self.low, LibraryVersion::LATEST).unwrap()
     }
+}
+
+fn draw_shared(numbers: &mut Numbers<'_>) -> SharedMessages {
+    let least = numbers.one_of(&[1, 0, 20, 60]);
+    let all = |types: &[u16]| types.iter().map(|types| Index { types: *types, min_size: least }).collect();
+    let rest = Index::FILL_VALUES | Index::FILTER_PIPELINES;
+    let indexes = match numbers.below(8) {
+        1 => all(&[Index::ALL]),
+        2 => all(&[Index::ATTRIBUTES, Index::DATASPACES | Index::DATATYPES, rest]),
+        3 => all(&[Index::DATASPACES | Index::DATATYPES | rest]),
+        4 => all(&[Index::ATTRIBUTES]),
+        _ => Vec::new(),
+    };
+    let (max_list, min_btree) = numbers.one_of(&[(50, 40), (0, 0), (3, 2), (6, 7), (1000, 0)]);
+    SharedMessages { indexes, max_list, min_btree }
 }
 
 /// How a dataset is stored.

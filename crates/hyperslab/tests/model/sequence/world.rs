@@ -81,6 +81,7 @@ impl World {
             .file_space(settings.space)
             .track_order(settings.track_order)
             .chunk_cache(settings.chunk_cache)
+            .shared_messages(settings.shared.clone())
             .create_driver(medium.clone())
             .unwrap();
         let root = Node { attributes: BTreeMap::new(), links: BTreeMap::new(), array: None };

@@ -1,0 +1,177 @@
+//! Messages that objects of the file share: put among the shared messages, referred to, given up.
+
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{
+    Attribute as AttributeMessage, Message as _, MessageFlags, MessageType, SharedLocation, SharedReference,
+};
+
+use super::container::Container;
+use super::header::ObjectHeader;
+use super::header_edit::NewHeader;
+use crate::error::{Error, Result};
+use crate::index::shared_messages::Released;
+use crate::store::{Bytes, Edit, Store, at};
+
+/// A message as a header or an attribute has it: itself, or a reference to where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub(super) flags: MessageFlags,
+    pub(super) body: Vec<u8>,
+    /// Where it lies among the shared messages.
+    pub(super) id: Option<[u8; 8]>,
+}
+
+impl Placed {
+    /// A message that stays where it is used.
+    pub(super) fn own(flags: MessageFlags, body: Vec<u8>) -> Self {
+        let flags = flags & !(MessageFlags::SHARED | MessageFlags::SHAREABLE);
+        Self { flags, body, id: None }
+    }
+}
+
+/// Reads a message that stands in the header of its one user so far.
+pub(crate) fn message_in_header(
+    store: &Store,
+    header: Address,
+    kind: MessageType,
+    index: u16,
+) -> Result<Bytes> {
+    let header = ObjectHeader::load(store, header)?;
+    let message = header.messages_of(kind).nth(index.into());
+    if let Some(message) = message.filter(|message| !message.flags.contains(MessageFlags::SHARED)) {
+        return Ok(header.body_bytes(message));
+    }
+    let expected = format!("that of an object with a {} of its own", kind.name());
+    Err(Error::corrupt("shared message record", "object header address", expected, header.address()))
+}
+
+/// Puts a message among the shared ones, if the file has messages of that type and length there. Who asks has one use
+/// of it more; an attribute's own parts must be placed before.
+pub(super) fn place(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    kind: MessageType,
+    flags: MessageFlags,
+    body: Vec<u8>,
+) -> Result<Placed> {
+    place_counted(container, edit, kind, flags, body).map(|(placed, _)| placed)
+}
+
+/// As [`place`], and whether the message is new: there, or in the header itself.
+pub(super) fn place_counted(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    kind: MessageType,
+    flags: MessageFlags,
+    body: Vec<u8>,
+) -> Result<(Placed, bool)> {
+    let Some(shared) =
+        container.shared_messages.as_ref().filter(|_| !flags.contains(MessageFlags::DO_NOT_SHARE))
+    else {
+        return Ok((Placed::own(flags, body), true));
+    };
+    match shared.insert(edit, kind, &body)? {
+        None => Ok((Placed::own(flags, body), true)),
+        Some(inserted) => {
+            let body = SharedReference::heap(inserted.id).to_bytes(edit.params())?;
+            let flags = (flags | MessageFlags::SHARED) & !MessageFlags::SHAREABLE;
+            Ok((Placed { flags, body, id: Some(inserted.id) }, inserted.first))
+        }
+    }
+}
+
+/// Places the messages of a new header.
+pub(super) fn place_all(container: &Container, edit: &mut Edit<'_>, header: &mut NewHeader) -> Result<()> {
+    if container.shared_messages.is_none() {
+        return Ok(());
+    }
+    for message in &mut header.messages {
+        if message.kind.is_shareable() && !message.flags.contains(MessageFlags::SHARED) {
+            let body = std::mem::take(&mut message.body);
+            let placed = place(container, edit, message.kind, message.flags, body)?;
+            (message.flags, message.body) = (placed.flags, placed.body);
+        }
+    }
+    Ok(())
+}
+
+/// Gives up a message of the header at `owner`, as it stands there. Says which committed datatypes lose a use by it,
+/// which is the caller's to count.
+pub(super) fn release(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    owner: Address,
+    kind: MessageType,
+    flags: MessageFlags,
+    body: &[u8],
+) -> Result<Vec<Address>> {
+    if flags.contains(MessageFlags::SHARED) {
+        let reference = at(SharedReference::decode(body, container.params()), owner)?;
+        return release_reference(container, edit, owner, kind, &reference);
+    }
+    if flags.contains(MessageFlags::SHAREABLE)
+        && let Some(shared) = &container.shared_messages
+        && let Some(Released::Used) = shared.release_held(edit, kind, owner, body)?
+    {
+        return Ok(Vec::new());
+    }
+    release_parts(container, edit, owner, kind, body)
+}
+
+fn release_reference(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    owner: Address,
+    kind: MessageType,
+    reference: &SharedReference,
+) -> Result<Vec<Address>> {
+    match (reference.location, &container.shared_messages) {
+        (SharedLocation::Committed(address), _) => Ok(vec![address]),
+        // A reference to nothing leads to nothing that could be given up.
+        (SharedLocation::Heap(_), None) => Ok(Vec::new()),
+        (SharedLocation::Heap(id), Some(shared)) => match shared.release(edit, kind, id)? {
+            Released::Used => Ok(Vec::new()),
+            Released::Gone(body) => release_parts(container, edit, owner, kind, &body),
+        },
+    }
+}
+
+/// What a message consists of that is shared: the datatype and dataspace of an attribute. However many objects share
+/// the attribute, it counts as one user of them.
+pub(super) fn parts(
+    container: &Container,
+    owner: Address,
+    kind: MessageType,
+    body: &[u8],
+) -> Result<Vec<(MessageType, SharedReference)>> {
+    let mut parts = Vec::new();
+    if kind != MessageType::ATTRIBUTE {
+        return Ok(parts);
+    }
+    let params = container.params();
+    let attribute = at(AttributeMessage::decode(body, params), owner)?;
+    if attribute.datatype_is_shared() {
+        let reference = at(SharedReference::decode(attribute.datatype, params), owner)?;
+        parts.push((MessageType::DATATYPE, reference));
+    }
+    if attribute.dataspace_is_shared() {
+        let reference = at(SharedReference::decode(attribute.dataspace, params), owner)?;
+        parts.push((MessageType::DATASPACE, reference));
+    }
+    Ok(parts)
+}
+
+/// Gives up what the message consists of that is shared; see [`release`].
+pub(super) fn release_parts(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    owner: Address,
+    kind: MessageType,
+    body: &[u8],
+) -> Result<Vec<Address>> {
+    let mut targets = Vec::new();
+    for (kind, reference) in parts(container, owner, kind, body)? {
+        targets.extend(release_reference(container, edit, owner, kind, &reference)?);
+    }
+    Ok(targets)
+}
