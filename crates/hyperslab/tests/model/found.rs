@@ -134,3 +134,57 @@ fn lists_of_free_space_have_no_room_behind_them() {
         }
     }
 }
+
+#[test]
+fn lists_of_free_space_that_never_fit_just_so() {
+    let strategy = FileSpaceStrategy::Page;
+    for seed in 0..60_u64 {
+        let medium = Arc::new(Core::from_vec("found", Vec::new()));
+        let mut file = FileOptions::new()
+            .libver(LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap())
+            .file_space(FileSpace { strategy, persist: true, threshold: 1, page_size: 512 })
+            .create_driver(medium.clone())
+            .unwrap();
+        let mut state = seed;
+        let mut next = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        for number in 0..40_u64 {
+            match next(8) {
+                0..4 => {
+                    let size = [3, 90, 300, 700][next(4) as usize] + next(60);
+                    file.root().set_attr(&format!("n {number}"), vec![0_u8; size as usize]).unwrap();
+                }
+                4 | 5 => file
+                    .new_dataset(&format!("d {number}"))
+                    .write(&vec![1_u8; next(900) as usize])
+                    .map(drop)
+                    .unwrap(),
+                6 => {
+                    let names = file.root().attr_names().unwrap();
+                    if let Some(name) = names.get(next(20) as usize) {
+                        file.root().remove_attr(name).unwrap();
+                    }
+                }
+                _ => {
+                    let names = file.root().member_names().unwrap();
+                    if let Some(name) = names.get(next(10) as usize) {
+                        file.remove(name).unwrap();
+                    }
+                }
+            }
+            if next(12) == 0 {
+                file.close().unwrap();
+                file = hyperslab::OpenOptions::new()
+                    .write(LibverBounds::DEFAULT)
+                    .open_driver(medium.clone())
+                    .unwrap();
+            }
+        }
+        file.close().unwrap();
+        let report = hyperslab_check::check(medium, &Default::default()).unwrap();
+        assert_eq!(report.faults, 0, "{seed}: {:#?}", report.findings);
+        assert!(report.leaked_bytes() <= 512, "{seed}: {:x?}", report.leaked);
+    }
+}
