@@ -98,14 +98,13 @@ impl Appender<'_, '_, '_> {
         for level in 0..count {
             let Some(right) = fresh.next() else { break };
             let Some((address, node)) = self.edge.get_mut(level) else { break };
-            let new = match self.spare.take() {
-                Some(spare) => spare,
-                None => {
-                    let mut new = self.tree.empty_leaf();
-                    reserve(keys_mut(&mut new)?, capacity.saturating_add(1));
-                    new.children.reserve_exact(capacity);
-                    new
-                }
+            let new = if let Some(spare) = self.spare.take() {
+                spare
+            } else {
+                let mut new = self.tree.empty_leaf();
+                reserve(keys_mut(&mut new)?, capacity.saturating_add(1));
+                new.children.reserve_exact(capacity);
+                new
             };
             let new = BTreeV1Node { level: node.level, left: *address, ..new };
             let mut full = std::mem::replace(node, new);
