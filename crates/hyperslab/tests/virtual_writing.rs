@@ -322,3 +322,77 @@ fn make(parts: &Path, whole: &Path) {
     file.close().unwrap();
     assert_eq!(File::open(parts).unwrap().dataset("high").unwrap().read_raw::<i32>().unwrap(), [9; 4]);
 }
+
+/// A number below `bound`, without pattern.
+fn below(state: &mut u64, bound: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % bound
+}
+
+/// Random selections of a dataset that shows two others by turns, against an array in memory.
+#[test]
+fn any_selection_is_written_as_into_an_array() {
+    let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
+    file.new_dataset("even").of::<i64>().shape(&[4, 9]).chunks(&[3, 2]).deflate(1).create().unwrap();
+    file.new_dataset("odd").of::<i32>().shape(&[9, 4]).create().unwrap();
+    let rows = |first| {
+        let rows = hyperslab::RegularHyperslab {
+            start: [first, 0].into_iter().collect(),
+            stride: [2, 1].into_iter().collect(),
+            count: [4, 1].into_iter().collect(),
+            block: [1, 9].into_iter().collect(),
+        };
+        Selection::Hyperslab(hyperslab::Hyperslab::Regular(rows))
+    };
+    let mapping = |dataset: &str, first| VirtualMapping {
+        file: ".".into(),
+        dataset: dataset.into(),
+        selection: rows(first),
+        source_selection: Selection::All,
+    };
+    let both = [mapping("even", 0), mapping("odd", 1)];
+    let shown = file.new_dataset("v").of::<i16>().shape(&[8, 9]).virtual_sources(&both).create().unwrap();
+    let mut expected = vec![0_i16; 72];
+    let mut state = 7;
+    for round in 0..400_i16 {
+        let points = below(&mut state, 3) == 0;
+        let selection = if points {
+            let count = 1 + below(&mut state, 12);
+            let coordinates = (0..count * 2)
+                .map(|at| below(&mut state, if at.is_multiple_of(2) { 8 } else { 9 }))
+                .collect();
+            Selection::Points(Points { rank: 2, coordinates })
+        } else {
+            let (row, column) = (below(&mut state, 8), below(&mut state, 9));
+            let mut along = |start: u64, size: u64| {
+                let stride = 1 + below(&mut state, 3);
+                let block = 1 + below(&mut state, stride).min(size - start - 1);
+                let most = (size - start - block) / stride + 1;
+                (stride, 1 + below(&mut state, most), block)
+            };
+            let (a, b) = (along(row, 8), along(column, 9));
+            let slab = hyperslab::RegularHyperslab {
+                start: [row, column].into_iter().collect(),
+                stride: [a.0, b.0].into_iter().collect(),
+                count: [a.1, b.1].into_iter().collect(),
+                block: [a.2, b.2].into_iter().collect(),
+            };
+            Selection::Hyperslab(hyperslab::Hyperslab::Regular(slab))
+        };
+        let places: Vec<u64> = selection
+            .linear_runs(&[8, 9])
+            .unwrap()
+            .flat_map(|run| run.offset..run.offset + run.length)
+            .collect();
+        let values: Vec<i16> = (0..places.len()).map(|at| round * 80 + i16::try_from(at).unwrap()).collect();
+        shown.write_selection(&selection, &values).unwrap();
+        for (place, value) in places.iter().zip(&values) {
+            expected[usize::try_from(*place).unwrap()] = *value;
+        }
+        assert_eq!(shown.read_selection::<i16>(&selection).unwrap().len(), values.len());
+        assert_eq!(shown.read_raw::<i16>().unwrap(), expected, "{round}: {selection:?}");
+    }
+    let odd = file.dataset("odd").unwrap().read_raw::<i16>().unwrap();
+    let rows: Vec<i16> = expected.chunks(9).skip(1).step_by(2).flatten().copied().collect();
+    assert_eq!(odd, rows);
+}
