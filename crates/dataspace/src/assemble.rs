@@ -89,6 +89,42 @@ impl Piece {
         }
     }
 
+    /// How many elements stand side by side in the chunk and in the packed buffer, and how often.
+    pub fn runs(&self) -> (u64, u64) {
+        let (length, loops) = self.0.runs();
+        (length, loops.iter().fold(1, |product: u64, step| product.saturating_mul(step.count)))
+    }
+
+    /// Visits the [`runs`](Self::runs), by the first element in the chunk and that in the packed buffer.
+    ///
+    /// # Errors
+    /// The first that `visit` gives.
+    pub fn for_each_run<E>(
+        &self,
+        mut visit: impl FnMut(u64, u64, u64) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (length, loops) = self.0.runs();
+        let mut at: SmallVec<[u64; 4]> = SmallVec::from_elem(0, loops.len());
+        loop {
+            let places = loops.iter().zip(&at).fold((self.0.src, self.0.dst), |(src, dst), (step, turn)| {
+                let moved = |by: u64| turn.saturating_mul(by);
+                (src.saturating_add(moved(step.src)), dst.saturating_add(moved(step.dst)))
+            });
+            visit(places.0, places.1, length)?;
+            let next = at.iter_mut().zip(loops).find_map(|(turn, step)| {
+                *turn = turn.saturating_add(1);
+                if *turn < step.count {
+                    return Some(());
+                }
+                *turn = 0;
+                None
+            });
+            if next.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
     /// The elements of the chunk, in its order: the first one, and the one behind the last.
     pub fn span(&self) -> (u64, u64) {
         (self.0.src, self.0.src_end())
@@ -256,6 +292,15 @@ mod tests {
                     } else {
                         piece.gather(&packed, &mut bytes, size).unwrap();
                     }
+                    let (length, count) = piece.runs();
+                    prop_assert_eq!(length * count, piece.element_count());
+                    let mut runs = 0;
+                    piece.for_each_run(|from, at, length| {
+                        let run = |start: u64| usize::try_from(start).unwrap() * size..usize::try_from(start + length).unwrap() * size;
+                        runs += 1;
+                        if bytes[run(from)] == packed[run(at)] { Ok(()) } else { Err((from, at, length)) }
+                    }).unwrap();
+                    prop_assert_eq!(runs, count);
                     if let Some((from, at, length)) = piece.as_run() {
                         let run = |start: u64| usize::try_from(start).unwrap() * size..usize::try_from(start + length).unwrap() * size;
                         prop_assert_eq!(&bytes[run(from)], &packed[run(at)]);

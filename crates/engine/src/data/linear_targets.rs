@@ -148,6 +148,27 @@ mod tests {
         )
     }
 
+    #[test]
+    fn boxes_in_wide_arrays_are_written_by_runs_and_rows() {
+        for (dims, start, count) in [([64, 1024], [3, 5], [16, 16]), ([40, 300], [1, 10], [30, 200])] {
+            let region = hyperslab_dataspace::Region::new(&start, &count).unwrap();
+            let selection = Selection::region(&region);
+            let values: Vec<u8> =
+                (0..count[0] * count[1]).map(|at| u8::try_from(at % 251).unwrap()).collect();
+            let stored: Vec<u8> = values.iter().flat_map(|value| [*value, 0, 0, 0]).collect();
+            let before = vec![0xee; usize::try_from(dims[0] * dims[1]).unwrap() * 4];
+            let mut expected = before.clone();
+            scatter(&stored, &mut expected, &dims, &selection, 4).unwrap();
+            let plan = Conversions::default();
+            let plan = plan.plan(&Datatype::u8(), &Datatype::u32(ByteOrder::LittleEndian)).unwrap();
+            for from in [Origin::converted(&values, &plan), Origin::stored(&stored, 4)] {
+                let mut data = before.clone();
+                write_compact(&mut data, &dims, &selection, &from).unwrap();
+                assert!(data == expected);
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_written_is_there((dims, selection) in cases(), converted in any::<bool>()) {

@@ -76,7 +76,13 @@ struct Block {
     offset: u64,
     /// Other elements lie between them.
     has_gaps: bool,
+    /// They are written one run after the other, without what lies between them.
+    by_runs: bool,
 }
+
+/// Runs of a block are written one after the other if it is no longer than that and each stands for so many bytes of
+/// it: they stay in memory then, where their neighbours will find the same pages.
+const BY_RUNS: (usize, u64) = (128 << 10, 1500);
 
 impl Blocks<'_> {
     fn write(&self) -> Result<()> {
@@ -92,6 +98,9 @@ impl Blocks<'_> {
             let fill = |at: usize, room: &mut Room| self.fill(&block(at)?, room);
             let write = |at: usize, room: &Room| {
                 let block = block(at)?;
+                if block.by_runs {
+                    return self.write_runs(&block);
+                }
                 self.target.write(block.offset, room.bytes(block.length))
             };
             staged::each(listed.len(), parallel::is_worth(bytes), fill, write)?;
@@ -110,10 +119,30 @@ impl Blocks<'_> {
         let offset = before.saturating_mul(size as u64);
         let length = byte_count(end.saturating_sub(first), size, "raw data")?;
         let selected = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.element_count()));
-        Ok(Block { pieces, first, length, offset, has_gaps: selected != end.saturating_sub(first) })
+        let has_gaps = selected != end.saturating_sub(first);
+        let runs = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.runs().1));
+        let by_runs = has_gaps
+            && length <= BY_RUNS.0
+            && runs.saturating_mul(BY_RUNS.1) < length as u64
+            && self.from.as_stored(0, 0).is_some();
+        Ok(Block { pieces, first, length, offset, has_gaps, by_runs })
+    }
+
+    fn write_runs(&self, block: &Block) -> Result<()> {
+        let size = self.from.size() as u64;
+        block.pieces.iter().try_for_each(|piece| {
+            piece.for_each_run(|element, position, count| {
+                let bytes = self.from.as_stored(position, count).unwrap_or_default();
+                let offset = element.saturating_sub(block.first).saturating_mul(size);
+                self.target.write(block.offset.saturating_add(offset), bytes)
+            })
+        })
     }
 
     fn fill(&self, block: &Block, room: &mut Room) -> Result<()> {
+        if block.by_runs {
+            return Ok(());
+        }
         let (bytes, rows) = room.of(block.length);
         if block.has_gaps || self.from.is_partial() {
             self.target.read(block.offset, bytes)?;

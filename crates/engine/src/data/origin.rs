@@ -8,6 +8,9 @@ use super::Transform;
 use super::byte_count;
 use crate::error::{Error, Result};
 
+/// Bytes side by side that are converted where they go; shorter runs are put together first.
+const LONG: u64 = 512;
+
 /// A buffer with the selected elements, one after the other in the order of the selection.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
@@ -83,6 +86,13 @@ impl<'a> Origin<'a> {
             let (start, length) = (byte_count(at, size, "chunk")?, byte_count(count, size, "chunk")?);
             let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).unwrap_or_default();
             return self.put(position, count, to);
+        }
+        if piece.runs().0.saturating_mul(size as u64) >= LONG {
+            return piece.for_each_run(|at, position, count| {
+                let (start, length) = (byte_count(at, size, "chunk")?, byte_count(count, size, "chunk")?);
+                let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).unwrap_or_default();
+                self.put(position, count, to)
+            });
         }
         let source = row.source.of(byte_count(count, self.transform.source_size(), "elements")?);
         piece.pack(self.bytes, source, self.transform.source_size())?;

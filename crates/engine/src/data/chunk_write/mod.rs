@@ -157,20 +157,25 @@ impl ChunkWriter {
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         from.check(selected.element_count())?;
-        // Chunks that pass no filter are not kept in memory.
-        let kept = if self.source.pipeline.is_empty() { 1 } else { self.source.chunk_bytes.max(1) };
-        let per_batch = (BATCH_BYTES / kept).clamp(1, BATCH);
+        let plain = self.source.pipeline.is_empty();
         let mut chunks = selected.chunks(&grid)?.peekable();
         let mut writing = Writing { edit, table, cache };
         if self.write_strips(&mut writing, selection, &selected, from)? {
             return Ok(());
         }
         while chunks.peek().is_some() {
-            let batch: Vec<Dims> = chunks.by_ref().take(per_batch).collect();
+            let (mut batch, mut kept) = (Vec::new(), 0_usize);
+            while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH) {
+                // Chunks that pass no filter are not kept in memory.
+                if !plain {
+                    kept = kept.saturating_add(self.source.chunk_bytes);
+                }
+                batch.push(scaled);
+            }
             self.write_batch(&mut writing, &selected, batch, from)?;
-        }
-        if self.pending.bytes() > self.pending_limit {
-            self.flush_pending(&mut writing)?;
+            if self.pending.bytes() > self.pending_limit {
+                self.flush_pending(&mut writing)?;
+            }
         }
         Ok(())
     }
@@ -284,7 +289,7 @@ impl ChunkWriter {
         batch: Vec<Dims>,
         from: &Origin<'_>,
     ) -> Result<()> {
-        let mut new_plain = Vec::new();
+        let (mut new_plain, mut parts) = (Vec::new(), Vec::new());
         let (mut old_plain, mut filtered) = (Vec::new(), Vec::new());
         for scaled in batch {
             let known = self.pending.remove(&scaled);
@@ -299,11 +304,15 @@ impl ChunkWriter {
                 Some(before) if plain && known.is_none() && before.size == self.source.chunk_bytes as u64 => {
                     old_plain.push((scaled, before));
                 }
+                None if plain && known.is_none() && !whole && self.source.fill.is_zero() => {
+                    parts.push(scaled);
+                }
                 None if plain && known.is_none() => new_plain.push(scaled),
                 _ => filtered.push(Job { scaled, before, known, whole }),
             }
         }
         store_chunks::new_plain(&self.source, writing, selected, &new_plain, from)?;
+        old_plain.extend(store_chunks::new_zeros(&self.source, writing, &parts)?);
         store_chunks::old_plain(&self.source, writing.edit.store(), selected, &old_plain, from)?;
         self.write_filtered(writing, selected, filtered, from)
     }
@@ -320,7 +329,7 @@ impl ChunkWriter {
             return Ok(());
         }
         let (store, source, cache) = (writing.edit.store(), &self.source, writing.cache);
-        let work = |rows: &mut Rows, job: Job| {
+        let work = |rows: &mut Rows, mut job: Job| {
             let mut chunk = job.elements(source, store, cache)?;
             selected.put(source, &job.scaled, from, &mut chunk, rows)?;
             if !job.whole {
@@ -355,9 +364,9 @@ enum Done {
 
 impl Job {
     /// The elements of the chunk as they are, or fill values where nothing is stored or all is replaced.
-    fn elements(&self, source: &ChunkedSource, store: &Store, cache: &ChunkCache) -> Result<Vec<u8>> {
-        if let Some(known) = &self.known {
-            return Ok(known.clone());
+    fn elements(&mut self, source: &ChunkedSource, store: &Store, cache: &ChunkCache) -> Result<Vec<u8>> {
+        if let Some(known) = self.known.take() {
+            return Ok(known);
         }
         match &self.before {
             Some(before) if !self.whole => {

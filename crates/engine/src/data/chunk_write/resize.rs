@@ -163,7 +163,7 @@ impl ChunkWriter {
         let mut encoded = Vec::with_capacity(chunks.len());
         for (scaled, place) in chunks {
             self.source.grid = before.clone();
-            let job = Job { scaled: scaled.clone(), before: Some(*place), known: None, whole: false };
+            let mut job = Job { scaled: scaled.clone(), before: Some(*place), known: None, whole: false };
             let stored = job.elements(&self.source, store, writing.cache)?;
             let mut chunk = filled(&self.source, true)?;
             // Only what lies inside of both shapes stays.

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::super::chunk_index::ChunkLocation;
 use super::super::linear_write::LinearTarget;
-use super::super::origin::{Origin, Rows};
+use super::super::origin::Origin;
 use super::super::staged::{self, Room, STAGE};
 use super::super::{ChunkedSource, parallel};
 use super::Writing;
@@ -54,6 +54,26 @@ pub(super) fn new_plain(
         staged::each(stages.len(), parallel, fill, write)?;
     }
     writing.table.insert(writing.edit, &places)
+}
+
+/// Gives chunks that pass no filter and are not in the file yet places that read as zeros: only what is selected of
+/// them is written.
+pub(super) fn new_zeros(
+    source: &ChunkedSource,
+    writing: &mut Writing<'_, '_>,
+    chunks: &[Dims],
+) -> Result<Vec<(Dims, ChunkLocation)>> {
+    if chunks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let size = source.chunk_bytes as u64;
+    let blocks = writing.edit.allocate_zeroed_blocks(SpaceKind::RawData, size, chunks.len())?;
+    let locate = |(scaled, address): (&Dims, Address)| {
+        (scaled.clone(), ChunkLocation { address, size, filter_mask: 0 })
+    };
+    let places: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(blocks).map(locate).collect();
+    writing.table.insert(writing.edit, &places)?;
+    Ok(places)
 }
 
 /// Puts chunks together.
@@ -142,23 +162,23 @@ pub(super) fn old_plain(
     chunks: &[(Dims, ChunkLocation)],
     from: &Origin<'_>,
 ) -> Result<()> {
-    let change = |rows: &mut Rows, (scaled, place): &(Dims, ChunkLocation)| {
+    let change = |room: &mut Room, (scaled, place): &(Dims, ChunkLocation)| {
         if let Some(bytes) = as_it_is(source, selected, scaled, from)? {
             return store.write_raw(place.address, bytes);
         }
         if let Some(tiling) = selected.tiling() {
-            return change_span(source, store, &tiling.pieces(scaled)?, place, from, rows);
+            return change_span(source, store, &tiling.pieces(scaled)?, place, from, room);
         }
-        let mut chunk = vec![0; source.chunk_bytes];
-        store.read_raw(place.address, &mut chunk)?;
-        selected.put(source, scaled, from, &mut chunk, rows)?;
-        store.write_raw(place.address, &chunk)
+        let (chunk, rows) = room.of(source.chunk_bytes);
+        store.read_raw(place.address, chunk)?;
+        selected.put(source, scaled, from, chunk, rows)?;
+        store.write_raw(place.address, chunk)
     };
     if parallel::is_worth((chunks.len() as u64).saturating_mul(source.chunk_bytes as u64)) {
-        return chunks.par_iter().try_for_each_init(Rows::default, change);
+        return chunks.par_iter().try_for_each_init(Room::default, change);
     }
-    let mut rows = Rows::default();
-    chunks.iter().try_for_each(|chunk| change(&mut rows, chunk))
+    let mut room = Room::default();
+    chunks.iter().try_for_each(|chunk| change(&mut room, chunk))
 }
 
 /// Changes the part of a chunk from the first to the last selected element.
@@ -168,22 +188,22 @@ fn change_span(
     pieces: &[hyperslab_dataspace::Piece],
     place: &ChunkLocation,
     from: &Origin<'_>,
-    rows: &mut Rows,
+    room: &mut Room,
 ) -> Result<()> {
     let first = pieces.iter().map(|piece| piece.span().0).min().unwrap_or(0);
     let end = pieces.iter().map(|piece| piece.span().1).max().unwrap_or(first);
     let selected = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.element_count()));
     let span = Span { store, place, size: source.element_size as u64 };
     let length = super::super::byte_count(end.saturating_sub(first), source.element_size, "chunk")?;
-    let mut bytes = vec![0; length];
+    let (bytes, rows) = room.of(length);
     let offset = first.saturating_mul(span.size);
     if selected != end.saturating_sub(first) || from.is_partial() {
-        span.read(offset, &mut bytes)?;
+        span.read(offset, bytes)?;
     }
     for piece in pieces {
-        from.put_piece(&piece.clone().from_element(first), &mut bytes, rows)?;
+        from.put_piece(&piece.clone().from_element(first), bytes, rows)?;
     }
-    span.write(offset, &bytes)
+    span.write(offset, bytes)
 }
 
 /// A stored chunk as bytes.
@@ -235,15 +255,32 @@ pub(super) fn encoded(
         };
         places.push((scaled.clone(), ChunkLocation { address, size, filter_mask: *filter_mask }));
     }
-    let store = writing.edit.store();
-    let all = chunks.iter().fold(0_u64, |sum, (_, bytes, _)| sum.saturating_add(bytes.len() as u64));
-    let write = |((_, bytes, _), (_, place)): (&(Dims, Vec<u8>, u32), &(Dims, ChunkLocation))| {
-        store.write_raw(place.address, bytes)
-    };
-    if parallel::is_worth(all / 4) {
-        chunks.par_iter().zip(&places).try_for_each(write)?;
-    } else {
-        chunks.iter().zip(&places).try_for_each(write)?;
-    }
+    write_joined(writing.edit.store(), &chunks, &places)?;
     writing.table.insert(writing.edit, &places)
+}
+
+/// Writes chunks one after the other, small ones that are neighbours together.
+fn write_joined(
+    store: &Store,
+    chunks: &[(Dims, Vec<u8>, u32)],
+    places: &[(Dims, ChunkLocation)],
+) -> Result<()> {
+    let mut joined: Vec<u8> = Vec::new();
+    let mut start = Address::new(0);
+    for ((_, bytes, _), (_, place)) in chunks.iter().zip(places) {
+        let follows = start.checked_add(joined.len() as u64) == Some(place.address);
+        if !joined.is_empty() && (!follows || joined.len().saturating_add(bytes.len()) > STAGE) {
+            store.write_raw(start, &joined)?;
+            joined.clear();
+        }
+        if joined.is_empty() {
+            if bytes.len() > STAGE / 8 {
+                store.write_raw(place.address, bytes)?;
+                continue;
+            }
+            start = place.address;
+        }
+        joined.extend_from_slice(bytes);
+    }
+    if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
 }
