@@ -23,7 +23,14 @@ pub fn write_contiguous(
     selection: &Selection,
     from: &Origin<'_>,
 ) -> Result<()> {
-    from.check(selection.element_count(dims)?)?;
+    let count = selection.element_count(dims)?;
+    from.check(count)?;
+    if matches!(selection, Selection::All)
+        && !from.is_partial()
+        && let Some(elements) = from.as_stored(0, count)
+    {
+        return store.write_raw(address, elements);
+    }
     linear_write::write(&InFile { store, address }, dims, selection, from)
 }
 

@@ -28,25 +28,25 @@ pub(super) struct Behind {
 
 #[derive(Debug, Default)]
 struct Open {
-    object: Option<OpenAttributes>,
-    group: Option<OpenLinks>,
+    object: Option<Box<OpenAttributes>>,
+    group: Option<Box<OpenLinks>>,
 }
 
 impl Behind {
-    fn take_object(&self) -> Option<OpenAttributes> {
+    fn take_object(&self) -> Option<Box<OpenAttributes>> {
         self.open.lock().object.take()
     }
 
-    fn take_group(&self) -> Option<OpenLinks> {
+    fn take_group(&self) -> Option<Box<OpenLinks>> {
         self.open.lock().group.take()
     }
 
-    fn keep_object(&self, object: OpenAttributes) {
+    fn keep_object(&self, object: Box<OpenAttributes>) {
         self.open.lock().object = Some(object);
         self.waiting.store(true, Ordering::Release);
     }
 
-    fn keep_group(&self, group: OpenLinks) {
+    fn keep_group(&self, group: Box<OpenLinks>) {
         self.open.lock().group = Some(group);
         self.waiting.store(true, Ordering::Release);
     }

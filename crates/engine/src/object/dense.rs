@@ -222,7 +222,7 @@ impl Dense {
         };
         let bodies = (0..pending.entries().len()).filter(own).map(|number| pending.body(number));
         let mut ids = FractalHeap::insert_many(edit, self.heap, bodies)?.into_iter();
-        let mut entries: Vec<(Entry, usize)> = Vec::with_capacity(pending.entries().len());
+        let mut as_they_came = Vec::with_capacity(pending.entries().len());
         for (number, waiting) in pending.entries().iter().enumerate() {
             let Waiting { flags, order, hash, .. } = *waiting;
             let id = if own(&number) {
@@ -230,11 +230,11 @@ impl Dense {
             } else {
                 shared_id(pending.body(number), container.params())?
             };
-            entries.push((Entry { id, flags, order, hash }, number));
+            as_they_came.push(Entry { id, flags, order, hash });
         }
-        entries.sort_by(|(one, at), (other, behind)| {
-            one.hash.cmp(&other.hash).then_with(|| pending.name(*at).cmp(pending.name(*behind)))
-        });
+        let by_name = pending.by_hash_and_name();
+        let found = by_name.iter().filter_map(|number| Some((*as_they_came.get(*number)?, *number)));
+        let mut entries: Vec<(Entry, usize)> = found.collect();
         self.insert_names(container, edit, pending, &entries)?;
         let Some(order) = self.order else { return Ok(()) };
         entries.sort_by_key(|(entry, _)| entry.order);

@@ -102,6 +102,17 @@ impl Pending {
         &self.entries
     }
 
+    /// The numbers of all messages, by the hashes of their names and, of the same hash, by the names.
+    pub(super) fn by_hash_and_name(&self) -> Vec<usize> {
+        let hashes = self.entries.iter().map(|entry| entry.hash);
+        let mut order: Vec<(u32, usize)> = hashes.zip(0..).collect();
+        order.sort_unstable();
+        for same in order.chunk_by_mut(|one, other| one.0 == other.0).filter(|same| same.len() > 1) {
+            same.sort_by(|one, other| self.name(one.1).cmp(self.name(other.1)));
+        }
+        order.into_iter().map(|(_, number)| number).collect()
+    }
+
     fn keep(&mut self, bytes: &[u8]) -> Range<usize> {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);

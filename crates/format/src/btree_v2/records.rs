@@ -90,7 +90,7 @@ pub trait BTreeV2Record: Sized {
     /// # Errors
     /// If a value does not fit its field.
     fn encode(&self, context: Self::Context) -> Result<Vec<u8>> {
-        let mut writer = Writer::new(Self::NAME);
+        let mut writer = Writer::with_capacity(Self::NAME, 32);
         self.write(&mut writer, context);
         if writer.len() != Self::size(context) {
             writer.fail("record", writer.len());

@@ -165,7 +165,7 @@ impl HeapIdLayout {
     /// # Errors
     /// A value that does not fit, or a huge object of the form that this heap does not have.
     pub fn encode(&self, id: &HeapId) -> Result<Vec<u8>> {
-        let mut writer = Writer::new(NAME);
+        let mut writer = Writer::with_capacity(NAME, 16);
         match id {
             HeapId::Managed { offset, length } => {
                 writer.u8(MANAGED << 4);

@@ -55,7 +55,7 @@ pub struct NewAttribute<'a> {
 #[derive(Debug)]
 pub struct AttributeEditor<'c> {
     container: &'c Container,
-    open: OpenAttributes,
+    open: Box<OpenAttributes>,
 }
 
 /// What an editor knows, apart from the file.
@@ -184,7 +184,7 @@ impl<'c> AttributeEditor<'c> {
         let pending = Pending::default();
         Ok(Self {
             container,
-            open: OpenAttributes {
+            open: Box::new(OpenAttributes {
                 header,
                 info,
                 phase_change,
@@ -192,15 +192,15 @@ impl<'c> AttributeEditor<'c> {
                 pending,
                 stored: true,
                 changed: true,
-            },
+            }),
         })
     }
 
-    pub(super) fn resume(container: &'c Container, open: OpenAttributes) -> Self {
+    pub(super) fn resume(container: &'c Container, open: Box<OpenAttributes>) -> Self {
         Self { container, open }
     }
 
-    pub(super) fn suspend(self) -> OpenAttributes {
+    pub(super) fn suspend(self) -> Box<OpenAttributes> {
         self.open
     }
 

@@ -29,7 +29,7 @@ pub use create::{GroupOptions, LinkOrder, create_group, create_group_behind, cre
 #[derive(Debug)]
 pub struct GroupEditor<'c> {
     container: &'c Container,
-    open: OpenLinks,
+    open: Box<OpenLinks>,
 }
 
 /// What an editor knows, apart from the file.
@@ -165,14 +165,14 @@ impl<'c> GroupEditor<'c> {
             GroupStorage::Compact(_) | GroupStorage::Dense(_) => true,
         };
         let open = OpenLinks { header, storage, phase_change, compact, pending, stored, changed: false };
-        Ok(Self { container, open })
+        Ok(Self { container, open: Box::new(open) })
     }
 
-    pub(super) fn resume(container: &'c Container, open: OpenLinks) -> Self {
+    pub(super) fn resume(container: &'c Container, open: Box<OpenLinks>) -> Self {
         Self { container, open }
     }
 
-    pub(super) fn suspend(self) -> OpenLinks {
+    pub(super) fn suspend(self) -> Box<OpenLinks> {
         self.open
     }
 
