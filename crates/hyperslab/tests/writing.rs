@@ -158,6 +158,41 @@ fn growth_at_the_front() {
     assert_eq!(dataset.read_raw::<i32>().unwrap(), [1, 2]);
 }
 
+/// Elements that were never written share the contents of the fill value, which stay whatever is overwritten.
+#[test]
+fn contents_of_fill_values_stay() {
+    let Some(referee) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fill.h5");
+    let make = "
+import h5py, sys
+with h5py.File(sys.argv[1], 'w') as f:
+    for n, o in (('chunks', dict(chunks=(4,), maxshape=(None,))), ('contiguous', {})):
+        f.create_dataset(n, (10,), h5py.string_dtype(), fillvalue='none', **o)
+";
+    referee.run_script(make, [&path]).unwrap();
+    let file = File::open_rw(&path).unwrap();
+    let mut expected = vec!["none".to_owned(); 10];
+    for (round, start) in [3_u64, 4, 3, 8].into_iter().enumerate() {
+        for name in ["chunks", "contiguous"] {
+            let dataset = file.dataset(name).unwrap();
+            let region = hyperslab::Region::new(&[start], &[2]).unwrap();
+            let texts = [format!("a{round}"), format!("b{round}")];
+            dataset.write_strings_selection(&hyperslab::Selection::region(&region), &texts).unwrap();
+            expected[usize::try_from(start).unwrap()..][..2].clone_from_slice(&texts);
+            assert_eq!(dataset.read_strings().unwrap().into_raw_vec_and_offset().0, expected);
+        }
+    }
+    file.close().unwrap();
+    let told = "
+import h5py, sys
+with h5py.File(sys.argv[1], 'r') as f:
+    print(*(x.decode() for n in ('chunks', 'contiguous') for x in f[n][:]))
+";
+    let said = referee.run_script(told, [&path]).unwrap();
+    assert_eq!(said.split_whitespace().collect::<Vec<_>>(), [expected.clone(), expected].concat());
+}
+
 /// The file is sound.
 fn sound_in_memory(file: &File) {
     let bytes = file.to_bytes().unwrap();

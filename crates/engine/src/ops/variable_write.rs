@@ -108,8 +108,19 @@ impl OpenFile {
             for element in bytes.chunks_exact((datatype.size as usize).max(1)) {
                 self.collect(&datatype, element, 0, &mut ids)?;
             }
+            self.spare_fill_value(&open.description, &mut ids)?;
         }
         Ok(ids)
+    }
+
+    /// Elements that were never written lead to what the fill value does, which stays.
+    fn spare_fill_value(&self, description: &DatasetDescription, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
+        if let Some(element) = description.fill_element() {
+            let mut spared = Vec::new();
+            self.collect(&description.datatype, element, 0, &mut spared)?;
+            ids.retain(|id| !spared.contains(id));
+        }
+        Ok(())
     }
 
     /// Sets an attribute; what only the one before it led to leaves the heap, but for files where several objects may

@@ -122,8 +122,9 @@ fn elements(kind: Kind, count: u64, from: u64) -> Vec<u8> {
     (0..count).flat_map(|at| kind.encode(((at * 7 + from) % VALUES) as u8)).collect()
 }
 
-fn make(file: &File, name: &str, way: &Way, make: &Make) -> Option<Dataset> {
-    let raw = format!("{}.raw", name.replace(['/', ' ', ','], "_"));
+fn make(file: &File, low: LibraryVersion, name: &str, way: &Way, make: &Make) -> Option<Dataset> {
+    // No two files of the folder share one: what is changed in one would be changed in the other.
+    let raw = format!("{}_{}.raw", low.name(), name.replace(['/', ' ', ','], "_"));
     let builder = file.new_dataset(name).datatype(make.kind.datatype()).shape(&make.dims);
     let builder = match way.name {
         "compact" => builder.compact(),
@@ -151,7 +152,7 @@ fn make(file: &File, name: &str, way: &Way, make: &Make) -> Option<Dataset> {
 
 fn fill(file: &File, low: LibraryVersion, offset: usize) {
     for (number, (name, way, wanted)) in combinations(low, offset).into_iter().enumerate() {
-        let Some(dataset) = make(file, &name, &way, &wanted) else { continue };
+        let Some(dataset) = make(file, low, &name, &way, &wanted) else { continue };
         let count = dataset.size().unwrap();
         match number % 4 {
             // Never written at all.
