@@ -34,7 +34,8 @@ impl Heap {
     fn blocks_against_header(&self, checker: &mut Checker) {
         let allocated = self.blocks.direct.iter().fold(0_u64, |sum, block| sum.saturating_add(block.size));
         let address = self.address;
-        checker.same(HEADER, address, "bytes of direct blocks", self.header.allocated_size, allocated);
+        let stated = self.header.allocated_size;
+        total(checker, address, "bytes of direct blocks", stated, allocated, stated < allocated);
         let managed = managed_size(&self.header, &self.table);
         checker.same(HEADER, address, "bytes of address space", self.header.managed_size, managed);
         let end = self.blocks.direct.last().map_or(0, |block| block.offset.saturating_add(block.size));
@@ -70,7 +71,8 @@ impl Heap {
         }
         let taken = sum(&mut self.managed.iter().map(|(_, length)| *length));
         let free = capacity(header, &self.table, self.prefix()).saturating_sub(taken);
-        checker.same(HEADER, address, "free bytes in managed blocks", header.free_space, free);
+        let stated = header.free_space;
+        total(checker, address, "free bytes in managed blocks", stated, free, stated > free);
     }
 
     /// Bytes before the objects of a direct block.
@@ -127,6 +129,16 @@ impl Heap {
                 checker.fault(NAME, self.address, text);
             }
         }
+    }
+}
+
+/// Totals that nobody relies on: libhdf5 forgets a block of which it has lost count, when an attribute that has it for
+/// itself is replaced.
+fn total(checker: &mut Checker, address: Address, what: &str, stated: u64, found: u64, forgotten: bool) {
+    if forgotten {
+        checker.remark(HEADER, address, format!("{what}: {stated} stated, {found} found"));
+    } else {
+        checker.same(HEADER, address, what, stated, found);
     }
 }
 

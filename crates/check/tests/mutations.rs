@@ -210,6 +210,13 @@ fn statistics_of_a_fractal_heap() {
         image.change(at, &HEAP, change);
         image.has("fractal heap header", &format!("{text}:"));
     }
+    // A block that libhdf5 has lost count of.
+    let mut image = good.clone();
+    image.change(at, &HEAP, |header: &mut FractalHeapHeader| {
+        (header.allocated_size, header.free_space) = (0, header.free_space + 500);
+    });
+    let report = image.check();
+    assert!(report.is_sound() && report.remarks == 2, "{report}");
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn in_turn_with_libhdf5() {
         let expected = judge::content(&file);
         file.close().unwrap();
         judge::assert_same(low.name(), &judge::content(&File::open(&path).unwrap()), &expected);
-        judge::assert_sound(&path);
+        judge::assert_exact(&path);
         paths.push((path, low));
     }
     dump(&paths);
