@@ -244,7 +244,9 @@ pub(crate) fn change_file(path: &Path, low: LibraryVersion) {
         let object = file.object(path).unwrap();
         if object.kind() == Some(hyperslab::ObjectKind::Group) {
             let group = object.into_group().unwrap();
-            let first = group.len().unwrap();
+            let taken =
+                |first: usize| (0..14).any(|at| group.link_exists(&format!("link {first} {at}")).unwrap());
+            let first = (group.len().unwrap()..).find(|first| !taken(*first)).unwrap();
             let name = |at: usize| format!("link {first} {at}");
             (0..14).for_each(|at| group.link_soft(&name(at), "/elsewhere").unwrap());
             (0..number % 14).for_each(|at| group.remove(&name(at)).unwrap());

@@ -123,6 +123,8 @@ def change_dataset(dataset, number):
 
 def change_links(group, number):
     first = len(group)
+    while f"by libhdf5 {first}" in group or any(f"soft {first} {at}" in group.keys() for at in range(25)):
+        first += 1
     for at in range(25):
         group[f"soft {first} {at}"] = h5py.SoftLink("/somewhere")
     for at in range(5 * (number % 5)):
