@@ -25,24 +25,10 @@ pub fn walk(
     enter: &mut Enter<'_>,
     at_leaf: &mut AtLeaf<'_>,
 ) -> Result<()> {
-    let mut guard = Walk::new(store, BTreeV1Node::NAME);
-    let mut pending = vec![(root, None)];
-    while let Some((address, level)) = pending.pop() {
-        guard.enter(address)?;
-        let node = node_at(store, address, context, level)?;
-        if node.level == 0 {
-            if at_leaf(&node)?.is_break() {
-                return Ok(());
-            }
-            continue;
-        }
-        for (position, child) in node.children.iter().enumerate().rev() {
-            if enter(&node, position) {
-                pending.push((*child, Some(node.level)));
-            }
-        }
-    }
-    Ok(())
+    visit(store, root, context, enter, &mut |_, node| match node.level {
+        0 => at_leaf(node),
+        _ => Ok(ControlFlow::Continue(())),
+    })
 }
 
 /// What is done at each node; `Break` ends the walk.
@@ -55,6 +41,17 @@ pub fn walk_nodes(
     context: &BTreeV1Context,
     at_node: &mut AtNode<'_>,
 ) -> Result<()> {
+    visit(store, root, context, &mut |_, _| true, at_node)
+}
+
+/// Visits nodes from `root` down, leaving out subtrees that `enter` declines.
+fn visit(
+    store: &Store,
+    root: Address,
+    context: &BTreeV1Context,
+    enter: &mut Enter<'_>,
+    at_node: &mut AtNode<'_>,
+) -> Result<()> {
     let mut guard = Walk::new(store, BTreeV1Node::NAME);
     let mut pending = vec![(root, None)];
     while let Some((address, level)) = pending.pop() {
@@ -63,8 +60,13 @@ pub fn walk_nodes(
         if at_node(address, &node)?.is_break() {
             return Ok(());
         }
-        if node.level > 0 {
-            pending.extend(node.children.iter().rev().map(|child| (*child, Some(node.level))));
+        if node.level == 0 {
+            continue;
+        }
+        for (position, child) in node.children.iter().enumerate().rev() {
+            if enter(&node, position) {
+                pending.push((*child, Some(node.level)));
+            }
         }
     }
     Ok(())

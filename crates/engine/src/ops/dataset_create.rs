@@ -77,20 +77,11 @@ impl OpenFile {
     /// # Errors
     /// [`Error::Misuse`] if what it shall be contradicts itself; those of the medium.
     pub fn create_dataset(&self, edit: &mut Edit<'_>, new: &NewDataset) -> Result<Address> {
-        new.check()?;
-        let description = new.describe(edit.bounds(), edit.params())?;
-        let early = description.fill.allocation_time == AllocationTime::EARLY;
-        let address = dataset_edit::create(&self.container, edit, &description, new.header.clone())?;
-        if early && new.has_space() {
-            let mut writer = DatasetWriter::new(self, address, description)?;
-            writer.allocate(self, edit)?;
-            writer.flush(self, edit)?;
-        }
+        let (address, _) = self.create_dataset_behind(edit, new)?;
+        self.container.settle(edit)?;
         Ok(address)
     }
-}
 
-impl OpenFile {
     /// As [`create_dataset`](Self::create_dataset), but the header stays open, to be written later. Gives what it says,
     /// too.
     ///
