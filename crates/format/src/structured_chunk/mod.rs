@@ -9,6 +9,7 @@
 //! ```
 //! The founding proposal has masks, offsets, sizes instead ([`MetadataOrder::MasksFirst`]).
 
+mod defined;
 mod heap;
 mod section;
 
@@ -16,6 +17,7 @@ use smallvec::SmallVec;
 
 use crate::codec::{Reader, Result, Writer};
 
+pub use defined::{DecodedDefined, DefinedEncoding, decode_defined, encode_defined};
 pub use heap::{HeapObjects, SectionHeap, UNUSED_WIDTH, begin_heap, write_place};
 pub use section::{open_section, seal_section};
 
