@@ -66,6 +66,16 @@ impl StructuredForm {
         scaled: &[u64],
         location: &StructuredLocation,
     ) -> Result<DefinedChunk> {
+        self.clipped(scaled, self.read_unclipped(store, scaled, location)?)
+    }
+
+    /// As [`read_chunk`](Self::read_chunk), with elements beyond the extent if there are any.
+    pub(super) fn read_unclipped(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        location: &StructuredLocation,
+    ) -> Result<DefinedChunk> {
         let limit = store.limits().chunk_bytes;
         if location.size > limit {
             return Err(Error::Limit { what: "structured chunk: bytes".into(), got: location.size, limit });
@@ -115,7 +125,7 @@ impl StructuredForm {
         for order in self.metadata_orders() {
             let tried = self.sections_in(location, *order).and_then(|sections| {
                 let contents = self.unfilter(store, scaled, location, (&sections, stored), scratch)?;
-                self.assemble(store, scaled, location, &contents)
+                self.assemble(store, location, &contents)
             });
             let is_done = tried.is_ok();
             if is_done || outcome.is_err() && self.metadata_orders().first() == Some(order) {
@@ -199,7 +209,6 @@ impl StructuredForm {
     fn assemble(
         &self,
         store: &Store,
-        scaled: &[u64],
         location: &StructuredLocation,
         contents: &[Cow<'_, [u8]>],
     ) -> Result<DefinedChunk> {
@@ -210,23 +219,22 @@ impl StructuredForm {
                 false => section,
             });
         }
-        let chunk = match (self.kind, opened.as_slice()) {
+        match (self.kind, opened.as_slice()) {
             (ChunkKind::DenseVariable, [records, heap]) => {
                 let defined = DefinedSet::all(self.grid.chunk())?;
                 self.check_count(location, defined.len(), records)?;
-                self.with_heap(store, location, defined, records.to_vec(), heap)?
+                self.with_heap(store, location, defined, records.to_vec(), heap)
             }
             (ChunkKind::Sparse, [selection, values]) => {
                 let (defined, values) = self.pairs(location, selection, values)?;
-                DefinedChunk { defined, values, heap: Vec::new() }
+                Ok(DefinedChunk { defined, values, heap: Vec::new() })
             }
             (ChunkKind::SparseVariable, [selection, values, heap]) => {
                 let (defined, values) = self.pairs(location, selection, values)?;
-                self.with_heap(store, location, defined, values, heap)?
+                self.with_heap(store, location, defined, values, heap)
             }
-            _ => return Err(Error::corrupt(NAME, "sections", "those of the layout", opened.len())),
-        };
-        self.clipped(scaled, chunk)
+            _ => Err(Error::corrupt(NAME, "sections", "those of the layout", opened.len())),
+        }
     }
 
     /// Which elements are defined, and their values by ascending offsets.

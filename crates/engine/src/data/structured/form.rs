@@ -1,6 +1,6 @@
 //! How the structured chunks of one dataset are made up.
 
-use hyperslab_dataspace::{ChunkGrid, Dims, Region};
+use hyperslab_dataspace::{ChunkGrid, DefinedBuilder, DefinedSet, Dims, Ordered, Region};
 use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, FileParams};
@@ -161,6 +161,53 @@ impl StructuredForm {
     pub fn inside(&self, scaled: &[u64]) -> Result<Region> {
         let region = self.grid.region(scaled)?;
         Ok(Region { start: Dims::from_elem(0, region.count.len()), count: region.count })
+    }
+
+    /// Visits what is wanted of a chunk: first element in the chunk, number of elements, position in the selection.
+    pub(super) fn for_each_run(
+        &self,
+        wanted: &Ordered,
+        scaled: &[u64],
+        mut visit: impl FnMut(u64, u64, u64) -> Result<()>,
+    ) -> Result<()> {
+        let (grid, inside) = (&self.grid, self.grid.region(scaled)?);
+        wanted.within(&inside, |at, count, position| {
+            let places = at.iter().zip(&inside.start).zip(grid.chunk());
+            let offset = places.fold(0_u64, |sum, ((at, start), size)| {
+                sum.saturating_mul(*size).saturating_add(at.saturating_sub(*start))
+            });
+            visit(offset, count, position)
+        })
+    }
+
+    /// The wanted elements of a chunk; `None` if all of it is wanted.
+    pub(super) fn wanted_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<Option<DefinedSet>> {
+        let inside = self.grid.region(scaled)?;
+        let whole = wanted.axes().is_some_and(|axes| {
+            axes.iter().zip(inside.bounds()).all(|(axis, (from, to))| {
+                let mut runs = axis.runs_within(from, to);
+                runs.next().is_some_and(|run| run.1 >= to.saturating_sub(from)) && runs.next().is_none()
+            })
+        });
+        if whole {
+            return Ok(None);
+        }
+        self.selected_in(wanted, scaled).map(Some)
+    }
+
+    /// The wanted elements of a chunk.
+    pub(super) fn selected_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<DefinedSet> {
+        let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
+        let mut next = 0_u64;
+        self.for_each_run(wanted, scaled, |offset, count, _| {
+            // Points may be there more than once.
+            if offset >= next {
+                set.push_run(offset, count);
+                next = offset.saturating_add(count);
+            }
+            Ok(())
+        })?;
+        Ok(set.finish()?)
     }
 
     /// Whether the sections of that chunk pass no filter although others do.

@@ -147,7 +147,7 @@ impl StructuredSource {
 
     /// What is wanted of a chunk, if anything.
     fn part(&self, wanted: &Ordered, found: Found, chunk: Arc<DefinedChunk>) -> Result<Option<Defined>> {
-        let picked = match self.wanted_in(wanted, &found.scaled)? {
+        let picked = match self.form.wanted_in(wanted, &found.scaled)? {
             None => None,
             Some(wanted) => {
                 let (set, segments) = chunk.defined.intersection(&wanted);

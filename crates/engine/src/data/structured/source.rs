@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Region, Selection};
+use hyperslab_dataspace::{Dims, Ordered, Region, Selection};
 use hyperslab_format::structured_chunk::SectionHeap;
 use rayon::prelude::*;
 
@@ -69,7 +69,7 @@ impl StructuredSource {
     ) -> Result<()> {
         let heap = SectionHeap::decode(&chunk.heap, self.form.params)?;
         let size = self.form.element_size;
-        self.for_each_run(wanted, scaled, |start, count, position| {
+        self.form.for_each_run(wanted, scaled, |start, count, position| {
             let range = start..start.saturating_add(count);
             chunk.defined.try_for_each_run(range, |offset, at, count| {
                 let position = position.saturating_add(offset.saturating_sub(start));
@@ -95,48 +95,6 @@ impl StructuredSource {
             return Err(Error::unsupported("elements of variable length in structured chunks, read this way"));
         };
         self.form.variable.export(elements, heap, foreign)
-    }
-
-    /// Visits what is wanted of a chunk: first element in the chunk, number of elements, position in the selection.
-    pub(super) fn for_each_run(
-        &self,
-        wanted: &Ordered,
-        scaled: &[u64],
-        mut visit: impl FnMut(u64, u64, u64) -> Result<()>,
-    ) -> Result<()> {
-        let (grid, inside) = (&self.form.grid, self.form.grid.region(scaled)?);
-        wanted.within(&inside, |at, count, position| {
-            let places = at.iter().zip(&inside.start).zip(grid.chunk());
-            let offset = places.fold(0_u64, |sum, ((at, start), size)| {
-                sum.saturating_mul(*size).saturating_add(at.saturating_sub(*start))
-            });
-            visit(offset, count, position)
-        })
-    }
-
-    /// The wanted elements of a chunk; `None` if all of it is wanted.
-    pub(super) fn wanted_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<Option<DefinedSet>> {
-        let inside = self.form.grid.region(scaled)?;
-        let whole = wanted.axes().is_some_and(|axes| {
-            axes.iter().zip(inside.bounds()).all(|(axis, (from, to))| {
-                let mut runs = axis.runs_within(from, to);
-                runs.next().is_some_and(|run| run.1 >= to.saturating_sub(from)) && runs.next().is_none()
-            })
-        });
-        if whole {
-            return Ok(None);
-        }
-        let mut set = DefinedBuilder::with_capacity(self.form.grid.chunk(), 0)?;
-        let mut next = 0_u64;
-        self.for_each_run(wanted, scaled, |offset, count, _| {
-            // Points may be there more than once.
-            if offset >= next {
-                set.push_run(offset, count);
-                next = offset.saturating_add(count);
-            }
-            Ok(())
-        })?;
-        Ok(Some(set.finish()?))
     }
 
     /// Decodes the stored chunks of a box in which something may be wanted, in the order of the index, and gives them to
