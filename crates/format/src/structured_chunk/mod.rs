@@ -141,6 +141,18 @@ impl ChunkSections {
     }
 }
 
+/// Whether section 0 of a chunk, without filters, lists its elements one by one.
+pub fn is_point_list(selection: &[u8]) -> bool {
+    const POINTS: u32 = 1;
+    let mut r = Reader::new(NAME, selection);
+    let kind = r
+        .skip(3, "versions")
+        .and_then(|()| r.u32("extent length"))
+        .and_then(|length| r.take_u64(length.into(), "extent"))
+        .and_then(|_| r.u32("selection type"));
+    kind == Ok(POINTS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +169,18 @@ mod tests {
         assert!(ChunkSections::decode(&[10, 0, 0, 0, 4, 0, 0, 0], (3, 4), 12, None).is_err());
         assert!(ChunkSections::decode(&metadata[..7], (3, 4), 12, None).is_err());
         assert!(ChunkSections::decode(&[0; 9], (3, 4), 12, None).is_err());
+    }
+
+    #[test]
+    fn lists_of_points_are_told() {
+        use hyperslab_dataspace::DefinedSet;
+        let mut set = hyperslab_dataspace::DefinedBuilder::with_capacity(&[4, 4], 2).unwrap();
+        set.push(3);
+        set.push(9);
+        let set: DefinedSet = set.finish().unwrap();
+        assert!(is_point_list(&encode_defined(&set, DefinedEncoding::Points).unwrap()));
+        assert!(!is_point_list(&encode_defined(&set, DefinedEncoding::Hyperslab).unwrap()));
+        assert!(!is_point_list(&[1, 0, 8]));
     }
 
     proptest! {

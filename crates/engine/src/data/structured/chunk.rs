@@ -6,11 +6,11 @@ use hyperslab_dataspace::DefinedSet;
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{
-    ChunkSection, ChunkSections, SectionHeap, UNUSED_WIDTH, decode_defined, encode_defined, open_section,
-    seal_section,
+    ChunkSection, ChunkSections, DefinedEncoding, SectionHeap, UNUSED_WIDTH, decode_defined, encode_defined,
+    is_point_list, open_section, seal_section,
 };
 
-use super::super::chunk_index::StructuredLocation;
+use super::super::chunk_index::{ChunkMetadataBytes, StructuredLocation};
 use super::{ChunkKind, SectionForm, StructuredForm};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
@@ -86,6 +86,24 @@ impl StructuredForm {
             static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
         }
         SCRATCH.with_borrow_mut(|scratch| self.decode(store, scaled, location, &stored, scratch))
+    }
+
+    /// How a stored chunk has its defined elements written down.
+    ///
+    /// # Errors
+    /// As [`read_chunk`](Self::read_chunk).
+    pub(super) fn encoding_of(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        location: &StructuredLocation,
+    ) -> Result<DefinedEncoding> {
+        let stored = store.read_raw_vec(location.address, location.size)?;
+        let sections = self.sections_of(location)?;
+        let mut scratch = Scratch::default();
+        let contents = self.unfilter(store, scaled, location, (&sections, &stored), &mut scratch)?;
+        let selection = contents.first().map(|section| &**section).unwrap_or_default();
+        Ok(if is_point_list(selection) { DefinedEncoding::Shortest } else { DefinedEncoding::Hyperslab })
     }
 
     /// The sections of a chunk as its index entry says.
@@ -306,7 +324,7 @@ impl StructuredForm {
     pub fn encode_chunk(&self, store: &Store, scaled: &[u64], chunk: &DefinedChunk) -> Result<EncodedChunk> {
         let mut contents: Vec<Vec<u8>> = Vec::with_capacity(3);
         if self.kind.is_sparse() {
-            contents.push(encode_defined(&chunk.defined, self.encoding)?);
+            contents.push(encode_defined(&chunk.defined, self.encoding.unwrap_or_default())?);
         }
         let mut values = chunk.values.clone();
         if self.kind == ChunkKind::Sparse {
@@ -367,6 +385,8 @@ impl StructuredForm {
     pub fn location(&self, address: Address, sections: &ChunkSections) -> Result<StructuredLocation> {
         let order = self.metadata_orders().first().copied().unwrap_or_default();
         let metadata = sections.encode(self.offset_size, order)?;
-        Ok(StructuredLocation { address, size: sections.chunk_size(), metadata: metadata.as_slice().into() })
+        let metadata = ChunkMetadataBytes::new(&metadata)
+            .ok_or_else(|| Error::Misuse("more chunk metadata than an index holds".into()))?;
+        Ok(StructuredLocation { address, size: sections.chunk_size(), metadata })
     }
 }

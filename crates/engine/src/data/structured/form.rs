@@ -77,8 +77,8 @@ pub struct StructuredForm {
     pub variable: VariableFields,
     /// What undefined elements read as.
     pub fill: Fill,
-    /// How the defined elements are written down.
-    pub encoding: DefinedEncoding,
+    /// How the defined elements are written down; `None` for as chunks have it that are there.
+    pub encoding: Option<DefinedEncoding>,
     /// Widths of the file.
     pub params: FileParams,
 }
@@ -149,7 +149,7 @@ impl StructuredForm {
             order: layout.order,
             variable: VariableFields::of(datatype)?,
             fill: facts.fill.clone(),
-            encoding: DefinedEncoding::default(),
+            encoding: None,
             params,
         })
     }
@@ -186,7 +186,7 @@ impl StructuredForm {
         let whole = wanted.axes().is_some_and(|axes| {
             axes.iter().zip(inside.bounds()).all(|(axis, (from, to))| {
                 let mut runs = axis.runs_within(from, to);
-                runs.next().is_some_and(|run| run.1 >= to.saturating_sub(from)) && runs.next().is_none()
+                runs.next().is_some_and(|run| run.length >= to.saturating_sub(from)) && runs.next().is_none()
             })
         });
         if whole {

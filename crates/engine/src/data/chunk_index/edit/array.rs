@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
 /// An array of one of the two kinds.
-pub(super) trait ChunkArray<E: Entry>: Send + fmt::Debug {
+pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     /// How its elements are written; `None` while there is no array.
     fn elements(&self) -> Option<&Elements<E>>;
 

@@ -56,7 +56,7 @@ pub struct ChunkIndexEditor<E: Entry = ChunkLocation> {
 }
 
 /// What each kind of index does.
-trait IndexEdit<E: Entry>: Send + fmt::Debug {
+trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// The place of one chunk.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
@@ -262,6 +262,17 @@ impl<E: Entry> ChunkIndexEditor<E> {
         let freed = self.index.free(edit);
         self.note();
         freed
+    }
+
+    /// Visits the chunks of a box.
+    ///
+    /// # Errors
+    /// Those of reading the index and of `visit`.
+    pub fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
+        if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
+            return Ok(());
+        }
+        self.index.for_each(store, chunks, visit)
     }
 
     fn collect(&self, store: &Store) -> Result<Vec<(Dims, E)>> {

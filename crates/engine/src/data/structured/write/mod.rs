@@ -35,6 +35,7 @@ pub struct StructuredWriter {
 }
 
 /// What one change has at hand.
+#[derive(Debug)]
 pub struct StructuredWriting<'w, 'e> {
     /// The right to change the file.
     pub edit: &'w mut Edit<'e>,

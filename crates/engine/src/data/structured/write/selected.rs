@@ -141,6 +141,7 @@ impl StructuredWriter {
         for batch in touched.chunks(256) {
             let mut updates = Vec::new();
             for scaled in batch {
+                let scaled: &Dims = scaled;
                 let defined = self.form.selected_in(&wanted, scaled)?;
                 if !defined.is_empty() {
                     updates.push(Update { scaled: scaled.clone(), defined, values: None });

@@ -9,9 +9,11 @@ use super::super::{DefinedChunk, EncodedChunk};
 use super::{StructuredWriter, StructuredWriting};
 use crate::data::parallel;
 use crate::data::staged::STAGE;
-use crate::error::Result;
+use crate::data::chunk_index::ChunkBox;
+use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
+use hyperslab_format::structured_chunk::DefinedEncoding;
 
 /// Bytes of chunks that are encoded at once.
 const BATCH_BYTES: usize = 32 << 20;
@@ -54,7 +56,11 @@ impl StructuredWriter {
         batch: Vec<(Dims, DefinedChunk)>,
         bytes: usize,
     ) -> Result<()> {
-        let (store, form) = (writing.edit.store(), &self.form);
+        let store = writing.edit.store();
+        if self.form.encoding.is_none() {
+            self.form.encoding = Some(self.encoding_in_use(store)?);
+        }
+        let form = &self.form;
         let encode = |(scaled, chunk): &(Dims, DefinedChunk)| {
             if chunk.defined.is_empty() {
                 return Ok(None);
@@ -74,6 +80,24 @@ impl StructuredWriter {
             }
         }
         self.put_encoded(writing, stored)
+    }
+
+    /// How the first stored chunk has its defined elements written down, so that those to come are like it.
+    fn encoding_in_use(&self, store: &Store) -> Result<DefinedEncoding> {
+        if self.table.is_empty() || !self.form.kind.is_sparse() {
+            return Ok(DefinedEncoding::default());
+        }
+        let last = self.form.grid.counts().iter().map(|count| count.saturating_sub(1)).collect();
+        let all = ChunkBox { first: Dims::from_elem(0, self.form.grid.rank()), last };
+        let mut first = None;
+        let outcome = self.table.for_each_in(store, &all, &mut |scaled, location| {
+            first = Some((Dims::from_slice(scaled), location));
+            Err(Error::Misuse("one is enough".into()))
+        });
+        let Some((scaled, location)) = first else {
+            return outcome.map(|()| DefinedEncoding::default());
+        };
+        self.form.encoding_of(store, &scaled, &location)
     }
 
     /// Takes a chunk out of the file.
