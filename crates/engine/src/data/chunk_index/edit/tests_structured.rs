@@ -261,13 +261,13 @@ fn an_index_of_other_chunks_is_refused() {
         refused(&Case { shape, ..case.clone() });
         let mut other = case.clone();
         match &mut other.layout.index {
-            StructuredIndex::Single(_) => other.layout.dims.extend([1, 1]),
-            StructuredIndex::FixedArray(parameters) => {
-                parameters.page_bits += 1;
+            StructuredIndex::Single(_) => {
                 let mut larger = case.clone();
-                larger.shape.max_dims[0] = Some(1000);
+                larger.shape.max_dims[0] = None;
                 refused(&larger);
+                other.layout.dims.extend([1, 1]);
             }
+            StructuredIndex::FixedArray(_) => other.shape.max_dims[0] = Some(1000),
             StructuredIndex::ExtensibleArray(parameters) => parameters.index_elements += 1,
             StructuredIndex::BTreeV2(parameters) => parameters.merge_percent += 1,
         }
