@@ -245,6 +245,12 @@ pub(super) fn run<E: Tested>(mut case: Case<E>, seed: u64, steps: usize) {
     assert!(end(&mut edit) <= start, "all space is given back");
 }
 
+/// A million of them are in memory.
+#[test]
+fn the_place_of_a_chunk_is_three_words() {
+    assert_eq!(size_of::<ChunkLocation>(), 24);
+}
+
 #[test]
 fn every_index_is_a_map() {
     for (seed, case) in (0..).zip(cases()) {
