@@ -7,6 +7,7 @@ mod clock;
 mod libhdf5;
 mod memory;
 mod objects;
+mod sparse;
 mod table;
 mod writes;
 
@@ -31,6 +32,11 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         "writes",
         writes::run,
         "makes files: arrays, objects, attributes, links, appends, strings [ROUNDS, default 5] [ONLY] [alone]",
+    ),
+    (
+        "sparse",
+        sparse::run,
+        "sparse matrices as others store them [DENSITIES, default 0.0001 0.001 0.01 0.1] [rounds=5] [pattern=random|banded|clustered] [columns=a,b] [side=20000]",
     ),
     ("memory", memory::run, "tells the peak memory of reading parts of a dataset of 4 GiB"),
 ];
