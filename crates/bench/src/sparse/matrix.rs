@@ -13,6 +13,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 use super::npy;
+use crate::noise::Noise;
 
 /// Rows and columns of a box that is read.
 pub(crate) const BOX: usize = 256;
@@ -93,9 +94,9 @@ impl Matrix {
         let blobs = (pattern == Pattern::Clustered).then(|| blobs(side, density, &mut noise));
         for row in 0..side {
             match &blobs {
-                Some(places) => {
+                Some(bits) => {
                     let words = side.div_ceil(64);
-                    for (at, word) in places[row * words..][..words].iter().enumerate() {
+                    for (at, word) in bits[row * words..][..words].iter().enumerate() {
                         let mut rest = *word;
                         while rest != 0 {
                             matrix.indices.push((at * 64) as u32 + rest.trailing_zeros());
@@ -105,9 +106,9 @@ impl Matrix {
                 }
                 None if pattern == Pattern::Banded => {
                     let (start, end) = (row.saturating_sub(half), (row + half + 1).min(side));
-                    noise.places(start, end, FILLED, &mut matrix.indices);
+                    places(&mut noise, start, end, FILLED, &mut matrix.indices);
                 }
-                None => noise.places(0, side, density, &mut matrix.indices),
+                None => places(&mut noise, 0, side, density, &mut matrix.indices),
             }
             matrix.indptr.push(matrix.indices.len() as u64);
         }
@@ -215,39 +216,17 @@ fn blobs(side: usize, density: f64, noise: &mut Noise) -> Vec<u64> {
     places
 }
 
-/// Numbers that look random (`SplitMix64`).
-#[derive(Debug)]
-pub(crate) struct Noise(pub(crate) u64);
-
-impl Noise {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// More than 0 and less than 1.
-    pub(crate) fn unit(&mut self) -> f64 {
-        ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
-    }
-
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        (((self.next() >> 32) * end as u64) >> 32) as usize
-    }
-
-    /// Chooses each number from `start` to before `end` with a probability, by drawing the gaps between those chosen.
-    fn places(&mut self, start: usize, end: usize, probability: f64, chosen: &mut Vec<u32>) {
-        let by = (1.0 - probability).ln();
-        let mut at = start as u64;
-        loop {
-            at = at.saturating_add((self.unit().ln() / by) as u64);
-            if at >= end as u64 {
-                return;
-            }
-            chosen.push(at as u32);
-            at += 1;
+/// Chooses each number from `start` to before `end` with a probability, by drawing the gaps between those chosen.
+fn places(noise: &mut Noise, start: usize, end: usize, probability: f64, chosen: &mut Vec<u32>) {
+    let by = (1.0 - probability).ln();
+    let mut at = start as u64;
+    loop {
+        at = at.saturating_add((noise.unit().ln() / by) as u64);
+        if at >= end as u64 {
+            return;
         }
+        chosen.push(at as u32);
+        at += 1;
     }
 }
 
