@@ -1,0 +1,165 @@
+//! The writing side of encoded selections.
+
+use hyperslab_dataspace::{Corners, Dataspace, DefinedSet, Hyperslab, Selection};
+
+use super::words::Word;
+use super::{ENCODE_VERSION, ID, NAME, SIZE_OF_SIZE};
+use crate::codec::{FileParams, FormatError, Result, Writer};
+use crate::message::{DataspaceMessage, Message};
+use crate::selection::{HYPERSLAB, POINTS, SelectionEncoding, width_for, write_selection};
+
+/// In which form the defined elements are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DefinedEncoding {
+    /// All if every element is defined; else a hyperslab, regular if it is one.
+    #[default]
+    Hyperslab,
+    /// A list of points, in ascending order.
+    Points,
+    /// Whichever of these takes fewer bytes.
+    Shortest,
+}
+
+/// Encodes the defined elements of a chunk. If there are none, that is what is written in any form.
+///
+/// # Errors
+/// [`FormatError::Encode`] for more elements than memory holds.
+pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec<u8>> {
+    if set.is_empty() {
+        return encode_selection(set, &Selection::None);
+    }
+    if encoding == DefinedEncoding::Points {
+        return encode_points(set, points_width(set));
+    }
+    if set.is_all() {
+        return encode_selection(set, &Selection::All);
+    }
+    let corners = set.corners();
+    if let Some(regular) = corners.as_regular() {
+        let regular = encode_selection(set, &Selection::Hyperslab(Hyperslab::Regular(regular)))?;
+        if encoding == DefinedEncoding::Shortest {
+            let points = points_width(set);
+            if points_bytes(set, points) < regular.len().saturating_sub(header_bytes(set)) {
+                return encode_points(set, points);
+            }
+        }
+        return Ok(regular);
+    }
+    let width = blocks_width(&corners);
+    if encoding == DefinedEncoding::Shortest {
+        let points = points_width(set);
+        if points_bytes(set, points) < blocks_bytes(&corners, width) {
+            return encode_points(set, points);
+        }
+    }
+    encode_blocks(set, &corners, width)
+}
+
+/// A writer behind the extent.
+fn header(set: &DefinedSet, selection_bytes: usize) -> Result<Writer> {
+    let params = FileParams { size_of_offsets: SIZE_OF_SIZE, size_of_lengths: SIZE_OF_SIZE };
+    let message = DataspaceMessage { version: 2, dataspace: Dataspace::simple(set.dims()) };
+    let extent = message.to_bytes(params)?;
+    let mut writer = Writer::with_capacity(NAME, header_bytes(set).saturating_add(selection_bytes));
+    writer.u8(ID);
+    writer.u8(ENCODE_VERSION);
+    writer.u8(SIZE_OF_SIZE);
+    writer.narrow_u32(extent.len(), "extent length");
+    writer.bytes(&extent);
+    Ok(writer)
+}
+
+fn header_bytes(set: &DefinedSet) -> usize {
+    7 + 4 + set.dims().len().saturating_mul(8)
+}
+
+fn encode_selection(set: &DefinedSet, selection: &Selection) -> Result<Vec<u8>> {
+    let mut writer = header(set, 32)?;
+    write_selection(&mut writer, selection, SelectionEncoding::Compact);
+    writer.finish()
+}
+
+/// The width for a list of the elements as points.
+fn points_width(set: &DefinedSet) -> usize {
+    // Sizes bound all coordinates, and mostly are small.
+    let bound = set.dims().iter().copied().max().unwrap_or(0).saturating_sub(1);
+    if width_for(bound.max(set.len())) == width_for(set.len()) {
+        return width_for(set.len());
+    }
+    let mut highest = set.len();
+    set.for_each_row_run(0..set.total(), |at, _, count| {
+        let last = at.last().map_or(0, |last| last + (count - 1));
+        highest = at.iter().fold(highest.max(last), |highest, at| highest.max(*at));
+    });
+    width_for(highest)
+}
+
+fn points_bytes(set: &DefinedSet, width: usize) -> usize {
+    let points = usize::try_from(set.len()).unwrap_or(usize::MAX);
+    let coordinates = points.saturating_mul(set.dims().len());
+    coordinates.saturating_add(1).saturating_mul(width).saturating_add(13)
+}
+
+fn blocks_width(corners: &Corners) -> usize {
+    let count = u64::try_from(corners.len()).unwrap_or(u64::MAX);
+    width_for(corners.words().iter().copied().max().unwrap_or(0).max(count))
+}
+
+fn blocks_bytes(corners: &Corners, width: usize) -> usize {
+    corners.words().len().saturating_add(1).saturating_mul(width).saturating_add(14)
+}
+
+fn encode_points(set: &DefinedSet, width: usize) -> Result<Vec<u8>> {
+    let length = points_bytes(set, width).saturating_sub(13).saturating_sub(width);
+    let mut coordinates = Vec::new();
+    if coordinates.try_reserve_exact(length).is_err() {
+        return Err(FormatError::Encode { structure: NAME, field: "num points", got: set.len().to_string() });
+    }
+    match width {
+        2 => push_points::<u16>(set, &mut coordinates),
+        4 => push_points::<u32>(set, &mut coordinates),
+        _ => push_points::<u64>(set, &mut coordinates),
+    }
+    let mut writer = header(set, length.saturating_add(32))?;
+    writer.u32(POINTS);
+    writer.u32(2);
+    writer.narrow_u8(width, "encode size");
+    writer.narrow_u32(set.dims().len(), "rank");
+    writer.uint(width, set.len(), "num points");
+    writer.bytes(&coordinates);
+    writer.finish()
+}
+
+fn push_points<W: Word>(set: &DefinedSet, bytes: &mut Vec<u8>) {
+    set.for_each_row_run(0..set.total(), |at, _, count| {
+        let Some((column, rows)) = at.split_last() else { return };
+        for way in 0..count {
+            for row in rows {
+                bytes.extend_from_slice(W::write(*row).as_ref());
+            }
+            bytes.extend_from_slice(W::write(column + way).as_ref());
+        }
+    });
+}
+
+fn encode_blocks(set: &DefinedSet, corners: &Corners, width: usize) -> Result<Vec<u8>> {
+    let mut writer = header(set, blocks_bytes(corners, width))?;
+    writer.u32(HYPERSLAB);
+    writer.u32(3);
+    writer.u8(0);
+    writer.narrow_u8(width, "encode size");
+    writer.narrow_u32(corners.rank(), "rank");
+    let count = u64::try_from(corners.len()).unwrap_or(u64::MAX);
+    writer.uint(width, count, "num blocks");
+    match width {
+        2 => writer.bytes(&packed::<u16>(corners)),
+        4 => writer.bytes(&packed::<u32>(corners)),
+        _ => writer.bytes(&packed::<u64>(corners)),
+    }
+    writer.finish()
+}
+
+fn packed<W: Word>(corners: &Corners) -> Vec<u8> {
+    let words: Vec<W::Bytes> = corners.words().iter().map(|word| W::write(*word)).collect();
+    W::join(words)
+}
