@@ -67,7 +67,8 @@ impl DefinedBuilder {
     /// Adds `count` elements behind all others.
     #[inline]
     pub fn push_run(&mut self, offset: u64, count: u64) {
-        if count == 0 {
+        if count <= 1 {
+            (0..count).for_each(|_| self.push(offset));
             return;
         }
         let end = offset.saturating_add(count);

@@ -1,7 +1,8 @@
 //! The boxes that a set of defined elements consists of.
 
 use super::DefinedSet;
-use super::rows::Rows;
+use super::boxes::{self, LinearBox};
+use super::divisor::{Unravel, unravel};
 use crate::{Block, Dims, RegularHyperslab};
 
 /// Disjoint boxes, packed: in each the lowest coordinates, then the highest.
@@ -14,26 +15,23 @@ pub struct Corners {
 impl Corners {
     /// The boxes of a set, by their starts in C order.
     pub(super) fn of(set: &DefinedSet) -> Self {
-        let rank = set.dims().len();
-        let mut words = Vec::with_capacity(set.store.items().saturating_mul(2 * rank));
-        if rank == 1 {
-            set.for_each_run(0..set.total(), |offset, _, count| words.extend([offset, offset + (count - 1)]));
-            return Self { rank, words };
-        }
-        let mut rows = Rows::new(set.dims());
-        set.for_each_run(0..set.total(), |offset, _, count| {
-            rows.boxes(offset, count, |start, end| {
-                words.extend_from_slice(start);
-                words.extend_from_slice(end);
-            });
-        });
-        if rank == 2 {
-            return Self { rank, words: merge_strips(&words) };
-        }
-        for dimension in (0..rank.saturating_sub(1)).rev() {
-            words = merge(&words, rank, dimension);
-        }
-        Self { rank, words }
+        let (dims, total) = (set.dims(), set.total());
+        let boxes = boxes::of(set);
+        let words = match dims.len() {
+            1 => words_of(&boxes, &Unravel::<1>::new(dims, total)),
+            2 => words_of(&boxes, &Unravel::<2>::new(dims, total)),
+            3 => words_of(&boxes, &Unravel::<3>::new(dims, total)),
+            4 => words_of(&boxes, &Unravel::<4>::new(dims, total)),
+            _ => {
+                let corner = |offset| unravel(dims, offset);
+                boxes
+                    .iter()
+                    .flat_map(|packed| [corner(packed.first), corner(packed.last())])
+                    .flatten()
+                    .collect()
+            }
+        };
+        Self { rank: dims.len(), words }
     }
 
     /// The number of dimensions.
@@ -131,87 +129,12 @@ impl Corners {
     }
 }
 
-/// Joins boxes of two dimensions that have the same columns and touch.
-fn merge_strips(words: &[u64]) -> Vec<u64> {
-    let (strips, _) = words.as_chunks::<4>();
-    let mut merged: Vec<[u64; 4]> = Vec::with_capacity(strips.len());
-    // Places in `merged` of what ends in the row before, and of what is in the row in hand.
-    let (mut above, mut here) = (Vec::new(), Vec::new());
-    let (mut next, mut row) = (0, None);
-    for strip @ [first, start, last, end] in strips {
-        if row != Some(*first) {
-            std::mem::swap(&mut above, &mut here);
-            here.clear();
-            (next, row) = (0, Some(*first));
-        }
-        let mut found = None;
-        while let Some(place) = above.get(next) {
-            let Some(open) = merged.get_mut::<usize>(*place) else { break };
-            let [_, open_start, open_last, open_end] = open;
-            if *open_last + 1 != *first || *open_start > *start {
-                break;
-            }
-            next += 1;
-            if open_start == start && open_end == end {
-                *open_last = *last;
-                found = Some(*place);
-                break;
-            }
-        }
-        here.push(found.unwrap_or(merged.len()));
-        if found.is_none() {
-            merged.push(*strip);
-        }
+fn words_of<const R: usize>(boxes: &[LinearBox], unravel: &Unravel<R>) -> Vec<u64> {
+    let mut corners = Vec::with_capacity(boxes.len());
+    for packed in boxes {
+        let start = unravel.coordinates(packed.first);
+        let end = if packed.span == 0 { start } else { unravel.coordinates(packed.last()) };
+        corners.push([start, end]);
     }
-    merged.into_flattened()
-}
-
-/// Joins boxes that are the same but for one dimension, in which they touch. They are in order of their starts.
-fn merge(words: &[u64], rank: usize, dimension: usize) -> Vec<u64> {
-    let size = rank.saturating_mul(2).max(1);
-    let mut merged: Vec<u64> = Vec::with_capacity(words.len());
-    // Places in `merged` of the boxes of the slice before, and of the slice in hand.
-    let (mut before, mut here): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    let mut next = 0;
-    let mut slice: &[u64] = &[];
-    for item in words.chunks_exact(size) {
-        let Some((start, _)) = item.split_at_checked(rank) else { break };
-        let coordinates = start.get(..=dimension).unwrap_or_default();
-        if slice != coordinates {
-            std::mem::swap(&mut before, &mut here);
-            here.clear();
-            (next, slice) = (0, coordinates);
-        }
-        let mut found = None;
-        while let Some(place) = before.get(next) {
-            let Some(open) = merged.get_mut(*place..).and_then(|rest| rest.get_mut(..size)) else { break };
-            if !touches(open, item, rank, dimension)
-                || open.get(dimension + 1..rank) > start.get(dimension + 1..)
-            {
-                break;
-            }
-            next += 1;
-            let same = open.get(dimension + 1..rank) == start.get(dimension + 1..)
-                && open.get(rank..rank + dimension) == item.get(rank..rank + dimension)
-                && open.get(rank + dimension + 1..) == item.get(rank + dimension + 1..);
-            if same {
-                if let (Some(to), Some(last)) = (open.get_mut(rank + dimension), item.get(rank + dimension)) {
-                    *to = *last;
-                }
-                found = Some(*place);
-                break;
-            }
-        }
-        here.push(found.unwrap_or(merged.len()));
-        if found.is_none() {
-            merged.extend_from_slice(item);
-        }
-    }
-    merged
-}
-
-/// Whether a box begins where another one ends in a dimension, at the same coordinates in all slower ones.
-fn touches(open: &[u64], item: &[u64], rank: usize, dimension: usize) -> bool {
-    open.get(..dimension) == item.get(..dimension)
-        && open.get(rank + dimension).and_then(|last| last.checked_add(1)) == item.get(dimension).copied()
+    corners.into_flattened().into_flattened()
 }

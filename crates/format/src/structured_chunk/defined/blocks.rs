@@ -45,14 +45,14 @@ fn of_ranks<W: Word>(
         most_elements,
         tall: Vec::new(),
         upcoming: BinaryHeap::new(),
+        next_tall: u64::MAX,
     };
     match chunk.len() {
-        1 => for_each_block::<W, 1>(reader, words, chunk, |start, end| merger.add(chunk, start, end)),
-        2 => for_each_block::<W, 2>(reader, words, chunk, |start, end| merger.add(chunk, start, end)),
-        3 => for_each_block::<W, 3>(reader, words, chunk, |start, end| merger.add(chunk, start, end)),
-        _ => {
-            for_each_block_of_any_rank::<W>(reader, words, chunk, |start, end| merger.add(chunk, start, end))
-        }
+        1 => merger.add_all::<W, 1>(reader, words, chunk),
+        2 => merger.add_all::<W, 2>(reader, words, chunk),
+        3 => merger.add_all::<W, 3>(reader, words, chunk),
+        4 => merger.add_all::<W, 4>(reader, words, chunk),
+        _ => merger.add_all_of_any_rank::<W>(reader, words, chunk),
     }?;
     merger.take_until(u64::MAX)?;
     if !merger.builder.is_refused() {
@@ -78,24 +78,6 @@ fn union(blocks: Vec<Block>, chunk: &[u64], most_elements: u64) -> Result<Define
         builder.push_run(run.offset, run.length);
     }
     builder.finish().map_err(outside)
-}
-
-fn for_each_block<W: Word, const R: usize>(
-    reader: &Reader<'_>,
-    words: &[W::Bytes],
-    chunk: &[u64],
-    mut visit: impl FnMut(&[u64; R], &[u64; R]) -> Result<()>,
-) -> Result<()> {
-    let mut sizes = [0; R];
-    sizes.iter_mut().zip(chunk).for_each(|(to, size)| *to = *size);
-    let (corners, _) = words.as_chunks::<R>();
-    let (blocks, _) = corners.as_chunks::<2>();
-    for [start, end] in blocks {
-        let (start, end) = (start.map(W::read), end.map(W::read));
-        check(reader, &start, &end, &sizes)?;
-        visit(&start, &end)?;
-    }
-    Ok(())
 }
 
 fn for_each_block_of_any_rank<W: Word>(
@@ -139,6 +121,8 @@ struct Merger {
     tall: Vec<TallBlock>,
     /// The next run of each of them: its offset and the block's number.
     upcoming: BinaryHeap<Reverse<(u64, usize)>>,
+    /// The first of these offsets; the highest number if there is none.
+    next_tall: u64,
 }
 
 /// A block of several runs.
@@ -151,17 +135,47 @@ struct TallBlock {
 }
 
 impl Merger {
+    fn add_all<W: Word, const R: usize>(
+        &mut self,
+        reader: &Reader<'_>,
+        words: &[W::Bytes],
+        chunk: &[u64],
+    ) -> Result<()> {
+        let (mut sizes, mut steps) = ([0; R], [1; R]);
+        sizes.iter_mut().zip(chunk).for_each(|(to, size)| *to = *size);
+        steps.iter_mut().zip(&self.strides).for_each(|(to, stride)| *to = *stride);
+        let (corners, _) = words.as_chunks::<R>();
+        let (blocks, _) = corners.as_chunks::<2>();
+        for [start, end] in blocks {
+            let (start, end) = (start.map(W::read), end.map(W::read));
+            check(reader, &start, &end, &sizes)?;
+            self.add(&sizes, &steps, &start, &end)?;
+        }
+        Ok(())
+    }
+
+    fn add_all_of_any_rank<W: Word>(
+        &mut self,
+        reader: &Reader<'_>,
+        words: &[W::Bytes],
+        chunk: &[u64],
+    ) -> Result<()> {
+        let steps = self.strides.clone();
+        for_each_block_of_any_rank::<W>(reader, words, chunk, |start, end| {
+            self.add(chunk, &steps, start, end)
+        })
+    }
+
     #[inline]
-    fn add(&mut self, chunk: &[u64], start: &[u64], end: &[u64]) -> Result<()> {
-        let offset = start.iter().zip(&self.strides).map(|(at, stride)| at * stride).sum();
-        if self.upcoming.peek().is_some_and(|Reverse((next, _))| *next < offset) {
+    fn add(&mut self, chunk: &[u64], steps: &[u64], start: &[u64], end: &[u64]) -> Result<()> {
+        let offset = start.iter().zip(steps).map(|(at, step)| at * step).sum();
+        let last = end.iter().zip(steps).map(|(at, step)| at * step).sum::<u64>();
+        if self.next_tall < offset {
             self.take_until(offset)?;
         }
-        let faster = |of: &[u64]| of.last().copied().unwrap_or(0);
-        let slower = |of: &'_ [u64]| of.len().saturating_sub(1);
-        let rows = start.iter().zip(end).take(slower(start));
-        if rows.fold(0, |way, (start, end)| way | (end - start)) == 0 {
-            return self.push(offset, faster(end) - faster(start) + 1);
+        let row = start.iter().zip(end).rev().skip(1);
+        if row.fold(0, |way, (start, end)| way | (end - start)) == 0 {
+            return self.push(offset, last - offset + 1);
         }
         self.add_tall(chunk, start, end, offset)
     }
@@ -193,6 +207,7 @@ impl Merger {
         }
         let done = Dims::from_elem(0, counts.len());
         self.upcoming.push(Reverse((offset, self.tall.len())));
+        self.next_tall = self.next_tall.min(offset);
         self.tall.push(TallBlock { length, counts, done });
         Ok(())
     }
@@ -205,6 +220,7 @@ impl Merger {
                 break;
             }
         }
+        self.next_tall = self.upcoming.peek().map_or(u64::MAX, |Reverse((next, _))| *next);
         Ok(())
     }
 

@@ -110,17 +110,12 @@ fn blocks_bytes(corners: &Corners, width: usize) -> usize {
 }
 
 fn encode_points(set: &DefinedSet, width: usize) -> Result<Vec<u8>> {
-    let length = points_bytes(set, width).saturating_sub(13).saturating_sub(width);
-    let mut coordinates = Vec::new();
-    if coordinates.try_reserve_exact(length).is_err() {
-        return Err(FormatError::Encode { structure: NAME, field: "num points", got: set.len().to_string() });
-    }
-    match width {
-        2 => push_points::<u16>(set, &mut coordinates),
-        4 => push_points::<u32>(set, &mut coordinates),
-        _ => push_points::<u64>(set, &mut coordinates),
-    }
-    let mut writer = header(set, length.saturating_add(32))?;
+    let coordinates = match width {
+        2 => packed_points::<u16>(set)?,
+        4 => packed_points::<u32>(set)?,
+        _ => packed_points::<u64>(set)?,
+    };
+    let mut writer = header(set, coordinates.len().saturating_add(32))?;
     writer.u32(POINTS);
     writer.u32(2);
     writer.narrow_u8(width, "encode size");
@@ -130,16 +125,45 @@ fn encode_points(set: &DefinedSet, width: usize) -> Result<Vec<u8>> {
     writer.finish()
 }
 
-fn push_points<W: Word>(set: &DefinedSet, bytes: &mut Vec<u8>) {
+fn packed_points<W: Word>(set: &DefinedSet) -> Result<Vec<u8>> {
+    let words = match set.dims().len() {
+        1 => points_of_rank::<W, 1>(set)?.into_flattened(),
+        2 => points_of_rank::<W, 2>(set)?.into_flattened(),
+        3 => points_of_rank::<W, 3>(set)?.into_flattened(),
+        4 => points_of_rank::<W, 4>(set)?.into_flattened(),
+        rank => points_of_any_rank::<W>(set, rank)?,
+    };
+    Ok(W::join(words))
+}
+
+/// Room for items of each element. There may be more elements than memory holds.
+fn room<T>(set: &DefinedSet, items: usize) -> Result<Vec<T>> {
+    let mut room = Vec::new();
+    let count = usize::try_from(set.len()).unwrap_or(usize::MAX).saturating_mul(items);
+    match room.try_reserve_exact(count) {
+        Ok(()) => Ok(room),
+        Err(_) => {
+            Err(FormatError::Encode { structure: NAME, field: "num points", got: set.len().to_string() })
+        }
+    }
+}
+
+fn points_of_rank<W: Word, const R: usize>(set: &DefinedSet) -> Result<Vec<[W::Bytes; R]>> {
+    let mut points = room(set, 1)?;
+    set.for_each_point::<R>(|at| points.push(at.map(W::write)));
+    Ok(points)
+}
+
+fn points_of_any_rank<W: Word>(set: &DefinedSet, rank: usize) -> Result<Vec<W::Bytes>> {
+    let mut words = room(set, rank)?;
     set.for_each_row_run(0..set.total(), |at, _, count| {
         let Some((column, rows)) = at.split_last() else { return };
         for way in 0..count {
-            for row in rows {
-                bytes.extend_from_slice(W::write(*row).as_ref());
-            }
-            bytes.extend_from_slice(W::write(column + way).as_ref());
+            words.extend(rows.iter().map(|row| W::write(*row)));
+            words.push(W::write(column + way));
         }
     });
+    Ok(words)
 }
 
 fn encode_blocks(set: &DefinedSet, corners: &Corners, width: usize) -> Result<Vec<u8>> {
