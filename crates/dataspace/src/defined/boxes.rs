@@ -47,7 +47,7 @@ pub(super) fn of(set: &DefinedSet) -> Vec<LinearBox> {
     for (dimension, (size, stride)) in dims.iter().zip(&strides).enumerate().rev().skip(1) {
         // The slowest dimension does not begin anew.
         let size = if dimension == 0 { u64::MAX } else { *size };
-        join(&mut boxes, size, *stride);
+        join(&mut boxes, size, *stride, set.total());
     }
     boxes
 }
@@ -70,8 +70,11 @@ fn cut(mut first: u64, mut count: u64, dims: &[u64], strides: &[u64], boxes: &mu
 
 /// Joins boxes of equal shapes that follow one another in a dimension. Boxes that have more than one step in it
 /// have nothing to join: whatever touches them there was cut from the same run.
-fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64) {
-    let pairs = neighbours(boxes, stride);
+fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
+    let pairs = match usize::try_from(stride) {
+        Ok(places) if places / 4 <= boxes.len() => neighbours_by_place(boxes, places, total),
+        _ => neighbours(boxes, stride),
+    };
     // Boxes that are taken, and the first of those that they are joined to.
     let mut taken: Vec<(usize, usize)> = Vec::with_capacity(pairs.len());
     let mut next = 0;
@@ -112,6 +115,24 @@ fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
         }
         number += usize::from(here.first <= reached);
         before += usize::from(reached <= here.first);
+    }
+    pairs
+}
+
+/// As [`neighbours`], where `stride` is so small that a place for each remainder costs little: in it stands the
+/// last box that has it.
+fn neighbours_by_place(boxes: &[LinearBox], places: usize, total: u64) -> Vec<(usize, usize)> {
+    let stride = super::store::count(places);
+    let divisor = Divisor::new(stride, total);
+    let mut pairs = Vec::new();
+    let mut last = vec![(u64::MAX, 0); places];
+    for (number, here) in boxes.iter().enumerate() {
+        let (_, place) = divisor.divide(here.first);
+        let Some(last) = usize::try_from(place).ok().and_then(|place| last.get_mut(place)) else { break };
+        let (reached, before) = std::mem::replace(last, (here.first.saturating_add(stride), number));
+        if reached == here.first {
+            pairs.push((number, before));
+        }
     }
     pairs
 }

@@ -8,7 +8,7 @@ use hyperslab_dataspace::{Block, DefinedBuilder, DefinedSet, Dims, Hyperslab, MA
 
 use super::words::Word;
 use super::{outside, within};
-use crate::codec::{Reader, Result};
+use crate::codec::{FormatError, Reader, Result};
 
 /// Reads the number of blocks and the blocks, whose coordinates take `width` bytes each. They may come in any order
 /// and overlap.
@@ -55,6 +55,7 @@ fn of_ranks<W: Word>(
         _ => merger.add_all_of_any_rank::<W>(reader, words, chunk),
     }?;
     merger.take_until(u64::MAX)?;
+    merger.check_elements()?;
     if !merger.builder.is_refused() {
         return merger.builder.finish().map_err(outside);
     }
@@ -100,15 +101,22 @@ fn for_each_block_of_any_rank<W: Word>(
 
 #[inline]
 fn check(reader: &Reader<'_>, start: &[u64], end: &[u64], sizes: &[u64]) -> Result<()> {
-    for ((start, end), size) in start.iter().zip(end).zip(sizes) {
-        if start > end {
-            return Err(reader.corrupt("ending offset", format!("at least {start}"), end));
-        }
-        if end >= size {
-            return Err(reader.corrupt("ending offset", format!("less than {size}, the chunk's size"), end));
-        }
+    let dimensions = || start.iter().zip(end).zip(sizes);
+    if dimensions().fold(0, |bad, ((start, end), size)| bad | u32::from(start > end) | u32::from(end >= size))
+        == 0
+    {
+        return Ok(());
     }
-    Ok(())
+    let bad = dimensions().find(|((start, end), size)| start > end || end >= size);
+    let ((start, end), size) = bad.unwrap_or(((&0, &0), &0));
+    Err(refused(reader, *start, *end, *size))
+}
+
+#[cold]
+fn refused(reader: &Reader<'_>, start: u64, end: u64, size: u64) -> FormatError {
+    let expected =
+        if start > end { format!("at least {start}") } else { format!("less than {size}, the chunk's size") };
+    reader.corrupt("ending offset", expected, end)
 }
 
 /// Brings the rows of blocks into order, if the blocks are disjoint and come by their starts in C order.
@@ -175,23 +183,25 @@ impl Merger {
         }
         let row = start.iter().zip(end).rev().skip(1);
         if row.fold(0, |way, (start, end)| way | (end - start)) == 0 {
-            return self.push(offset, last - offset + 1);
+            self.push(offset, last - offset + 1);
+            return Ok(());
         }
-        self.add_tall(chunk, start, end, offset)
-    }
-
-    #[inline]
-    fn push(&mut self, offset: u64, length: u64) -> Result<()> {
-        self.builder.push_run(offset, length);
-        // A sum of runs that meet says nothing of their union.
-        self.elements = self.elements.saturating_add(length);
-        if self.elements > self.most_elements && !self.builder.is_refused() {
-            return within(self.elements, self.most_elements);
-        }
+        self.add_tall(chunk, start, end, offset);
         Ok(())
     }
 
-    fn add_tall(&mut self, chunk: &[u64], start: &[u64], end: &[u64], offset: u64) -> Result<()> {
+    #[inline]
+    fn push(&mut self, offset: u64, length: u64) {
+        self.builder.push_run(offset, length);
+        self.elements = self.elements.saturating_add(length);
+    }
+
+    /// A sum of runs that meet says nothing of their union.
+    fn check_elements(&self) -> Result<()> {
+        if self.builder.is_refused() { Ok(()) } else { within(self.elements, self.most_elements) }
+    }
+
+    fn add_tall(&mut self, chunk: &[u64], start: &[u64], end: &[u64], offset: u64) {
         let mut counts: Dims = start.iter().zip(end).map(|(start, end)| end - start + 1).collect();
         // Dimensions that are taken as a whole belong to the run, and so does the one above them.
         let mut length = 1_u64;
@@ -203,19 +213,20 @@ impl Merger {
             }
         }
         if counts.iter().all(|count| *count == 1) {
-            return self.push(offset, length);
+            self.push(offset, length);
+            return;
         }
         let done = Dims::from_elem(0, counts.len());
         self.upcoming.push(Reverse((offset, self.tall.len())));
         self.next_tall = self.next_tall.min(offset);
         self.tall.push(TallBlock { length, counts, done });
-        Ok(())
     }
 
     /// Takes what comes before an offset from the blocks of several runs.
     fn take_until(&mut self, offset: u64) -> Result<()> {
         while let Some((at, length)) = self.take_run(offset) {
-            self.push(at, length)?;
+            self.push(at, length);
+            self.check_elements()?;
             if self.builder.is_refused() {
                 break;
             }

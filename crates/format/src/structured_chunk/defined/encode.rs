@@ -45,10 +45,10 @@ pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec
         }
         return Ok(regular);
     }
-    let width = blocks_width(&corners);
+    let width = blocks_width(set, &corners);
     if encoding == DefinedEncoding::Shortest {
         let points = points_width(set);
-        if points_bytes(set, points) < blocks_bytes(&corners, width) {
+        if points_bytes(set, points) < blocks_bytes(set, &corners, width) {
             return encode_points(set, points);
         }
     }
@@ -79,19 +79,54 @@ fn encode_selection(set: &DefinedSet, selection: &Selection) -> Result<Vec<u8>> 
     writer.finish()
 }
 
-/// The width for a list of the elements as points.
-fn points_width(set: &DefinedSet) -> usize {
-    // Sizes bound all coordinates, and mostly are small.
+/// The width for a number of items and all coordinates; these are looked at only where it matters.
+fn width(set: &DefinedSet, items: usize, highest: impl FnOnce() -> u64) -> usize {
+    let items = u64::try_from(items).unwrap_or(u64::MAX);
     let bound = set.dims().iter().copied().max().unwrap_or(0).saturating_sub(1);
-    if width_for(bound.max(set.len())) == width_for(set.len()) {
-        return width_for(set.len());
+    if width_for(bound) <= width_for(items) {
+        return width_for(items);
     }
-    let mut highest = set.len();
-    set.for_each_row_run(0..set.total(), |at, _, count| {
-        let last = at.last().map_or(0, |last| last + (count - 1));
-        highest = at.iter().fold(highest.max(last), |highest, at| highest.max(*at));
-    });
-    width_for(highest)
+    width_for(highest().max(items))
+}
+
+/// The highest coordinate of all elements.
+fn highest_of_points(set: &DefinedSet) -> u64 {
+    fn of_rank<const R: usize>(set: &DefinedSet) -> u64 {
+        let mut highest = 0;
+        set.for_each_point::<R>(|at| highest = at.into_iter().fold(highest, u64::max));
+        highest
+    }
+    match set.dims().len() {
+        1 => of_rank::<1>(set),
+        2 => of_rank::<2>(set),
+        3 => of_rank::<3>(set),
+        4 => of_rank::<4>(set),
+        _ => highest_of_blocks(&set.corners(), 0),
+    }
+}
+
+/// The highest coordinate of all blocks.
+fn highest_of_blocks(corners: &Corners, rank: usize) -> u64 {
+    fn of_rank<const R: usize>(corners: &Corners) -> u64 {
+        let mut highest = 0;
+        corners.for_each::<R>(|_, end| highest = end.into_iter().fold(highest, u64::max));
+        highest
+    }
+    match rank {
+        1 => of_rank::<1>(corners),
+        2 => of_rank::<2>(corners),
+        3 => of_rank::<3>(corners),
+        4 => of_rank::<4>(corners),
+        _ => corners.iter().flat_map(|(_, end)| end).max().unwrap_or(0),
+    }
+}
+
+fn points_width(set: &DefinedSet) -> usize {
+    width(set, usize::try_from(set.len()).unwrap_or(usize::MAX), || highest_of_points(set))
+}
+
+fn blocks_width(set: &DefinedSet, corners: &Corners) -> usize {
+    width(set, corners.len(), || highest_of_blocks(corners, set.dims().len()))
 }
 
 fn points_bytes(set: &DefinedSet, width: usize) -> usize {
@@ -100,13 +135,9 @@ fn points_bytes(set: &DefinedSet, width: usize) -> usize {
     coordinates.saturating_add(1).saturating_mul(width).saturating_add(13)
 }
 
-fn blocks_width(corners: &Corners) -> usize {
-    let count = u64::try_from(corners.len()).unwrap_or(u64::MAX);
-    width_for(corners.words().iter().copied().max().unwrap_or(0).max(count))
-}
-
-fn blocks_bytes(corners: &Corners, width: usize) -> usize {
-    corners.words().len().saturating_add(1).saturating_mul(width).saturating_add(14)
+fn blocks_bytes(set: &DefinedSet, corners: &Corners, width: usize) -> usize {
+    let coordinates = corners.len().saturating_mul(set.dims().len()).saturating_mul(2);
+    coordinates.saturating_add(1).saturating_mul(width).saturating_add(14)
 }
 
 fn encode_points(set: &DefinedSet, width: usize) -> Result<Vec<u8>> {
@@ -167,23 +198,36 @@ fn points_of_any_rank<W: Word>(set: &DefinedSet, rank: usize) -> Result<Vec<W::B
 }
 
 fn encode_blocks(set: &DefinedSet, corners: &Corners, width: usize) -> Result<Vec<u8>> {
-    let mut writer = header(set, blocks_bytes(corners, width))?;
+    let mut writer = header(set, blocks_bytes(set, corners, width))?;
     writer.u32(HYPERSLAB);
     writer.u32(3);
     writer.u8(0);
     writer.narrow_u8(width, "encode size");
-    writer.narrow_u32(corners.rank(), "rank");
+    writer.narrow_u32(set.dims().len(), "rank");
     let count = u64::try_from(corners.len()).unwrap_or(u64::MAX);
     writer.uint(width, count, "num blocks");
+    let rank = set.dims().len();
     match width {
-        2 => writer.bytes(&packed::<u16>(corners)),
-        4 => writer.bytes(&packed::<u32>(corners)),
-        _ => writer.bytes(&packed::<u64>(corners)),
+        2 => writer.bytes(&packed_blocks::<u16>(corners, rank)),
+        4 => writer.bytes(&packed_blocks::<u32>(corners, rank)),
+        _ => writer.bytes(&packed_blocks::<u64>(corners, rank)),
     }
     writer.finish()
 }
 
-fn packed<W: Word>(corners: &Corners) -> Vec<u8> {
-    let words: Vec<W::Bytes> = corners.words().iter().map(|word| W::write(*word)).collect();
+fn packed_blocks<W: Word>(corners: &Corners, rank: usize) -> Vec<u8> {
+    let words = match rank {
+        1 => blocks_of_rank::<W, 1>(corners),
+        2 => blocks_of_rank::<W, 2>(corners),
+        3 => blocks_of_rank::<W, 3>(corners),
+        4 => blocks_of_rank::<W, 4>(corners),
+        _ => corners.iter().flat_map(|(start, end)| start.into_iter().chain(end)).map(W::write).collect(),
+    };
     W::join(words)
+}
+
+fn blocks_of_rank<W: Word, const R: usize>(corners: &Corners) -> Vec<W::Bytes> {
+    let mut blocks = Vec::with_capacity(corners.len());
+    corners.for_each::<R>(|start, end| blocks.push([start.map(W::write), end.map(W::write)]));
+    blocks.into_flattened().into_flattened()
 }
