@@ -73,10 +73,12 @@ fn union(blocks: Vec<Block>, chunk: &[u64], most_elements: u64) -> Result<Define
     let selection = Selection::Hyperslab(Hyperslab::Irregular { rank: chunk.len(), blocks });
     let mut builder = DefinedBuilder::with_capacity(chunk, 0).map_err(outside)?;
     let mut elements = 0_u64;
-    for run in selection.linear_runs(chunk).map_err(outside)? {
+    // Row by row, so that no run gathers more rows than are looked at between two checks.
+    let strides = strides(chunk);
+    for run in selection.runs(chunk).map_err(outside)? {
         elements = elements.saturating_add(run.length);
         within(elements, most_elements)?;
-        builder.push_run(run.offset, run.length);
+        builder.push_run(run.start.iter().zip(&strides).map(|(at, stride)| at * stride).sum(), run.length);
     }
     builder.finish().map_err(outside)
 }
@@ -157,7 +159,23 @@ impl Merger {
         for [start, end] in blocks {
             let (start, end) = (start.map(W::read), end.map(W::read));
             check(reader, &start, &end, &sizes)?;
-            self.add(&sizes, &steps, &start, &end)?;
+            let (mut offset, mut last, mut rows) = (0, 0, 0);
+            for dimension in start.iter().zip(&end).zip(&steps).enumerate() {
+                let (number, ((start, end), step)) = dimension;
+                offset += start * step;
+                last += end * step;
+                if number + 1 < R {
+                    rows |= end - start;
+                }
+            }
+            if offset > self.next_tall {
+                self.take_until(offset)?;
+            }
+            if rows == 0 {
+                self.push(offset, last - offset + 1);
+            } else {
+                self.add_tall(chunk, &start, &end, offset);
+            }
         }
         Ok(())
     }
@@ -168,31 +186,21 @@ impl Merger {
         words: &[W::Bytes],
         chunk: &[u64],
     ) -> Result<()> {
-        let steps = self.strides.clone();
         for_each_block_of_any_rank::<W>(reader, words, chunk, |start, end| {
-            self.add(chunk, &steps, start, end)
+            let offset = start.iter().zip(&self.strides).map(|(at, stride)| at * stride).sum();
+            self.take_until(offset)?;
+            self.add_tall(chunk, start, end, offset);
+            Ok(())
         })
     }
 
     #[inline]
-    fn add(&mut self, chunk: &[u64], steps: &[u64], start: &[u64], end: &[u64]) -> Result<()> {
-        let offset = start.iter().zip(steps).map(|(at, step)| at * step).sum();
-        let last = end.iter().zip(steps).map(|(at, step)| at * step).sum::<u64>();
-        if self.next_tall < offset {
-            self.take_until(offset)?;
-        }
-        let row = start.iter().zip(end).rev().skip(1);
-        if row.fold(0, |way, (start, end)| way | (end - start)) == 0 {
-            self.push(offset, last - offset + 1);
-            return Ok(());
-        }
-        self.add_tall(chunk, start, end, offset);
-        Ok(())
-    }
-
-    #[inline]
     fn push(&mut self, offset: u64, length: u64) {
-        self.builder.push_run(offset, length);
+        if length == 1 {
+            self.builder.push(offset);
+        } else {
+            self.builder.push_run(offset, length);
+        }
         self.elements = self.elements.saturating_add(length);
     }
 

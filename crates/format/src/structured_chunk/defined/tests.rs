@@ -172,7 +172,14 @@ fn memory_is_bounded() {
         |start: &[u64], end: &[u64]| Block { start: Dims::from_slice(start), end: Dims::from_slice(end) };
     let tall = block(&[5, 1], &[(1 << 40) - 1, 1]);
     let across = block(&[3, 0], &[1 << 30, 7]);
-    for blocks in [vec![tall.clone()], vec![tall.clone(), across.clone()], vec![across, tall]] {
+    let whole_rows = block(&[5, 0], &[(1 << 40) - 1, (1 << 20) - 1]);
+    let lists = [
+        vec![tall.clone()],
+        vec![tall.clone(), across.clone()],
+        vec![across.clone(), tall],
+        vec![across, whole_rows],
+    ];
+    for blocks in lists {
         limited(&Selection::Hyperslab(Hyperslab::Irregular { rank: 2, blocks }));
     }
     // Blocks that say the same many times are as many elements as one.
