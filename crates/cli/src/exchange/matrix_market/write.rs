@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use hyperslab::H5Type;
 
 use super::super::batch::{Batch, Sink};
 use super::super::element::Element;
@@ -80,7 +81,17 @@ impl Sink for Writer {
                 // Writing into memory does not fail.
                 let _ = write!(self.text, "{} ", index.saturating_add(1));
             }
+            let start = self.text.len();
             self.element.print(value, &mut self.text);
+            // `integer` means what 64 bits hold with a sign.
+            if self.element == Element::U64
+                && u64::decode(value).is_some_and(|value| i64::try_from(value).is_err())
+            {
+                let shown = String::from_utf8_lossy(self.text.get(start..).unwrap_or_default());
+                bail!(
+                    "the value {shown} at {at:?} is larger than integers in Matrix Market files; npz holds it"
+                );
+            }
             self.text.push(b'\n');
             self.count = self.count.saturating_add(1);
         }
