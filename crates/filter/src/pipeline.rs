@@ -61,6 +61,8 @@ pub struct ChunkTarget {
     pub expansion: usize,
     /// Whether checksums are verified.
     pub verify: bool,
+    /// Whether bytes beyond the expected length are an error. Otherwise they are dropped, as libhdf5 does.
+    pub exact: bool,
 }
 
 impl ChunkTarget {
@@ -74,7 +76,7 @@ impl Default for ChunkTarget {
     /// Unknown length, at most 4 GiB, at most 65536-fold, verified.
     fn default() -> Self {
         let max_bytes = usize::try_from(4_u64 << 30).unwrap_or(usize::MAX);
-        Self { length: None, element_size: 0, max_bytes, expansion: 1 << 16, verify: true }
+        Self { length: None, element_size: 0, max_bytes, expansion: 1 << 16, verify: true, exact: false }
     }
 }
 
@@ -160,6 +162,9 @@ impl Pipeline {
         }
         if let Some(expected) = target.length {
             check_length(expected, hand.bytes().len())?;
+            if target.exact && hand.bytes().len() != expected {
+                return Err(FilterError::Length { expected, got: hand.bytes().len() });
+            }
             hand.range.end = hand.range.start.saturating_add(expected);
         }
         Ok(hand.finish(scratch))

@@ -23,6 +23,7 @@ pub mod object_header;
 pub mod reference;
 pub mod selection;
 pub mod shared_message;
+pub mod structured_chunk;
 pub mod superblock;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;

@@ -13,24 +13,36 @@ const OVERHEAD: u64 = 128;
 /// same chunk and decode it in different ways.
 pub(super) type ChunkKey = (Address, Address);
 
+/// A decoded chunk that can be kept.
+pub trait Kept: Clone + Send + Sync {
+    /// Bytes that it takes.
+    fn kept_bytes(&self) -> u64;
+}
+
+impl Kept for Arc<[u8]> {
+    fn kept_bytes(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
 /// Chunks by their addresses, at most so many bytes of them, in shards that do not wait for each other. A chunk
 /// that was asked for once gives way before one that was asked for again, so that a walk over a whole dataset does
 /// not drive out what others work with.
-pub struct ChunkCache {
-    chunks: Option<Cache<ChunkKey, Arc<[u8]>, ByBytes>>,
+pub struct ChunkCache<C: Kept = Arc<[u8]>> {
+    chunks: Option<Cache<ChunkKey, C, ByBytes>>,
     capacity: u64,
 }
 
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl quick_cache::Weighter<ChunkKey, Arc<[u8]>> for ByBytes {
-    fn weight(&self, _: &ChunkKey, chunk: &Arc<[u8]>) -> u64 {
-        (chunk.len() as u64).saturating_add(OVERHEAD)
+impl<C: Kept> quick_cache::Weighter<ChunkKey, C> for ByBytes {
+    fn weight(&self, _: &ChunkKey, chunk: &C) -> u64 {
+        chunk.kept_bytes().saturating_add(OVERHEAD)
     }
 }
 
-impl ChunkCache {
+impl<C: Kept> ChunkCache<C> {
     /// A cache of at most `bytes` bytes; of none if that is 0.
     pub fn new(bytes: u64) -> Self {
         // What the cache itself takes grows with the number of entries it is made for: chunks of 64 KiB.
@@ -49,7 +61,7 @@ impl ChunkCache {
     }
 
     /// The chunk stored at an address, if it is kept.
-    pub(super) fn get(&self, key: ChunkKey) -> Option<Arc<[u8]>> {
+    pub(super) fn get(&self, key: ChunkKey) -> Option<C> {
         self.chunks.as_ref()?.get(&key)
     }
 
@@ -73,14 +85,14 @@ impl ChunkCache {
     }
 
     /// Keeps a decoded chunk.
-    pub(super) fn insert(&self, key: ChunkKey, chunk: Arc<[u8]>) {
+    pub(super) fn insert(&self, key: ChunkKey, chunk: C) {
         if let Some(chunks) = &self.chunks {
             chunks.insert(key, chunk);
         }
     }
 }
 
-impl fmt::Debug for ChunkCache {
+impl<C: Kept> fmt::Debug for ChunkCache<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChunkCache").field("bytes", &self.bytes()).field("capacity", &self.capacity).finish()
     }
@@ -100,21 +112,21 @@ mod tests {
 
     #[test]
     fn no_more_than_its_bytes_are_kept() {
-        let cache = ChunkCache::new(64 << 10);
+        let cache: ChunkCache = ChunkCache::new(64 << 10);
         for at in 0..1000 {
             cache.insert(key(at), chunk(1));
             assert!(cache.bytes() <= 64 << 10);
         }
         assert!(cache.bytes() > 32 << 10);
         assert!(cache.takes(32 << 10) && !cache.takes(64 << 10));
-        let none = ChunkCache::new(0);
+        let none: ChunkCache = ChunkCache::new(0);
         none.insert(key(1), chunk(1));
         assert_eq!((none.bytes(), none.get(key(1))), (0, None));
     }
 
     #[test]
     fn a_walk_does_not_drive_out_what_is_used() {
-        let cache = ChunkCache::new(1 << 20);
+        let cache: ChunkCache = ChunkCache::new(1 << 20);
         for at in 0..100 {
             cache.insert(key(at), chunk(7));
         }

@@ -1,11 +1,12 @@
 //! What reads of one file share.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hyperslab_dataspace::TileScratch;
 use hyperslab_filter::Scratch;
 
 use super::ChunkCache;
+use super::structured::DefinedChunk;
 use crate::store::Store;
 
 /// Buffers that are kept for the next read, and bytes up to which one is.
@@ -17,6 +18,8 @@ const KEPT_BYTES: usize = 4 << 20;
 pub struct Resources {
     /// Decoded chunks.
     pub chunks: ChunkCache,
+    /// Decoded structured chunks.
+    pub structured: ChunkCache<Arc<DefinedChunk>>,
     rooms: Mutex<Vec<Room>>,
 }
 
@@ -43,9 +46,13 @@ pub struct ReadContext<'a> {
 }
 
 impl Resources {
-    /// A chunk cache of that many bytes.
+    /// Chunk caches of that many bytes: one for ordinary chunks, one for structured ones.
     pub fn new(chunk_cache_bytes: u64) -> Self {
-        Self { chunks: ChunkCache::new(chunk_cache_bytes), rooms: Mutex::default() }
+        Self {
+            chunks: ChunkCache::new(chunk_cache_bytes),
+            structured: ChunkCache::new(chunk_cache_bytes),
+            rooms: Mutex::default(),
+        }
     }
 }
 

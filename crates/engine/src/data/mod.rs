@@ -20,6 +20,7 @@ mod origin;
 mod parallel;
 mod reference;
 pub(crate) mod staged;
+pub mod structured;
 mod variable;
 pub mod variable_writer;
 pub mod virtual_;

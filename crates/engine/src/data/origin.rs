@@ -4,6 +4,7 @@ use hyperslab_dataspace::Piece;
 use hyperslab_datatype::convert::Conversion;
 use hyperslab_datatype::{Datatype, DatatypeClass};
 
+use super::ForeignHeap;
 use super::Transform;
 use super::byte_count;
 use crate::error::{Error, Result};
@@ -17,17 +18,18 @@ pub struct Origin<'a> {
     bytes: &'a [u8],
     transform: Transform<'a>,
     partial: bool,
+    contents: Option<&'a ForeignHeap>,
 }
 
 impl<'a> Origin<'a> {
     /// Elements are in `bytes` as the file stores them, `element_size` bytes each.
     pub fn stored(bytes: &'a [u8], element_size: usize) -> Self {
-        Self { bytes, transform: Transform::copy(element_size), partial: false }
+        Self { bytes, transform: Transform::copy(element_size), partial: false, contents: None }
     }
 
     /// Elements are converted.
     pub fn converted(bytes: &'a [u8], conversion: &'a Conversion) -> Self {
-        Self { bytes, transform: Transform::conversion(conversion), partial: false }
+        Self { bytes, transform: Transform::conversion(conversion), partial: false, contents: None }
     }
 
     /// The conversion leaves parts of elements as they are, so that they are read before they are written.
@@ -35,6 +37,18 @@ impl<'a> Origin<'a> {
     pub fn partial(mut self, partial: bool) -> Self {
         self.partial = partial;
         self
+    }
+
+    /// Elements of variable length lead to `contents`: for structured chunks, which take it in.
+    #[must_use]
+    pub fn with_contents(mut self, contents: &'a ForeignHeap) -> Self {
+        self.contents = Some(contents);
+        self
+    }
+
+    /// What elements of variable length lead to, if it is not in the file.
+    pub(crate) fn contents(&self) -> Option<&'a ForeignHeap> {
+        self.contents
     }
 
     /// Whether parts of elements stay as they are.

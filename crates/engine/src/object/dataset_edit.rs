@@ -62,10 +62,12 @@ pub fn prepare(
     push_datatype(edit, &mut header, &description.datatype, description.committed)?;
     push_fill(edit, &mut header, &description.fill)?;
     header.push(edit, &description.layout, MessageFlags::empty())?;
-    if let Filters::Chunk(pipeline) = &description.filters
-        && !pipeline.is_empty()
-    {
-        header.push(edit, &pipeline_message(pipeline, bounds)?, MessageFlags::CONSTANT)?;
+    match &description.filters {
+        Filters::Chunk(pipeline) if pipeline.is_empty() => {}
+        Filters::Chunk(pipeline) => {
+            header.push(edit, &pipeline_message(pipeline, bounds)?, MessageFlags::CONSTANT)?;
+        }
+        Filters::Sections(message) => header.push(edit, message, MessageFlags::CONSTANT)?,
     }
     if !description.external.is_empty() {
         let files = external_files(edit, &description.external)?;
@@ -205,11 +207,19 @@ fn push_fill(edit: &Edit<'_>, header: &mut NewHeader, fill: &FillDescription) ->
 }
 
 fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterPipeline> {
+    let version = if bounds.prefers(LibraryVersion::V18) { 2 } else { 1 };
+    Ok(FilterPipeline { version, filters: StoredFilters::Chunk(stored_filters(pipeline, version)?) })
+}
+
+/// Filters as a message of that version describes them.
+///
+/// # Errors
+/// If there are too many.
+pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<Filter>> {
     if pipeline.stages.len() > FilterPipeline::MAX_FILTERS {
         let most = FilterPipeline::MAX_FILTERS;
         return Err(Error::Misuse(format!("{} filters: there are {most} at most", pipeline.stages.len())));
     }
-    let version = if bounds.prefers(LibraryVersion::V18) { 2 } else { 1 };
     let filters = pipeline.stages.iter().map(|stage| {
         let named = version == 1 || stage.id.0 >= FilterPipeline::FIRST_NAMED;
         let name = stage.name.as_ref().filter(|_| named).map(|name| name.clone().into_bytes());
@@ -220,7 +230,7 @@ fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterP
             client_data: stage.client_data.iter().copied().collect(),
         }
     });
-    Ok(FilterPipeline { version, filters: StoredFilters::Chunk(filters.collect()) })
+    Ok(filters.collect())
 }
 
 /// Stores the names of the files, and makes the message that leads to them.

@@ -10,6 +10,7 @@ use super::OpenFile;
 use super::raw_files::RawFiles;
 use super::virtual_::{Nesting, Sources, Virtual};
 use crate::data::chunk_index::{self, ChunkShape};
+use crate::data::structured::StructuredSource;
 use crate::data::virtual_::{Mapping, VirtualMap, VirtualSource, extent};
 use crate::data::{
     ChunkedSource, CompactSource, ContiguousSource, Destination, ExternalSource, Fill, ForeignHeap, Piece,
@@ -30,6 +31,7 @@ pub struct OpenDataset {
     chunked: OnceLock<Arc<ChunkedSource>>,
     external: OnceLock<Arc<ExternalSource>>,
     virtual_: Option<Virtual>,
+    pub(super) structured: OnceLock<Arc<StructuredSource>>,
 }
 
 impl OpenDataset {
@@ -71,7 +73,14 @@ impl OpenDataset {
             let max_dims = stored.max_dims.clone();
             description.dataspace = Dataspace::Simple(SimpleExtent { dims, max_dims });
         }
-        Ok(Self { description, address, chunked: OnceLock::new(), external: OnceLock::new(), virtual_ })
+        Ok(Self {
+            description,
+            address,
+            chunked: OnceLock::new(),
+            external: OnceLock::new(),
+            virtual_,
+            structured: OnceLock::new(),
+        })
     }
 
     /// Bytes of all elements, as stored.
@@ -179,7 +188,10 @@ impl OpenDataset {
             }
             Layout::Chunked(layout) => self.chunked(file, layout)?.read(context, selection, to),
             Layout::Virtual(_) => self.read_virtual(file, selection, to, nesting),
-            Layout::Structured(_) => Err(Error::unsupported("reading structured chunks")),
+            Layout::Structured(_) => match self.structured_chunks(file)? {
+                Some(source) => source.read(context, selection, to, nesting.foreign()),
+                None => Ok(()),
+            },
         }
     }
 

@@ -5,12 +5,15 @@ use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
-    AllocationTime, ArrayDims, CompactLayout, ContiguousLayout, DataLayout, FillWriteTime, Layout,
+    AllocationTime, ArrayDims, CompactLayout, ContiguousLayout, DataLayout, FillWriteTime, FilterPipeline,
+    Filters as StoredFilters, Layout, SectionFilters, StructuredChunkType,
 };
+
+use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::OpenFile;
 use super::dataset_write::DatasetWriter;
-use crate::data::chunk_index::{self, NewChunks};
+use crate::data::chunk_index::{self, NewChunks, NewStructuredChunks};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
 use crate::object::dataset_edit;
@@ -35,6 +38,8 @@ pub struct NewDataset {
     pub layout: NewLayout,
     /// The filters of chunks, with their parameters.
     pub pipeline: Pipeline,
+    /// The filters of the sections of structured chunks; none for sections that are not there.
+    pub section_pipelines: Vec<Pipeline>,
     /// Fill value and times; [`AllocationTime::DEFAULT`] is what libhdf5 takes for the layout.
     pub fill: FillDescription,
     /// Times, and how attributes are kept.
@@ -56,6 +61,18 @@ pub enum NewLayout {
         chunk: Dims,
         /// Chunks that reach beyond the extent pass no filters.
         edges_unfiltered: bool,
+    },
+    /// In structured chunks of that shape.
+    Structured {
+        /// Elements of a chunk along each dimension.
+        chunk: Dims,
+        /// Only elements that were written are stored; otherwise those of variable length have all that they hold in
+        /// their chunk.
+        sparse: bool,
+        /// Chunks that reach beyond the extent pass no filters.
+        edges_unfiltered: bool,
+        /// How the defined elements are written down.
+        encoding: Option<DefinedEncoding>,
     },
     /// In other datasets, by mappings that lie in the global heap.
     Virtual {
@@ -104,6 +121,9 @@ impl OpenFile {
         }
         self.container.keep_open(edit, header)?;
         let mut writer = DatasetWriter::new(self, address, description.clone())?;
+        if let (NewLayout::Structured { encoding, .. }, Some(structured)) = (&new.layout, &mut writer.structured) {
+            structured.form.encoding = *encoding;
+        }
         if new.has_space() && description.fill.allocation_time == AllocationTime::EARLY {
             writer.allocate(self, edit)?;
             writer.flush(self, edit)?;
@@ -126,7 +146,10 @@ impl NewDataset {
         if self.dataspace.is_extendible()
             && !matches!(
                 self.layout,
-                NewLayout::Chunked { .. } | NewLayout::External(_) | NewLayout::Virtual { .. }
+                NewLayout::Chunked { .. }
+                    | NewLayout::Structured { .. }
+                    | NewLayout::External(_)
+                    | NewLayout::Virtual { .. }
             )
         {
             return misuse(
@@ -146,7 +169,9 @@ impl NewDataset {
             return misuse("an undefined fill value cannot be written when space is allocated".into());
         }
         match &self.layout {
-            NewLayout::Chunked { chunk, .. } => self.check_chunk(chunk, dims),
+            NewLayout::Chunked { chunk, .. } | NewLayout::Structured { chunk, .. } => {
+                self.check_chunk(chunk, dims)
+            }
             NewLayout::Compact => match self.byte_count()? {
                 bytes if bytes > MAX_COMPACT => {
                     misuse(format!("{bytes} bytes in compact layout: there are {MAX_COMPACT} at most"))
@@ -197,7 +222,9 @@ impl NewDataset {
             fill.allocation_time = match &self.layout {
                 NewLayout::Compact => AllocationTime::EARLY,
                 NewLayout::Contiguous | NewLayout::External(_) => AllocationTime::LATE,
-                NewLayout::Chunked { .. } | NewLayout::Virtual { .. } => AllocationTime::INCREMENTAL,
+                NewLayout::Chunked { .. } | NewLayout::Structured { .. } | NewLayout::Virtual { .. } => {
+                    AllocationTime::INCREMENTAL
+                }
             };
         }
         let layout = self.layout_message((bounds, params), fill.allocation_time == AllocationTime::EARLY)?;
@@ -206,7 +233,10 @@ impl NewDataset {
             committed: self.committed,
             dataspace: self.dataspace.clone(),
             layout,
-            filters: Filters::Chunk(self.pipeline.clone()),
+            filters: match &self.layout {
+                NewLayout::Structured { .. } => section_filters(&self.section_pipelines)?,
+                _ => Filters::Chunk(self.pipeline.clone()),
+            },
             fill,
             external,
         })
@@ -243,6 +273,9 @@ impl NewDataset {
                 let layout = hyperslab_format::message::VirtualLayout { heap: *heap, index: *index };
                 Ok(DataLayout { version: 4, layout: Layout::Virtual(layout) })
             }
+            NewLayout::Structured { chunk, sparse, edges_unfiltered, .. } => {
+                self.structured_layout((bounds, params), chunk, *sparse, *edges_unfiltered)
+            }
             NewLayout::Chunked { chunk, edges_unfiltered } => {
                 let (bounds, edges_unfiltered) = self.index_in(bounds, params, *edges_unfiltered)?;
                 self.chunked_layout(bounds, chunk, edges_unfiltered, early)
@@ -272,6 +305,44 @@ impl NewDataset {
         Ok((old.unwrap_or(bounds), false))
     }
 
+    fn structured_layout(
+        &self,
+        (bounds, params): (LibverBounds, FileParams),
+        chunk: &Dims,
+        sparse: bool,
+        edges_unfiltered: bool,
+    ) -> Result<DataLayout> {
+        bounds.require(LibraryVersion::V200, "structured chunks")?;
+        let variable = self.datatype.is_variable_length();
+        if !sparse && !variable {
+            return Err(Error::Misuse(
+                "structured chunks of elements of fixed size that are all stored: take ordinary chunks".into(),
+            ));
+        }
+        if leads_elsewhere(&self.datatype) {
+            return Err(Error::unsupported("region references in structured chunks"));
+        }
+        if !has_new_index(&self.dataspace, params) {
+            return Err(Error::unsupported(
+                "structured chunks with one unlimited dimension in a file whose lengths have less than 8 bytes",
+            ));
+        }
+        let mut chunk_type = StructuredChunkType::empty();
+        chunk_type.set(StructuredChunkType::SPARSE, sparse);
+        chunk_type.set(StructuredChunkType::VARIABLE_LENGTH, variable);
+        let new = NewStructuredChunks {
+            dims: self.dataspace.dims(),
+            max_dims: &self.dataspace.max_dims(),
+            chunk,
+            element_size: u64::from(self.datatype.size),
+            chunk_type,
+            filtered: self.section_pipelines.iter().any(|pipeline| !pipeline.is_empty()),
+            edges_unfiltered,
+        };
+        let layout = chunk_index::choose_structured(&new)?;
+        Ok(DataLayout { version: 5, layout: Layout::Structured(layout) })
+    }
+
     fn chunked_layout(
         &self,
         bounds: LibverBounds,
@@ -290,5 +361,33 @@ impl NewDataset {
         };
         let (version, layout) = chunk_index::choose(bounds, &new)?;
         Ok(DataLayout { version, layout: Layout::Chunked(layout) })
+    }
+}
+
+/// The filters of sections, as the header says them; those of sections without filters are not listed.
+fn section_filters(pipelines: &[Pipeline]) -> Result<Filters> {
+    let mut sections = Vec::new();
+    for (pipeline, section) in pipelines.iter().zip(0_u8..) {
+        if !pipeline.is_empty() {
+            sections.push(SectionFilters { section, filters: dataset_edit::stored_filters(pipeline, 3)? });
+        }
+    }
+    if sections.is_empty() {
+        return Ok(Filters::Chunk(Pipeline::default()));
+    }
+    Ok(Filters::Sections(FilterPipeline { version: 3, filters: StoredFilters::Sections(sections) }))
+}
+
+/// Whether elements hold references whose contents lie in the global heap.
+fn leads_elsewhere(datatype: &Datatype) -> bool {
+    use hyperslab_datatype::{DatatypeClass, ReferenceKind};
+    match &datatype.class {
+        DatatypeClass::Reference(reference) => reference.kind != ReferenceKind::Object1,
+        DatatypeClass::Compound(compound) => {
+            compound.members.iter().any(|member| leads_elsewhere(&member.datatype))
+        }
+        DatatypeClass::Array(array) => leads_elsewhere(&array.base),
+        DatatypeClass::VariableLength(variable) => leads_elsewhere(&variable.base),
+        _ => false,
     }
 }

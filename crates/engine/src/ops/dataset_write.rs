@@ -7,7 +7,9 @@ use hyperslab_format::message::{AllocationTime, ChunkIndex, FillWriteTime, Layou
 use super::OpenFile;
 use super::dataset::chunked_source;
 use super::raw_files::RawFiles;
+use super::structured::structured_writer;
 use crate::data::chunk_index::ChunkLocation;
+use crate::data::structured::StructuredWriter;
 use crate::data::{
     BufferedTable, ChunkTable, ChunkWriter, ExternalSource, Fill, Origin, Piece, chunk_index,
     fill_contiguous, write_compact, write_contiguous, write_external,
@@ -24,6 +26,8 @@ pub struct DatasetWriter {
     address: Address,
     description: DatasetDescription,
     pub(super) chunks: Option<Chunks>,
+    /// The same of structured chunks.
+    pub(super) structured: Option<StructuredWriter>,
     /// The layout was changed, and its message is to follow.
     layout_changed: bool,
     /// The same of the shape.
@@ -59,12 +63,23 @@ impl DatasetWriter {
             }
             _ => None,
         };
-        Ok(Self { address, description, chunks, layout_changed: false, dataspace_changed: false })
+        let structured = match &description.layout.layout {
+            Layout::Structured(layout) => Some(structured_writer(file, address, &description, layout)?),
+            _ => None,
+        };
+        Ok(Self {
+            address,
+            description,
+            chunks,
+            structured,
+            layout_changed: false,
+            dataspace_changed: false,
+        })
     }
 
     /// Whether nothing but its header has to be written when it is flushed.
     pub(super) fn is_small(&self) -> bool {
-        self.chunks.is_none()
+        self.chunks.is_none() && self.structured.is_none()
     }
 
     /// Where the header lies.
@@ -80,7 +95,9 @@ impl DatasetWriter {
     /// Whether something is known here and not in the file: chunks to be encoded, a shape, an address.
     pub fn is_ahead(&self) -> bool {
         let ahead = |chunks: &Chunks| chunks.writer.pending_bytes() > 0 || chunks.table.is_ahead();
-        self.chunks.as_ref().is_some_and(ahead) || self.layout_changed || self.dataspace_changed
+        self.chunks.as_ref().is_some_and(ahead)
+            || self.structured.as_ref().is_some_and(StructuredWriter::is_ahead)
+            || self.layout_changed || self.dataspace_changed
     }
 
     /// Writes the selected elements.
@@ -116,7 +133,12 @@ impl DatasetWriter {
             Layout::Virtual(_) => {
                 return Err(Error::Misuse("a virtual dataset has no elements of its own".into()));
             }
-            Layout::Structured(_) => return Err(Error::unsupported("writing structured chunks")),
+            Layout::Structured(_) => {
+                let contents = from.contents();
+                self.with_structured(file, edit, contents, |writer, writing| {
+                    writer.write(writing, selection, from)
+                })?;
+            }
         }
         self.note_layout();
         Ok(())
@@ -205,6 +227,9 @@ impl DatasetWriter {
         let after = self.resized(dims)?;
         if let Some(Chunks { writer, table }) = &mut self.chunks {
             writer.resize(edit, &mut **table, &file.resources.chunks, dims)?;
+        }
+        if self.structured.is_some() {
+            self.with_structured(file, edit, None, |writer, writing| writer.resize(writing, dims))?;
         }
         self.description.dataspace = after;
         self.dataspace_changed = true;
@@ -323,7 +348,8 @@ impl DatasetWriter {
                 )));
             }
         }
-        let fixed = self.chunks.is_none() && self.description.external.is_empty();
+        let fixed =
+            self.chunks.is_none() && self.structured.is_none() && self.description.external.is_empty();
         if fixed
             && !matches!(self.description.layout.layout, Layout::Virtual(_))
             && before.dims.as_slice() != after.dims()
@@ -344,6 +370,9 @@ impl DatasetWriter {
         if let Some(Chunks { writer, table }) = &mut self.chunks {
             writer.flush(edit, &mut **table, &file.resources.chunks)?;
             table.flush(edit)?;
+        }
+        if self.structured.is_some() {
+            self.with_structured(file, edit, None, StructuredWriter::flush)?;
         }
         self.note_layout();
         if self.dataspace_changed || self.layout_changed {
@@ -372,6 +401,13 @@ impl DatasetWriter {
             && let Some(changed) = chunks.table.changed_layout(layout)
         {
             *layout = changed;
+            self.layout_changed = true;
+        }
+        if let Some(structured) = &self.structured
+            && let Layout::Structured(layout) = &mut self.description.layout.layout
+            && structured.table.layout() != layout
+        {
+            *layout = structured.table.layout().clone();
             self.layout_changed = true;
         }
     }
@@ -409,6 +445,10 @@ impl DatasetWriter {
         if let Some(Chunks { table, .. }) = &mut self.chunks {
             file.resources.chunks.clear();
             return table.delete(edit);
+        }
+        if let Some(structured) = &mut self.structured {
+            file.resources.structured.clear();
+            return structured.delete(edit);
         }
         if let Layout::Contiguous(contiguous) = &self.description.layout.layout
             && contiguous.address.is_defined()

@@ -13,6 +13,7 @@ mod members;
 mod open;
 mod raw_files;
 mod reference_write;
+mod structured;
 mod variable_write;
 mod virtual_;
 mod virtual_write;

@@ -274,6 +274,8 @@ fn is_unwritten(description: &DatasetDescription) -> bool {
     match &description.layout.layout {
         Layout::Contiguous(contiguous) => description.external.is_empty() && !contiguous.address.is_defined(),
         Layout::Chunked(chunked) => !chunked.address.is_defined(),
+        // What elements of structured chunks hold lies in them.
+        Layout::Structured(_) => true,
         _ => false,
     }
 }

@@ -55,6 +55,11 @@ impl Nesting<'_> {
         run(&Nesting { depth: 0, budget: &Cell::new(BUDGET), foreign: None })
     }
 
+    /// Where contents of variable length from other files go.
+    pub(super) fn foreign(&self) -> Option<&ForeignHeap> {
+        self.foreign.map(|foreign| &**foreign)
+    }
+
     /// As [`outermost`](Self::outermost), with a place for contents of variable length from other files.
     pub(super) fn collecting<R>(foreign: &Arc<ForeignHeap>, run: impl FnOnce(&Nesting<'_>) -> R) -> R {
         run(&Nesting { depth: 0, budget: &Cell::new(BUDGET), foreign: Some(foreign) })

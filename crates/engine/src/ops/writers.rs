@@ -22,7 +22,7 @@ pub struct Writers {
 
 impl OpenFile {
     /// Does something with the writer of a dataset.
-    fn with_writer<T>(
+    pub(super) fn with_writer<T>(
         &self,
         edit: &mut Edit<'_>,
         dataset: Address,

@@ -39,9 +39,15 @@ pub(crate) fn new_file(bounds: LibverBounds) -> Store {
 
 /// A new file in memory that can be written, and what opens it for reading as it was committed last.
 pub(crate) fn new_file_to_reopen(bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
+    new_file_of_widths(FileParams::DEFAULT, bounds)
+}
+
+/// As [`new_file_to_reopen`], with offsets and lengths of these widths.
+pub(crate) fn new_file_of_widths(params: FileParams, bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
-    let store = Store::create(Arc::clone(&driver) as _, &CreateOptions::default(), options).unwrap();
+    let create = CreateOptions { params, ..CreateOptions::default() };
+    let store = Store::create(Arc::clone(&driver) as _, &create, options).unwrap();
     (store, move || Store::open(Arc::clone(&driver) as _, StoreOptions::default()).unwrap())
 }
 

@@ -7,55 +7,73 @@ use std::sync::Arc;
 use hyperslab_format::btree_v2::records::{
     BTreeV2Record as _, ChunkRecord, ChunkRecordContext, ChunkRecordForm,
 };
-use hyperslab_format::codec::Address;
+use hyperslab_format::chunk_index::ChunkElement;
+use hyperslab_format::codec::{Address, FormatError};
 
-use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
-use crate::error::{Error, Result};
-use crate::index::btree_v2::BTreeV2;
+use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
+use crate::error::Result;
+use crate::index::btree_v2::{AtRecord, BTreeV2, Compare};
 use crate::store::{Store, at};
 
 /// The index of a dataset with two and more unlimited dimensions.
 #[derive(Debug)]
-pub(super) struct BTreeV2Index {
+pub(super) struct BTreeV2Index<E: Entry> {
     tree: Arc<BTreeV2>,
     address: Address,
     context: ChunkRecordContext,
-    /// Bytes of a chunk that passes no filter; records without filters do not repeat it.
-    chunk_bytes: u64,
+    rules: E::Rules,
 }
 
-impl BTreeV2Index {
-    pub(super) fn open(store: &Store, address: Address, rank: usize, chunk_bytes: u64) -> Result<Self> {
+impl<E: Entry> BTreeV2Index<E> {
+    pub(super) fn open(store: &Store, address: Address, rank: usize, rules: E::Rules) -> Result<Self> {
         let tree = BTreeV2::open(store, address)?;
-        let (kind, size) = (tree.header().record_type, usize::from(tree.header().record_size));
-        let context = at(ChunkRecordContext::new(store.params(), rank, kind, size, 0), address)?;
-        if matches!(context.form, ChunkRecordForm::Structured { .. }) {
-            return Err(Error::unsupported("structured chunks under a version 2 B-tree"));
-        }
-        Ok(Self { tree, address, context, chunk_bytes })
+        let context = at(E::of_tree(&rules, store.params(), rank, tree.header()), address)?;
+        Ok(Self { tree, address, context, rules })
     }
 
-    fn location(&self, record: &[u8]) -> Result<ChunkLocation> {
-        let record = at(ChunkRecord::decode(record, self.context), self.address)?;
-        let filtered = matches!(self.context.form, ChunkRecordForm::Filtered { .. });
-        let size = if filtered { record.size } else { self.chunk_bytes };
-        Ok(ChunkLocation { address: record.address, size, filter_mask: record.filter_mask })
+    fn walk(&self, store: &Store, compare: &mut Compare<'_>, visit: &mut AtRecord<'_>) -> Result<()> {
+        let ascending = |one: &[u8], next: &[u8]| self.context.scaled(one).cmp(self.context.scaled(next));
+        self.tree.walk_checked(store, E::STRICT.then_some(&ascending), compare, visit)
+    }
+
+    fn location(&self, record: &[u8]) -> Result<E> {
+        at(location(record, self.context, &self.rules), self.address)
     }
 }
 
-impl ChunkIndex for BTreeV2Index {
+/// What a record says of its chunk.
+pub(super) fn location<E: Entry>(
+    record: &[u8],
+    context: ChunkRecordContext,
+    rules: &E::Rules,
+) -> Result<E, FormatError> {
+    let record = ChunkRecord::decode(record, context)?;
+    let stored = ChunkElement {
+        address: record.address,
+        size: record.size,
+        filter_mask: record.filter_mask,
+        metadata: &record.metadata,
+    };
+    Ok(E::from_stored(rules, matches!(context.form, ChunkRecordForm::Plain), &stored))
+}
+
+impl<E: Entry> ChunkIndex<E> for BTreeV2Index<E> {
     fn kind(&self) -> ChunkIndexKind {
         ChunkIndexKind::BTreeV2
     }
 
-    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        let record = self.tree.find(store, &mut |record| Ok(self.context.compare(record, scaled)))?;
-        record.map(|record| self.location(&record)).transpose()
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
+        let mut found = None;
+        self.walk(store, &mut |record| Ok(self.context.compare(record, scaled)), &mut |record| {
+            found = Some(self.location(record)?);
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
     }
 
-    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         let mut scaled = Vec::new();
-        self.tree.walk_range(
+        self.walk(
             store,
             &mut |record| {
                 Ok(if self.context.compare(record, &chunks.first) == Ordering::Less {

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use hyperslab_dataspace::{Dims, Region};
-use hyperslab_format::codec::Address;
 
-use super::{ChunkBox, ChunkIndex, ChunkIndexEditor, ChunkLocation};
-use crate::data::ChunkTable as _;
+use super::{ChunkBox, ChunkIndex, ChunkIndexEditor, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
@@ -16,7 +14,7 @@ use crate::store::{Edit, Store};
 ///
 /// # Errors
 /// The index's own, and [`Error::Misuse`] that says where it contradicts itself.
-pub fn run(store: &Store, index: &dyn ChunkIndex, counts: &[u64]) -> Result<usize> {
+pub fn run<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, counts: &[u64]) -> Result<usize> {
     let whole = ChunkBox {
         first: counts.iter().map(|_| 0).collect(),
         last: counts.iter().map(|count| count.saturating_sub(1)).collect(),
@@ -44,9 +42,9 @@ pub fn run(store: &Store, index: &dyn ChunkIndex, counts: &[u64]) -> Result<usiz
     Ok(stored.len())
 }
 
-type Found = BTreeMap<Vec<u64>, ChunkLocation>;
+type Found<E> = BTreeMap<Vec<u64>, E>;
 
-fn walk(store: &Store, index: &dyn ChunkIndex, chunks: &ChunkBox) -> Result<Found> {
+fn walk<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, chunks: &ChunkBox) -> Result<Found<E>> {
     let mut found = Found::new();
     index.for_each_in(store, chunks, &mut |scaled, location| {
         if found.insert(scaled.to_vec(), location).is_some() {
@@ -100,31 +98,42 @@ impl Chance {
     }
 }
 
-/// Changes an index over a grid of `counts` chunks at random, `steps` times, and holds what it answers against a map; gives
-/// that map. `stored` is what is in the index before; `sizes` says whether it keeps sizes and filter masks of chunks.
+/// How an index is changed at random.
+pub struct Draw<'d, E> {
+    /// Draws what the index can say of a chunk.
+    pub place: &'d dyn Fn(&mut Chance) -> E,
+    /// How many changes there are.
+    pub steps: usize,
+    /// What is drawn from.
+    pub chance: &'d mut Chance,
+}
+
+impl<E> std::fmt::Debug for Draw<'_, E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Draw").field("steps", &self.steps).finish_non_exhaustive()
+    }
+}
+
+/// Changes an index over a grid of `counts` chunks at random and holds what it answers against a map; gives
+/// that map. `stored` is what is in the index before.
 ///
 /// # Errors
 /// The index's own, and [`Error::Misuse`] that says where it contradicts the map.
-pub fn change(
+pub fn change<E: Entry>(
     edit: &mut Edit<'_>,
-    index: &mut ChunkIndexEditor,
+    index: &mut ChunkIndexEditor<E>,
     counts: &[u64],
-    stored: BTreeMap<Dims, ChunkLocation>,
-    (sizes, steps, chance): (Option<u64>, usize, &mut Chance),
-) -> Result<BTreeMap<Dims, ChunkLocation>> {
+    stored: BTreeMap<Dims, E>,
+    Draw { place, steps, chance }: Draw<'_, E>,
+) -> Result<BTreeMap<Dims, E>> {
     let mut model = stored;
-    let new_place = |chance: &mut Chance| ChunkLocation {
-        address: Address::new(chance.below(1 << 30)),
-        size: sizes.unwrap_or_else(|| chance.below(100)),
-        filter_mask: if sizes.is_none() { u32::try_from(chance.below(4)).unwrap_or(0) } else { 0 },
-    };
     for _ in 0..steps {
         let scaled: Dims = counts.iter().map(|count| chance.below(*count)).collect();
         match chance.below(10) {
             0..4 => {
-                let place = new_place(chance);
-                let before = index.set(edit, &scaled, &place)?;
-                agree("what was replaced", &scaled, before, model.insert(scaled.clone(), place))?;
+                let new = place(chance);
+                let before = index.set(edit, &scaled, &new)?;
+                agree("what was replaced", &scaled, before, model.insert(scaled.clone(), new))?;
             }
             4..7 => {
                 let removed = index.remove(edit, &scaled)?;
@@ -140,7 +149,7 @@ pub fn change(
                     .filter(|_| chance.below(step) == 0)
                     .collect::<Vec<_>>()
                     .into_iter()
-                    .map(|scaled| (scaled, new_place(chance)))
+                    .map(|scaled| (scaled, place(chance)))
                     .collect();
                 index.insert(edit, &chunks)?;
                 model.extend(chunks);
@@ -170,12 +179,7 @@ pub fn change(
     }
 }
 
-fn agree(
-    what: &str,
-    scaled: &[u64],
-    got: Option<ChunkLocation>,
-    expected: Option<ChunkLocation>,
-) -> Result<()> {
+fn agree<E: Entry>(what: &str, scaled: &[u64], got: Option<E>, expected: Option<E>) -> Result<()> {
     if got == expected {
         return Ok(());
     }

@@ -8,71 +8,49 @@ use hyperslab_format::chunk_index::{
 };
 use hyperslab_format::codec::{Address, FileParams};
 
-use super::ChunkLocation;
+use super::Entry;
 use super::order::Found;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::at;
 
 /// How the elements of one array are read.
 #[derive(Debug)]
-pub(super) struct Elements {
+pub(super) struct Elements<E: Entry> {
     layout: ChunkElementLayout,
-    chunk_bytes: u64,
+    rules: E::Rules,
     owner: Address,
 }
 
-impl Elements {
-    /// Elements as the header at `owner` describes them; `chunk_bytes` is the size of chunks that pass no filter.
+impl<E: Entry> Elements<E> {
+    /// Elements as the header at `owner` describes them.
     pub(super) fn new(
         params: FileParams,
         client: ChunkIndexClient,
         element_size: u8,
-        chunk_bytes: u64,
+        rules: E::Rules,
         owner: Address,
     ) -> Result<Self> {
-        let layout = at(ChunkElementLayout::of_array(params, client, element_size.into(), 0), owner)?;
-        if matches!(layout.form(), ChunkElementForm::Structured { .. }) {
-            return Err(Error::unsupported("structured chunks in an array"));
-        }
-        Ok(Self { layout, chunk_bytes, owner })
+        let layout = at(E::of_array(&rules, params, client, element_size), owner)?;
+        Ok(Self { layout, rules, owner })
     }
 
-    /// The place of the chunk in element `number` of `elements`; `None` where there is no chunk.
-    pub(super) fn location(&self, elements: &[u8], number: u64) -> Result<Option<ChunkLocation>> {
+    fn is_plain(&self) -> bool {
+        matches!(self.layout.form(), ChunkElementForm::Plain)
+    }
+
+    /// What element `number` of `elements` says; `None` where there is no chunk.
+    pub(super) fn location(&self, elements: &[u8], number: u64) -> Result<Option<E>> {
         let number = usize::try_from(number).unwrap_or(usize::MAX);
         let element = at(self.layout.get(elements, number), self.owner)?;
-        if !element.address.is_defined() {
-            return Ok(None);
-        }
-        let filtered = matches!(self.layout.form(), ChunkElementForm::Filtered { .. });
-        let size = if filtered { element.size } else { self.chunk_bytes };
-        Ok(Some(ChunkLocation { address: element.address, size, filter_mask: element.filter_mask }))
+        let there = element.address.is_defined();
+        Ok(there.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
     }
 
-    /// Puts the place of a chunk, or that there is none, into element `number` of `elements`.
-    pub(super) fn put(
-        &self,
-        elements: &mut [u8],
-        number: u64,
-        location: Option<&ChunkLocation>,
-    ) -> Result<()> {
-        let filtered = matches!(self.layout.form(), ChunkElementForm::Filtered { .. });
+    /// Puts a chunk, or that there is none, into element `number` of `elements`.
+    pub(super) fn put(&self, elements: &mut [u8], number: u64, location: Option<&E>) -> Result<()> {
         let element = match location {
             None => ChunkElement::UNSET,
-            Some(location) if !location.address.is_defined() => {
-                return Err(Error::Misuse("a chunk without an address".into()));
-            }
-            Some(&ChunkLocation { address, size, filter_mask }) if filtered => {
-                ChunkElement { address, size, filter_mask, metadata: &[] }
-            }
-            Some(&ChunkLocation { address, size, filter_mask: 0 }) if size == self.chunk_bytes => {
-                ChunkElement { address, size: 0, filter_mask: 0, metadata: &[] }
-            }
-            Some(location) => {
-                let (size, expected) = (location.size, self.chunk_bytes);
-                let text = format!("a chunk of {size} bytes in an array of unfiltered ones of {expected}");
-                return Err(Error::Misuse(text));
-            }
+            Some(location) => location.to_stored(&self.rules, self.is_plain())?,
         };
         Ok(self.layout.set(elements, usize::try_from(number).unwrap_or(usize::MAX), &element)?)
     }
@@ -122,7 +100,7 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// What is in an element, if the page holds it.
-    pub(super) fn look(&self, elements: &Elements, number: u64) -> Option<Result<Found>> {
+    pub(super) fn look<E: Entry>(&self, elements: &Elements<E>, number: u64) -> Option<Result<Found<E>>> {
         let page = self.page.as_ref().filter(|_| self.numbers.contains(&number))?;
         let location = elements.location(&page.elements, number.saturating_sub(self.numbers.start));
         Some(location.map(|location| Found::or_next(location, number)))

@@ -6,32 +6,31 @@ use hyperslab_format::chunk_index::{
     ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
     ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
 };
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, Structure as _};
 
 use super::element::{Cursor, Elements, Latest};
 use super::order::{ArrayOrder, Found};
-use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
-use crate::error::Result;
+use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
+use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
 /// The array by its header; blocks are read when first asked for.
 #[derive(Debug)]
-pub(super) struct ExtensibleArrayIndex {
+pub(super) struct ExtensibleArrayIndex<E: Entry> {
     address: Address,
     header: Arc<ExtensibleArrayHeader>,
     geometry: ExtensibleArrayGeometry,
-    elements: Elements,
+    elements: Elements<E>,
     order: ArrayOrder,
     index_block: Latest<ExtensibleArrayIndexBlock>,
     data_block: Latest<ExtensibleArrayDataBlock>,
 }
 
-impl ExtensibleArrayIndex {
-    pub(super) fn open(store: &Store, address: Address, chunk_bytes: u64, order: ArrayOrder) -> Result<Self> {
+impl<E: Entry> ExtensibleArrayIndex<E> {
+    pub(super) fn open(store: &Store, address: Address, rules: E::Rules, order: ArrayOrder) -> Result<Self> {
         let header: Arc<ExtensibleArrayHeader> = store.shared(address, &store.params())?;
         let geometry = at(ExtensibleArrayGeometry::new(&header), address)?;
-        let elements =
-            Elements::new(store.params(), header.client, header.element_size, chunk_bytes, address)?;
+        let elements = Elements::new(store.params(), header.client, header.element_size, rules, address)?;
         Ok(Self {
             address,
             header,
@@ -51,20 +50,31 @@ impl ExtensibleArrayIndex {
         elements: u64,
         block_offset: u64,
         [number, element]: [u64; 2],
-    ) -> Result<Found> {
+    ) -> Result<Found<E>> {
         if !address.is_defined() {
             let left = elements.saturating_sub(element);
             return Ok(Found::Nothing { until: number.saturating_add(left) });
         }
         let context = self.data_block_context(store, elements);
-        let block = self.data_block.get(address, || {
-            let block: Arc<ExtensibleArrayDataBlock> = store.shared(address, &context)?;
-            // Block offsets count elements without those of the index block.
-            let outside = number.saturating_sub(self.geometry.index_block_elements() as u64);
-            at(block.check_offset(block_offset, outside.saturating_sub(element)), address)?;
-            Ok(block)
-        })?;
+        // Block offsets count elements without those of the index block.
+        let outside = number.saturating_sub(self.geometry.index_block_elements() as u64);
+        let first = outside.saturating_sub(element);
+        let block = self.data_block(store, address, &context, [block_offset, first])?;
         Ok(Found::or_next(self.elements.location(&block.elements, element)?, number))
+    }
+
+    /// A data block, or the head of a paged one. It says where it begins: at the offset that it should store, or at its
+    /// first element.
+    fn data_block(
+        &self,
+        store: &Store,
+        address: Address,
+        context: &ExtensibleArrayBlockContext,
+        [offset, first]: [u64; 2],
+    ) -> Result<Arc<ExtensibleArrayDataBlock>> {
+        let block = self.data_block.get(address, || store.shared(address, context))?;
+        at(block.check_offset(offset, first), address)?;
+        Ok(block)
     }
 
     fn data_block_context(&self, store: &Store, elements: u64) -> ExtensibleArrayBlockContext {
@@ -78,7 +88,7 @@ impl ExtensibleArrayIndex {
     }
 
     /// What is in the element of that number.
-    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<Found> {
+    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<Found<E>> {
         if let Some(found) = cursor.look(&self.elements, number) {
             return found;
         }
@@ -114,7 +124,7 @@ impl ExtensibleArrayIndex {
         place: &ElementPlace,
         number: u64,
         cursor: &mut Cursor,
-    ) -> Result<Found> {
+    ) -> Result<Found<E>> {
         let ElementPlace::SecondaryBlock { secondary_block, data_block, element, block_offset, page, .. } =
             *place
         else {
@@ -135,6 +145,11 @@ impl ExtensibleArrayIndex {
             store.params(),
         );
         let secondary: Arc<ExtensibleArraySecondaryBlock> = store.shared(address, &context)?;
+        if E::STRICT && secondary.block_offset != shape.first_element {
+            let (expected, got) = (shape.first_element.to_string(), secondary.block_offset);
+            let name = ExtensibleArraySecondaryBlock::NAME;
+            return Err(Error::corrupt(name, "block offset", expected, got).at(address));
+        }
         let block = address_at(&secondary.data_blocks, data_block);
         let Some(page) = page.filter(|_| block.is_defined()) else {
             return self.in_data_block(store, block, elements, block_offset, [number, element]);
@@ -146,6 +161,10 @@ impl ExtensibleArrayIndex {
             return Ok(Found::Nothing { until: number.saturating_add(left) });
         }
         let paged = self.data_block_context(store, elements);
+        if E::STRICT {
+            let first = number.saturating_sub(geometry.index_block_elements() as u64).saturating_sub(element);
+            self.data_block(store, block, &paged, [block_offset, first])?;
+        }
         let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
         let page: Arc<ArrayPage> = store.shared(start, &paged.page())?;
         let location = self.elements.location(&page.elements, in_page)?;
@@ -154,16 +173,16 @@ impl ExtensibleArrayIndex {
     }
 }
 
-impl ChunkIndex for ExtensibleArrayIndex {
+impl<E: Entry> ChunkIndex<E> for ExtensibleArrayIndex<E> {
     fn kind(&self) -> ChunkIndexKind {
         ChunkIndexKind::ExtensibleArray
     }
 
-    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         self.look(store, self.order.number(scaled), &mut Cursor::default()).map(Found::chunk)
     }
 
-    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         let elements = self.header.max_index_set;
         let mut cursor = Cursor::default();
         let look = |number| self.look(store, number, &mut cursor);

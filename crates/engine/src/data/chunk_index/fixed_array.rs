@@ -7,33 +7,32 @@ use hyperslab_format::codec::Address;
 
 use super::element::{Cursor, Elements, Latest};
 use super::order::{ArrayOrder, Found};
-use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
+use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
 /// The array by its header; its data block is read when first asked for.
 #[derive(Debug)]
-pub(super) struct FixedArrayIndex {
+pub(super) struct FixedArrayIndex<E: Entry> {
     header: Arc<FixedArrayHeader>,
     layout: FixedArrayLayout,
-    elements: Elements,
+    elements: Elements<E>,
     order: ArrayOrder,
     block: Latest<FixedArrayDataBlock>,
 }
 
-impl FixedArrayIndex {
-    pub(super) fn open(store: &Store, address: Address, chunk_bytes: u64, order: ArrayOrder) -> Result<Self> {
+impl<E: Entry> FixedArrayIndex<E> {
+    pub(super) fn open(store: &Store, address: Address, rules: E::Rules, order: ArrayOrder) -> Result<Self> {
         let header: Arc<FixedArrayHeader> = store.shared(address, &store.params())?;
         let layout = at(FixedArrayLayout::new(&header, address, store.params()), address)?;
-        let elements =
-            Elements::new(store.params(), header.client, header.element_size, chunk_bytes, address)?;
+        let elements = Elements::new(store.params(), header.client, header.element_size, rules, address)?;
         Ok(Self { header, layout, elements, order, block: Latest::new() })
     }
 }
 
-impl FixedArrayIndex {
+impl<E: Entry> FixedArrayIndex<E> {
     /// What is in the element of that number.
-    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<Found> {
+    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<Found<E>> {
         if let Some(found) = cursor.look(&self.elements, number) {
             return found;
         }
@@ -71,16 +70,16 @@ impl FixedArrayIndex {
     }
 }
 
-impl ChunkIndex for FixedArrayIndex {
+impl<E: Entry> ChunkIndex<E> for FixedArrayIndex<E> {
     fn kind(&self) -> ChunkIndexKind {
         ChunkIndexKind::FixedArray
     }
 
-    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         self.look(store, self.order.number(scaled), &mut Cursor::default()).map(Found::chunk)
     }
 
-    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         let mut cursor = Cursor::default();
         let look = |number| self.look(store, number, &mut cursor);
         self.order.for_each_in(store, chunks, u64::MAX, look, visit)

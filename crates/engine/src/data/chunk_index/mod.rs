@@ -5,12 +5,14 @@ mod btree_v2;
 pub mod conformance;
 mod edit;
 mod element;
+mod entry;
 mod extensible_array;
 mod fixed_array;
 mod implicit;
 mod open;
 mod order;
 mod single;
+mod structured;
 #[cfg(test)]
 mod vast;
 
@@ -22,8 +24,13 @@ use hyperslab_format::codec::Address;
 use crate::error::Result;
 use crate::store::Store;
 
-pub use edit::{AtDeletedChunk, ChunkIndexEditor, NewChunks, choose, open_table, size_width};
+pub use edit::{
+    AtDeletedChunk, ChunkIndexEditor, NewChunks, NewStructuredChunks, StructuredIndexEditor, choose,
+    choose_structured, open_table, size_width,
+};
+pub use entry::{ChunkRules, Entry, Note};
 pub use open::{ChunkShape, kind, open};
+pub use structured::{ChunkMetadataBytes, StructuredLocation, StructuredRules, open_structured};
 
 /// Where the stored bytes of one chunk lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,16 +81,16 @@ impl ChunkBox {
 }
 
 /// What is done with each chunk found: its scaled coordinates and its place.
-pub type AtChunk<'a> = dyn FnMut(&[u64], ChunkLocation) -> Result<()> + 'a;
+pub type AtChunk<'a, E = ChunkLocation> = dyn FnMut(&[u64], E) -> Result<()> + 'a;
 
-/// An index of chunks.
-pub trait ChunkIndex: Send + Sync + fmt::Debug {
+/// An index of chunks; it says an `E` of each.
+pub trait ChunkIndex<E = ChunkLocation>: Send + Sync + fmt::Debug {
     /// Which of the six kinds it is.
     fn kind(&self) -> ChunkIndexKind;
 
     /// The place of one chunk, or `None` if it is not stored.
-    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
     /// Calls `visit` for every stored chunk in the box, in the index's own order.
-    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()>;
+    fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 }

@@ -11,7 +11,7 @@ use super::fixed_array::FixedArrayIndex;
 use super::implicit::ImplicitIndex;
 use super::order::ArrayOrder;
 use super::single::SingleIndex;
-use super::{ChunkIndex, ChunkIndexKind, ChunkLocation};
+use super::{ChunkIndex, ChunkIndexKind, ChunkLocation, Entry as _};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -40,6 +40,7 @@ pub fn open(
         return Ok(None);
     }
     let (chunk, bytes) = (&layout.dims, shape.chunk_bytes);
+    let rules = ChunkLocation::rules(layout, shape);
     let order = || ArrayOrder::new(chunk, &shape.max_dims);
     Ok(Some(match &layout.index {
         IndexParameters::BTreeV1 => Arc::new(BTreeV1Index::new(store, address, shape.btree_k, chunk)),
@@ -52,11 +53,11 @@ pub fn open(
         IndexParameters::Implicit => {
             Arc::new(ImplicitIndex { first: address, chunk_bytes: bytes, order: order()? })
         }
-        IndexParameters::FixedArray(_) => Arc::new(FixedArrayIndex::open(store, address, bytes, order()?)?),
+        IndexParameters::FixedArray(_) => Arc::new(FixedArrayIndex::open(store, address, rules, order()?)?),
         IndexParameters::ExtensibleArray(_) => {
-            Arc::new(ExtensibleArrayIndex::open(store, address, bytes, order()?)?)
+            Arc::new(ExtensibleArrayIndex::open(store, address, rules, order()?)?)
         }
-        IndexParameters::BTreeV2(_) => Arc::new(BTreeV2Index::open(store, address, chunk.len(), bytes)?),
+        IndexParameters::BTreeV2(_) => Arc::new(BTreeV2Index::open(store, address, chunk.len(), rules)?),
     }))
 }
 

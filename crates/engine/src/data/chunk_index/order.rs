@@ -3,7 +3,7 @@
 use hyperslab_dataspace::Dims;
 use smallvec::SmallVec;
 
-use super::{AtChunk, ChunkBox, ChunkLocation};
+use super::{AtChunk, ChunkBox};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -20,9 +20,9 @@ pub(super) struct ArrayOrder {
 
 /// What an array has for a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Found<E> {
     /// The chunk's place.
-    Chunk(ChunkLocation),
+    Chunk(E),
     /// No chunk, nor any other before the element of this number.
     Nothing {
         /// The next element that may hold one.
@@ -30,14 +30,14 @@ pub(super) enum Found {
     },
 }
 
-impl Found {
+impl<E> Found<E> {
     /// The chunk in element `number`, or that there is none in it.
-    pub(super) fn or_next(location: Option<ChunkLocation>, number: u64) -> Self {
+    pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
         location.map_or(Self::Nothing { until: number.saturating_add(1) }, Self::Chunk)
     }
 
     /// The chunk's place, if there is one.
-    pub(super) fn chunk(self) -> Option<ChunkLocation> {
+    pub(super) fn chunk(self) -> Option<E> {
         match self {
             Self::Chunk(location) => Some(location),
             Self::Nothing { .. } => None,
@@ -101,13 +101,13 @@ impl ArrayOrder {
     /// Visits the chunks of the box in the order of the array, which holds `elements` elements. `look` says what
     /// is in an element; empty stretches are skipped, so that no extent, however large, costs more than the blocks
     /// that are there.
-    pub(super) fn for_each_in(
+    pub(super) fn for_each_in<E>(
         &self,
         store: &Store,
         chunks: &ChunkBox,
         elements: u64,
-        mut look: impl FnMut(u64) -> Result<Found>,
-        visit: &mut AtChunk<'_>,
+        mut look: impl FnMut(u64) -> Result<Found<E>>,
+        visit: &mut AtChunk<'_, E>,
     ) -> Result<()> {
         // Each chunk takes an address in the file, each empty stretch at least a bit.
         let (most_chunks, most_steps) = (store.file_length() / 2, store.file_length().saturating_mul(8));

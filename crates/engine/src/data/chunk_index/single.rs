@@ -1,26 +1,26 @@
 //! The dataset that is one chunk: its address stands in the layout message.
 
-use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
+use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::Result;
 use crate::store::Store;
 
 /// The place of the only chunk, if it is stored.
 #[derive(Debug)]
-pub(super) struct SingleIndex {
+pub(super) struct SingleIndex<E> {
     pub(super) rank: usize,
-    pub(super) location: Option<ChunkLocation>,
+    pub(super) location: Option<E>,
 }
 
-impl ChunkIndex for SingleIndex {
+impl<E: Entry> ChunkIndex<E> for SingleIndex<E> {
     fn kind(&self) -> ChunkIndexKind {
         ChunkIndexKind::Single
     }
 
-    fn get(&self, _store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+    fn get(&self, _store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         Ok(self.location.filter(|_| scaled.iter().all(|at| *at == 0)))
     }
 
-    fn for_each_in(&self, _store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+    fn for_each_in(&self, _store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         let scaled = vec![0; self.rank];
         match self.location {
             Some(location) if chunks.contains(&scaled) => visit(&scaled, location),

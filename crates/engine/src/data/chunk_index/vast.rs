@@ -12,12 +12,13 @@ use super::extensible_array::ExtensibleArrayIndex;
 use super::fixed_array::FixedArrayIndex;
 use super::implicit::ImplicitIndex;
 use super::order::ArrayOrder;
-use super::{ChunkBox, ChunkIndex};
+use super::{ChunkBox, ChunkIndex, ChunkLocation, ChunkRules};
 use crate::error::ErrorKind;
 use crate::store::Store;
 use crate::store::image::image;
 
 const PARAMS: FileParams = FileParams::DEFAULT;
+const RULES: ChunkRules = ChunkRules { bytes: 8, size_width: None };
 const VAST: u64 = 1 << 60;
 const HEADER: Address = Address::new(512);
 const BLOCK: Address = Address::new(1024);
@@ -68,7 +69,7 @@ fn an_extensible_array_skips_blocks_that_do_not_exist() {
     };
     let store = image(&[(HEADER, header.encode(&PARAMS).unwrap()), (BLOCK, block.encode(&context).unwrap())]);
     let order = ArrayOrder::new(&[1], &[None]).unwrap();
-    let index = ExtensibleArrayIndex::open(&store, HEADER, 8, order).unwrap();
+    let index = ExtensibleArrayIndex::<ChunkLocation>::open(&store, HEADER, RULES, order).unwrap();
     assert_eq!(found(&index, &store).unwrap(), [2]);
     assert_eq!(index.get(&store, &[2]).unwrap().unwrap().address, Address::new(2048));
     assert_eq!(index.get(&store, &[VAST - 1]).unwrap(), None);
@@ -93,12 +94,12 @@ fn a_fixed_array_skips_pages_that_were_never_written() {
     let block = block.encode(&layout).unwrap();
     let order = || ArrayOrder::new(&[1], &[Some(1 << 58)]).unwrap();
     let file = image(&[(HEADER, header.encode(&PARAMS).unwrap()), (BLOCK, block)]);
-    let index = FixedArrayIndex::open(&file, HEADER, 8, order()).unwrap();
+    let index = FixedArrayIndex::<ChunkLocation>::open(&file, HEADER, RULES, order()).unwrap();
     // The array ends before the box does.
     assert_eq!(found(&index, &file).unwrap_err().kind(), ErrorKind::Corrupt);
     header.data_block = Address::UNDEFINED;
     let file = image(&[(HEADER, header.encode(&PARAMS).unwrap())]);
-    let index = FixedArrayIndex::open(&file, HEADER, 8, order()).unwrap();
+    let index = FixedArrayIndex::<ChunkLocation>::open(&file, HEADER, RULES, order()).unwrap();
     assert_eq!(found(&index, &file).unwrap(), [0_u64; 0]);
 }
 

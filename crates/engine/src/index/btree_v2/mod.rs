@@ -20,7 +20,7 @@ use hyperslab_format::btree_v2::{BTreeV2Child, BTreeV2Header, BTreeV2Internal, B
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure as _};
 
 use super::Walk;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
 pub use append::Appender;
@@ -29,6 +29,9 @@ pub use edit::BTreeV2Creation;
 
 /// How a record lies to what is looked for: `Less` when it comes before.
 pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
+
+/// How the first of two records lies to the second.
+pub type Order<'a> = dyn Fn(&[u8], &[u8]) -> Ordering + 'a;
 
 /// What is done with each record; `Break` ends the walk.
 pub type AtRecord<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'a;
@@ -75,10 +78,27 @@ impl BTreeV2 {
         compare: &mut Compare<'_>,
         visit: &mut AtRecord<'_>,
     ) -> Result<()> {
-        let mut walk =
-            RangeWalk { store, tree: self, guard: Walk::new(store, "version 2 B-tree"), compare, visit };
+        self.walk_checked(store, None, compare, visit)
+    }
+
+    /// As [`walk_range`](Self::walk_range). With an `order`, nodes on the way are held to it: records must ascend, within
+    /// a node and between those around it above, and the totals in pointers must be those of the nodes.
+    pub fn walk_checked(
+        &self,
+        store: &Store,
+        order: Option<&Order<'_>>,
+        compare: &mut Compare<'_>,
+        visit: &mut AtRecord<'_>,
+    ) -> Result<()> {
+        let guard = Walk::new(store, "version 2 B-tree");
+        let mut walk = RangeWalk { store, tree: self, guard, order, compare, visit };
         match self.root() {
-            Some(root) => walk.node(self.header.depth, root).map(drop),
+            Some(root) => walk.node(self.header.depth, root, [None, None]).map(drop),
+            None if order.is_some() && self.header.total_records > 0 => {
+                let got = self.header.total_records;
+                Err(Error::corrupt(BTreeV2Header::NAME, "total number of records in B-tree", "0", got)
+                    .at(self.address))
+            }
             None => Ok(()),
         }
     }
@@ -108,26 +128,36 @@ impl BTreeV2 {
     }
 }
 
+const NODE: &str = "version 2 B-tree node";
+
+/// The records above before and behind a node.
+type Around<'r> = [Option<&'r [u8]>; 2];
+
 struct RangeWalk<'a, 'f> {
     store: &'a Store,
     tree: &'a BTreeV2,
     guard: Walk,
+    order: Option<&'a Order<'f>>,
     compare: &'a mut Compare<'f>,
     visit: &'a mut AtRecord<'f>,
 }
 
 impl RangeWalk<'_, '_> {
-    fn node(&mut self, level: u16, child: BTreeV2Child) -> Result<ControlFlow<()>> {
+    /// `around` are the records above between which the node lies.
+    fn node(&mut self, level: u16, child: BTreeV2Child, around: Around<'_>) -> Result<ControlFlow<()>> {
         self.guard.enter(child.address)?;
         if level == 0 {
             let context = at(self.tree.layout.leaf(child.records), self.tree.address)?;
             let leaf: Arc<BTreeV2Leaf> = self.store.shared(child.address, &context)?;
+            self.check(&leaf.records, &[], child, around)?;
             return self.leaf(&leaf.records, child.address);
         }
         let context = at(self.tree.layout.internal(level, child.records), self.tree.address)?;
         let node: Arc<BTreeV2Internal> = self.store.shared(child.address, &context)?;
+        self.check(&node.records, &node.children, child, around)?;
         let mut records = node.records.chunks_exact(self.tree.layout.record_size());
         let mut before = Ordering::Less;
+        let [mut left, right] = around;
         for grandchild in &node.children {
             let record = records.next();
             let after = match record {
@@ -137,7 +167,7 @@ impl RangeWalk<'_, '_> {
             // Records below this child lie between the two neighbours.
             if before != Ordering::Greater
                 && after != Ordering::Less
-                && self.node(level.saturating_sub(1), *grandchild)?.is_break()
+                && self.node(level.saturating_sub(1), *grandchild, [left, record.or(right)])?.is_break()
             {
                 return Ok(ControlFlow::Break(()));
             }
@@ -147,8 +177,31 @@ impl RangeWalk<'_, '_> {
                 return Ok(ControlFlow::Break(()));
             }
             before = after;
+            left = record;
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// That the node is what `entry` says, and its records ascend.
+    fn check(
+        &self,
+        records: &[u8],
+        children: &[BTreeV2Child],
+        entry: BTreeV2Child,
+        [left, right]: Around<'_>,
+    ) -> Result<()> {
+        let Some(order) = self.order else { return Ok(()) };
+        let total = children.iter().fold(entry.records, |total, child| total.saturating_add(child.total));
+        if total != entry.total {
+            let field = "total number of records";
+            return Err(Error::corrupt(NODE, field, total.to_string(), entry.total).at(entry.address));
+        }
+        let inside = records.chunks_exact(self.tree.layout.record_size());
+        let all = || left.into_iter().chain(inside.clone()).chain(right);
+        if all().zip(all().skip(1)).any(|(one, next)| order(one, next) != Ordering::Less) {
+            return Err(Error::corrupt(NODE, "records", "ascending ones", "others").at(entry.address));
+        }
+        Ok(())
     }
 
     /// Only the records in range, found by bisection.

@@ -154,7 +154,8 @@ impl BTreeV2 {
 
     /// Puts a node in its place.
     pub(super) fn put(&self, edit: &mut Edit<'_>, level: u16, address: Address, node: Node) -> Result<()> {
-        let (version, records) = (self.header.version, node.count(self.layout.record_size()) as u64);
+        // Only the header has another version in trees of structured chunks.
+        let (version, records) = (0, node.count(self.layout.record_size()) as u64);
         if level == 0 {
             let context = at(self.layout.leaf(records), self.address)?;
             edit.put(address, &context, BTreeV2Leaf { version, records: node.records });

@@ -294,11 +294,16 @@ pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
     let Some(filters) = message.chunk() else {
         return Err(Error::unsupported("filters of structured chunks"));
     };
+    Ok(stages(filters))
+}
+
+/// The same of the filters of one section of structured chunks.
+pub fn stages(filters: &[Filter]) -> Pipeline {
     let stage = |filter: &Filter| Stage {
         id: FilterId(filter.id),
         flags: filter.flags,
         name: (!filter.name.is_empty()).then(|| String::from_utf8_lossy(&filter.name).into_owned()),
         client_data: filter.client_data.to_vec(),
     };
-    Ok(Pipeline::new(filters.iter().map(stage).collect()))
+    Pipeline::new(filters.iter().map(stage).collect())
 }

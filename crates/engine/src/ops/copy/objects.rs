@@ -132,6 +132,7 @@ impl Copier<'_> {
             dataspace: dataspace_for(&before.dataspace, &storage.layout),
             layout: storage.layout,
             pipeline: storage.pipeline,
+            section_pipelines: storage.section_pipelines,
             fill: before.fill.clone(),
             header: new_header.clone(),
         };
@@ -180,7 +181,7 @@ impl Copier<'_> {
         // Filters of what is not in chunks do nothing.
         let pipeline =
             if matches!(layout, NewLayout::Chunked { .. }) { pipeline } else { Pipeline::default() };
-        Ok(NewStorage { layout, pipeline })
+        Ok(NewStorage { layout, pipeline, section_pipelines: Vec::new() })
     }
 
     /// The mappings of a virtual dataset, in the heap of the target.

@@ -14,6 +14,8 @@ pub struct NewStorage {
     pub layout: NewLayout,
     /// The filters of its chunks, with their parameters.
     pub pipeline: Pipeline,
+    /// The filters of the sections of its structured chunks.
+    pub section_pipelines: Vec<Pipeline>,
 }
 
 /// A dataset that is about to be copied.

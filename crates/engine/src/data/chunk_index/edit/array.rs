@@ -6,23 +6,22 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::chunk_index::{
-    ArrayPage, ArrayPageContext, ChunkIndexClient, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock,
-    ExtensibleArrayIndexBlock, FixedArrayDataBlock, FixedArrayLayout,
+    ArrayPage, ArrayPageContext, ChunkElementLayout, ChunkIndexClient, ExtensibleArrayBlockContext,
+    ExtensibleArrayDataBlock, ExtensibleArrayIndexBlock, FixedArrayDataBlock, FixedArrayLayout,
 };
 use hyperslab_format::codec::{Address, FileParams};
-use hyperslab_format::message::ChunkedLayout;
 
 use super::super::element::Elements;
 use super::super::order::ArrayOrder;
-use super::super::{AtChunk, ChunkBox, ChunkLocation};
+use super::super::{AtChunk, ChunkBox, Entry, Note};
 use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
 /// An array of one of the two kinds.
-pub(super) trait ChunkArray: Send + fmt::Debug {
+pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     /// How its elements are written; `None` while there is no array.
-    fn elements(&self) -> Option<&Elements>;
+    fn elements(&self) -> Option<&Elements<E>>;
 
     /// The header; undefined while there is no array.
     fn address(&self) -> Address;
@@ -42,7 +41,7 @@ pub(super) trait ChunkArray: Send + fmt::Debug {
         store: &Store,
         order: &ArrayOrder,
         chunks: &ChunkBox,
-        visit: &mut AtChunk<'_>,
+        visit: &mut AtChunk<'_, E>,
     ) -> Result<()>;
 
     /// Frees all blocks.
@@ -139,11 +138,9 @@ impl Block {
 }
 
 /// The client and the size of an element of a new array.
-pub(super) fn new_elements(params: FileParams, filtered: Option<usize>) -> (ChunkIndexClient, u8) {
-    let more = filtered.map_or(0, |width| width.saturating_add(4));
-    let size = u8::try_from(params.offset_width().saturating_add(more)).unwrap_or(u8::MAX);
-    let client = if filtered.is_some() { ChunkIndexClient::FILTERED } else { ChunkIndexClient::CHUNKS };
-    (client, size)
+pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> (ChunkIndexClient, u8) {
+    let size = ChunkElementLayout::new(params, E::form(rules)).size();
+    (E::client(rules), u8::try_from(size).unwrap_or(u8::MAX))
 }
 
 /// An array, and how coordinates become numbers.
@@ -153,9 +150,12 @@ pub(super) struct ArrayEdit<A> {
     pub(super) array: A,
 }
 
-impl<A: ChunkArray> ArrayEdit<A> {
+impl<A> ArrayEdit<A> {
     /// Puts chunks, by their numbers, ascending, to their places.
-    fn fill(&mut self, edit: &mut Edit<'_>, mut chunks: &[(u64, &ChunkLocation)]) -> Result<()> {
+    fn fill<E: Entry>(&mut self, edit: &mut Edit<'_>, mut chunks: &[(u64, &E)]) -> Result<()>
+    where
+        A: ChunkArray<E>,
+    {
         let mut last = None;
         let mut filled = Ok(());
         while let (Ok(()), Some((number, _))) = (&filled, chunks.first()) {
@@ -178,8 +178,8 @@ impl<A: ChunkArray> ArrayEdit<A> {
     }
 }
 
-impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
-    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         let number = self.order.number(scaled);
         let (Lookup::Block(block), Some(elements)) = (self.array.find(store, number)?, self.array.elements())
         else {
@@ -192,7 +192,7 @@ impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
         !self.array.address().is_defined()
     }
 
-    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         let Some(elements) = self.array.elements() else { return Ok(true) };
         let mut numbers = chunks.iter().map(|(scaled, _)| self.order.number(scaled)).peekable();
         while let Some(number) = numbers.next() {
@@ -220,12 +220,7 @@ impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
         Ok(true)
     }
 
-    fn set(
-        &mut self,
-        edit: &mut Edit<'_>,
-        scaled: &[u64],
-        location: &ChunkLocation,
-    ) -> Result<Option<ChunkLocation>> {
+    fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>> {
         let number = self.order.number(scaled);
         let made = self.array.make(edit, number);
         let set = made.and_then(|block| {
@@ -241,9 +236,9 @@ impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
         set
     }
 
-    fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+    fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
         let numbered = chunks.iter().map(|(scaled, place)| (self.order.number(scaled), place));
-        let mut numbered: Vec<(u64, &ChunkLocation)> = numbered.collect();
+        let mut numbered: Vec<(u64, &E)> = numbered.collect();
         if !numbered.is_sorted_by_key(|(number, _)| *number) {
             // The dimension that grows is not the first: other neighbours in the array than in C order.
             numbered.sort_by_key(|(number, _)| *number);
@@ -251,7 +246,7 @@ impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
         self.fill(edit, &numbered)
     }
 
-    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>> {
         let number = self.order.number(scaled);
         let (Lookup::Block(block), Some(elements)) =
             (self.array.find(edit.store(), number)?, self.array.elements())
@@ -266,7 +261,7 @@ impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
         Ok(before)
     }
 
-    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         self.array.for_each(store, &self.order, chunks, visit)
     }
 
@@ -274,7 +269,7 @@ impl<A: ChunkArray> IndexEdit for ArrayEdit<A> {
         self.array.free(edit)
     }
 
-    fn note(&self, layout: &mut ChunkedLayout) {
-        layout.address = self.array.address();
+    fn note(&self) -> Note<E> {
+        Note::Index(self.array.address())
     }
 }

@@ -9,9 +9,10 @@ use hyperslab_format::message::ChunkedLayout;
 use smallvec::SmallVec;
 
 use super::super::btree_v1::BTreeV1Index;
-use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation};
+use super::super::entry::check_address;
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation, Note};
+use super::IndexEdit;
 use super::btree_v1_keys::{Key, key, keys, keys_mut, push, replace};
-use super::{IndexEdit, check_address};
 use crate::error::{Error, Result};
 use crate::index::{Walk, btree_v1};
 use crate::store::{Edit, SpaceKind, Store};
@@ -58,7 +59,7 @@ impl BTreeV1Edit {
 
     /// Makes a key that of a chunk.
     pub(super) fn set_key(&self, key: &mut Key, scaled: &[u64], location: &ChunkLocation) -> Result<()> {
-        check_address(location)?;
+        check_address(location.address)?;
         key.size = u32::try_from(location.size).map_err(|_| {
             let size = location.size;
             Error::Misuse(format!(
@@ -177,7 +178,7 @@ impl BTreeV1Edit {
     }
 }
 
-impl IndexEdit for BTreeV1Edit {
+impl IndexEdit<ChunkLocation> for BTreeV1Edit {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         let Some(offset) = self.offset(scaled).filter(|_| self.root.is_defined()) else { return Ok(None) };
         let (path, found) = self.search(store, &offset)?;
@@ -268,8 +269,8 @@ impl IndexEdit for BTreeV1Edit {
         Ok(())
     }
 
-    fn note(&self, layout: &mut ChunkedLayout) {
-        layout.address = self.root;
+    fn note(&self) -> Note<ChunkLocation> {
+        Note::Index(self.root)
     }
 }
 

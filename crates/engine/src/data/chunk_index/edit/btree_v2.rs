@@ -4,81 +4,70 @@ use std::cmp::Ordering;
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::btree_v2::records::{
-    BTreeV2Record as _, ChunkRecord, ChunkRecordContext, ChunkRecordForm, types,
+    BTreeV2Record as _, ChunkRecord, ChunkRecordContext, ChunkRecordForm,
 };
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{BTreeV2Parameters, ChunkedLayout};
+use hyperslab_format::message::BTreeV2Parameters;
 use smallvec::SmallVec;
 
-use super::super::btree_v2::BTreeV2Index;
-use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation};
-use super::{IndexEdit, Plain, check_address};
-use crate::error::{Error, Result};
+use super::super::btree_v2::{BTreeV2Index, location};
+use super::super::entry::record_form;
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry, Note};
+use super::IndexEdit;
+use crate::error::Result;
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::store::{Edit, Store, at};
 
 /// A tree of chunks, once there is one.
 #[derive(Debug)]
-pub(super) struct BTreeV2Edit {
+pub(super) struct BTreeV2Edit<E: Entry> {
     tree: Option<BTreeV2>,
     context: ChunkRecordContext,
     creation: BTreeV2Creation,
-    plain: Plain,
+    rules: E::Rules,
 }
 
-impl BTreeV2Edit {
+impl<E: Entry> BTreeV2Edit<E> {
     pub(super) fn new(
         store: &Store,
-        layout: &ChunkedLayout,
+        address: Address,
+        rank: usize,
         parameters: BTreeV2Parameters,
-        chunk_bytes: u64,
-        filtered: Option<usize>,
+        rules: E::Rules,
     ) -> Result<Self> {
-        let rank = layout.dims.len();
-        let form =
-            filtered.map_or(ChunkRecordForm::Plain, |size_width| ChunkRecordForm::Filtered { size_width });
+        let form = record_form(E::form(&rules));
         let mut context = ChunkRecordContext { params: store.params(), rank, form };
-        let record_size = ChunkRecord::size(context);
         let creation = BTreeV2Creation {
-            record_type: if filtered.is_some() { types::CHUNK_FILTERED } else { types::CHUNK },
-            record_size: u16::try_from(record_size).unwrap_or(u16::MAX),
+            record_type: E::record_type(&rules),
+            record_size: u16::try_from(ChunkRecord::size(context)).unwrap_or(u16::MAX),
             node_size: parameters.node_size,
             split_percent: parameters.split_percent,
             merge_percent: parameters.merge_percent,
         };
         let mut tree = None;
-        if layout.address.is_defined() {
-            let there = BTreeV2::of_store(store, layout.address)?;
-            let (kind, size) = (there.header().record_type, there.header().record_size.into());
-            context = at(ChunkRecordContext::new(store.params(), rank, kind, size, 0), layout.address)?;
-            if matches!(context.form, ChunkRecordForm::Structured { .. }) {
-                return Err(Error::unsupported("structured chunks under a version 2 B-tree"));
-            }
+        if address.is_defined() {
+            let there = BTreeV2::of_store(store, address)?;
+            context = at(E::of_tree(&rules, store.params(), rank, there.header()), address)?;
             tree = Some(there);
         }
-        Ok(Self { tree, context, creation, plain: Plain { bytes: chunk_bytes } })
+        Ok(Self { tree, context, creation, rules })
     }
 
-    fn record(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Vec<u8>> {
-        let address = check_address(location)?;
-        if matches!(self.context.form, ChunkRecordForm::Plain) {
-            self.plain.check(location)?;
-        }
+    fn record(&self, scaled: &[u64], location: &E) -> Result<Vec<u8>> {
+        let plain = matches!(self.context.form, ChunkRecordForm::Plain);
+        let stored = location.to_stored(&self.rules, plain)?;
         let record = ChunkRecord {
-            address,
-            size: location.size,
-            filter_mask: location.filter_mask,
+            address: stored.address,
+            size: stored.size,
+            filter_mask: stored.filter_mask,
             scaled: Dims::from_slice(scaled),
-            metadata: SmallVec::new(),
+            metadata: SmallVec::from_slice(stored.metadata),
         };
         Ok(record.encode(self.context)?)
     }
 
-    fn location(&self, record: &[u8]) -> Result<ChunkLocation> {
-        let record = ChunkRecord::decode(record, self.context)?;
-        let plain = matches!(self.context.form, ChunkRecordForm::Plain);
-        let size = if plain { self.plain.bytes } else { record.size };
-        Ok(ChunkLocation { address: record.address, size, filter_mask: record.filter_mask })
+    fn location(&self, record: &[u8]) -> Result<E> {
+        Ok(location(record, self.context, &self.rules)?)
     }
 
     /// The tree, made if there is none.
@@ -90,8 +79,8 @@ impl BTreeV2Edit {
     }
 }
 
-impl IndexEdit for BTreeV2Edit {
-    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         let Some(tree) = &self.tree else { return Ok(None) };
         let found = tree.get(store, &mut |record| Ok(self.context.compare(record, scaled)))?;
         found.map(|record| self.location(&record)).transpose()
@@ -101,7 +90,7 @@ impl IndexEdit for BTreeV2Edit {
         self.tree.as_ref().is_none_or(|tree| tree.header().total_records == 0)
     }
 
-    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         let (Some(tree), Some((first, _))) = (&self.tree, chunks.first()) else { return Ok(true) };
         if tree.is_behind(store, &mut |record| Ok(self.context.compare(record, first)))? {
             return Ok(true);
@@ -114,19 +103,14 @@ impl IndexEdit for BTreeV2Edit {
         Ok(true)
     }
 
-    fn set(
-        &mut self,
-        edit: &mut Edit<'_>,
-        scaled: &[u64],
-        location: &ChunkLocation,
-    ) -> Result<Option<ChunkLocation>> {
+    fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>> {
         let (record, context) = (self.record(scaled, location)?, self.context);
         let compare = &mut |record: &[u8]| Ok(context.compare(record, scaled));
         let before = self.tree(edit)?.set(edit, &record, compare)?;
         before.map(|record| self.location(&record)).transpose()
     }
 
-    fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+    fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
         let Some((first, _)) = chunks.first() else { return Ok(()) };
         let context = self.context;
         let store = edit.store();
@@ -143,15 +127,15 @@ impl IndexEdit for BTreeV2Edit {
         appended
     }
 
-    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>> {
         let (context, Some(tree)) = (self.context, &mut self.tree) else { return Ok(None) };
         let removed = tree.remove(edit, &mut |record| Ok(context.compare(record, scaled)))?;
         removed.map(|record| self.location(&record)).transpose()
     }
 
-    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         let Some(tree) = &self.tree else { return Ok(()) };
-        let index = BTreeV2Index::open(store, tree.address(), self.context.rank, self.plain.bytes)?;
+        let index = BTreeV2Index::open(store, tree.address(), self.context.rank, self.rules)?;
         index.for_each_in(store, chunks, visit)
     }
 
@@ -163,7 +147,7 @@ impl IndexEdit for BTreeV2Edit {
         Ok(())
     }
 
-    fn note(&self, layout: &mut ChunkedLayout) {
-        layout.address = self.tree.as_ref().map_or(Address::UNDEFINED, BTreeV2::address);
+    fn note(&self) -> Note<E> {
+        Note::Index(self.tree.as_ref().map_or(Address::UNDEFINED, BTreeV2::address))
     }
 }

@@ -38,7 +38,7 @@ pub struct NewChunks<'a> {
 /// # Errors
 /// [`Error::Misuse`] if the chunk's shape is no shape for the dataset, or needs a newer format than `bounds` allow.
 pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedLayout)> {
-    let bytes = check(new)?;
+    let bytes = check_shape(new.max_dims, new.chunk, new.dims.len(), new.element_size)?;
     let version = version(bounds, new, bytes)?;
     let mut flags = ChunkFlags::empty();
     let index = if version < 4 { ChunkIndex::BTreeV1 } else { index(new) };
@@ -60,22 +60,25 @@ pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedL
     Ok((version, layout))
 }
 
-/// Bytes of a chunk.
-fn check(new: &NewChunks<'_>) -> Result<u64> {
-    let rank = new.dims.len();
-    if rank == 0 || new.chunk.len() != rank || new.max_dims.len() != rank {
-        let got = new.chunk.len();
+/// Bytes of a chunk, whose shape must be one for a dataset of `rank` dimensions.
+pub(super) fn check_shape(
+    max_dims: &[Option<u64>],
+    chunk: &[u64],
+    rank: usize,
+    element_size: u64,
+) -> Result<u64> {
+    if rank == 0 || chunk.len() != rank || max_dims.len() != rank {
+        let got = chunk.len();
         return Err(Error::Misuse(format!("chunks of {got} dimensions for a dataset of {rank}")));
     }
-    for (chunk, max) in new.chunk.iter().zip(new.max_dims) {
-        if *chunk == 0 || max.is_some_and(|max| *chunk > max.max(1)) {
+    for (size, max) in chunk.iter().zip(max_dims) {
+        if *size == 0 || max.is_some_and(|max| *size > max.max(1)) {
             return Err(Error::Misuse(format!(
-                "chunks of {:?} elements: they are 1 at least, and no larger than the dataset can be",
-                new.chunk
+                "chunks of {chunk:?} elements: they are 1 at least, and no larger than the dataset can be"
             )));
         }
     }
-    let elements = new.chunk.iter().try_fold(new.element_size, |bytes, size| bytes.checked_mul(*size));
+    let elements = chunk.iter().try_fold(element_size, |bytes, size| bytes.checked_mul(*size));
     elements.ok_or_else(|| Error::Misuse("chunks of more than 2^64 bytes".into()))
 }
 

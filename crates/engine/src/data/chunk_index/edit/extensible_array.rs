@@ -12,7 +12,7 @@ use hyperslab_format::message::ExtensibleArrayParameters;
 use super::super::element::Elements;
 use super::super::extensible_array::{ExtensibleArrayIndex, address_at, to_usize};
 use super::super::order::ArrayOrder;
-use super::super::{AtChunk, ChunkBox, ChunkIndex as _};
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry};
 use super::array::{Block, BlockForm, ChunkArray, Lookup, new_elements};
 use crate::error::{Error, Result};
 use crate::index::Walk;
@@ -23,35 +23,31 @@ type Extent = (SpaceKind, Address, u64);
 
 /// The array, or what it will be made with.
 #[derive(Debug)]
-pub(super) struct ExtensibleArray {
+pub(super) struct ExtensibleArray<E: Entry> {
     params: FileParams,
     new: ExtensibleArrayHeader,
-    chunk_bytes: u64,
-    made: Option<Made>,
+    rules: E::Rules,
+    made: Option<Made<E>>,
 }
 
 /// An array that is there.
 #[derive(Debug)]
-struct Made {
+struct Made<E: Entry> {
     params: FileParams,
     address: Address,
     header: ExtensibleArrayHeader,
     geometry: ExtensibleArrayGeometry,
-    elements: Elements,
+    elements: Elements<E>,
     /// The header is not in its place yet.
     changed: bool,
 }
 
-impl ExtensibleArray {
+impl<E: Entry> ExtensibleArray<E> {
     /// What a new array is made with.
-    pub(super) fn new(
-        params: FileParams,
-        parameters: ExtensibleArrayParameters,
-        filtered: Option<usize>,
-    ) -> Self {
-        let (client, element_size) = new_elements(params, filtered);
+    pub(super) fn new(params: FileParams, parameters: ExtensibleArrayParameters, rules: E::Rules) -> Self {
+        let (client, element_size) = new_elements::<E>(params, &rules);
         let new = ExtensibleArrayHeader {
-            version: 0,
+            version: E::ARRAY_VERSION,
             client,
             element_size,
             max_elements_bits: parameters.max_bits,
@@ -67,29 +63,28 @@ impl ExtensibleArray {
             elements: 0,
             index_block: Address::UNDEFINED,
         };
-        Self { params, new, chunk_bytes: 0, made: None }
+        Self { params, new, rules, made: None }
     }
 
     /// With the array whose header lies at `address`, if it is defined.
-    pub(super) fn open(mut self, store: &Store, address: Address, chunk_bytes: u64) -> Result<Self> {
-        self.chunk_bytes = chunk_bytes;
+    pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<ExtensibleArrayHeader> = store.shared(address, &self.params)?;
-            self.made = Some(Made::new((*header).clone(), address, self.params, chunk_bytes)?);
+            self.made = Some(Made::new((*header).clone(), address, self.params, self.rules)?);
         }
         Ok(self)
     }
 }
 
-impl Made {
+impl<E: Entry> Made<E> {
     fn new(
         header: ExtensibleArrayHeader,
         address: Address,
         params: FileParams,
-        chunk_bytes: u64,
+        rules: E::Rules,
     ) -> Result<Self> {
         let geometry = at(ExtensibleArrayGeometry::new(&header), address)?;
-        let elements = Elements::new(params, header.client, header.element_size, chunk_bytes, address)?;
+        let elements = Elements::new(params, header.client, header.element_size, rules, address)?;
         Ok(Self { params, address, header, geometry, elements, changed: false })
     }
 
@@ -129,10 +124,6 @@ impl Made {
         let first = number.saturating_sub(element.checked_rem(count).unwrap_or(0));
         let numbers = first..first.saturating_add(count);
         Ok(Block { address, form: BlockForm::Page(context.page()), numbers })
-    }
-
-    fn beyond(number: u64) -> Error {
-        Error::Misuse(format!("chunk {number} lies beyond what an extensible array can hold"))
     }
 
     /// The index block, made if there is none.
@@ -193,7 +184,7 @@ impl Made {
             page,
         } = place
         else {
-            return Err(Self::beyond(number));
+            return Err(beyond(number));
         };
         let index = self.make_index(edit)?;
         let shape = self.geometry.secondary_block(secondary_block);
@@ -280,8 +271,8 @@ impl Made {
     }
 }
 
-impl ChunkArray for ExtensibleArray {
-    fn elements(&self) -> Option<&Elements> {
+impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
+    fn elements(&self) -> Option<&Elements<E>> {
         self.made.as_ref().map(|made| &made.elements)
     }
 
@@ -332,12 +323,12 @@ impl ChunkArray for ExtensibleArray {
             none => {
                 let header = self.new.clone();
                 let geometry = at(ExtensibleArrayGeometry::new(&header), Address::UNDEFINED)?;
-                geometry.locate(number).ok_or_else(|| Made::beyond(number))?;
+                geometry.locate(number).ok_or_else(|| beyond(number))?;
                 let address = edit.add(SpaceKind::ObjectHeader, &self.params, header.clone())?;
-                none.insert(Made::new(header, address, self.params, self.chunk_bytes)?)
+                none.insert(Made::new(header, address, self.params, self.rules)?)
             }
         };
-        let place = made.geometry.locate(number).ok_or_else(|| Made::beyond(number))?;
+        let place = made.geometry.locate(number).ok_or_else(|| beyond(number))?;
         match place {
             ElementPlace::IndexBlock { .. } => {
                 made.make_index(edit)?;
@@ -379,10 +370,10 @@ impl ChunkArray for ExtensibleArray {
         store: &Store,
         order: &ArrayOrder,
         chunks: &ChunkBox,
-        visit: &mut AtChunk<'_>,
+        visit: &mut AtChunk<'_, E>,
     ) -> Result<()> {
         let Some(made) = &self.made else { return Ok(()) };
-        let index = ExtensibleArrayIndex::open(store, made.address, self.chunk_bytes, order.clone())?;
+        let index = ExtensibleArrayIndex::open(store, made.address, self.rules, order.clone())?;
         index.for_each_in(store, chunks, visit)
     }
 
@@ -399,6 +390,10 @@ impl ChunkArray for ExtensibleArray {
         self.made = None;
         Ok(())
     }
+}
+
+fn beyond(number: u64) -> Error {
+    Error::Misuse(format!("chunk {number} lies beyond what an extensible array can hold"))
 }
 
 fn set_address(addresses: &mut [Address], number: u64, address: Address) {

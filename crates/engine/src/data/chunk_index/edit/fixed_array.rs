@@ -9,64 +9,63 @@ use hyperslab_format::message::FixedArrayParameters;
 use super::super::element::Elements;
 use super::super::fixed_array::FixedArrayIndex;
 use super::super::order::ArrayOrder;
-use super::super::{AtChunk, ChunkBox, ChunkIndex as _};
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry};
 use super::array::{Block, BlockForm, ChunkArray, Lookup, new_elements};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
 /// The array, or what it will be made with.
 #[derive(Debug)]
-pub(super) struct FixedArray {
+pub(super) struct FixedArray<E: Entry> {
     params: FileParams,
     new: FixedArrayHeader,
-    chunk_bytes: u64,
-    made: Option<Made>,
+    rules: E::Rules,
+    made: Option<Made<E>>,
 }
 
 /// An array that is there.
 #[derive(Debug)]
-struct Made {
+struct Made<E: Entry> {
     address: Address,
     header: FixedArrayHeader,
     layout: FixedArrayLayout,
-    elements: Elements,
+    elements: Elements<E>,
 }
 
-impl FixedArray {
+impl<E: Entry> FixedArray<E> {
     /// What a new array is made with.
     pub(super) fn new(
         params: FileParams,
         parameters: FixedArrayParameters,
         order: &ArrayOrder,
-        filtered: Option<usize>,
+        rules: E::Rules,
     ) -> Self {
-        let (client, element_size) = new_elements(params, filtered);
+        let (client, element_size) = new_elements::<E>(params, &rules);
         let new = FixedArrayHeader {
-            version: 0,
+            version: E::ARRAY_VERSION,
             client,
             element_size,
             page_bits: parameters.page_bits,
             elements: order.count(),
             data_block: Address::UNDEFINED,
         };
-        Self { params, new, chunk_bytes: 0, made: None }
+        Self { params, new, rules, made: None }
     }
 
     /// With the array whose header lies at `address`, if it is defined.
-    pub(super) fn open(mut self, store: &Store, address: Address, chunk_bytes: u64) -> Result<Self> {
-        self.chunk_bytes = chunk_bytes;
+    pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<FixedArrayHeader> = store.shared(address, &self.params)?;
-            self.made = Some(Made::new((*header).clone(), address, self.params, chunk_bytes)?);
+            self.made = Some(Made::new((*header).clone(), address, self.params, self.rules)?);
         }
         Ok(self)
     }
 }
 
-impl Made {
-    fn new(header: FixedArrayHeader, address: Address, params: FileParams, chunk_bytes: u64) -> Result<Self> {
+impl<E: Entry> Made<E> {
+    fn new(header: FixedArrayHeader, address: Address, params: FileParams, rules: E::Rules) -> Result<Self> {
         let layout = at(FixedArrayLayout::new(&header, address, params), address)?;
-        let elements = Elements::new(params, header.client, header.element_size, chunk_bytes, address)?;
+        let elements = Elements::new(params, header.client, header.element_size, rules, address)?;
         Ok(Self { address, header, layout, elements })
     }
 
@@ -100,8 +99,8 @@ impl Made {
     }
 }
 
-impl ChunkArray for FixedArray {
-    fn elements(&self) -> Option<&Elements> {
+impl<E: Entry> ChunkArray<E> for FixedArray<E> {
+    fn elements(&self) -> Option<&Elements<E>> {
         self.made.as_ref().map(|made| &made.elements)
     }
 
@@ -134,7 +133,7 @@ impl ChunkArray for FixedArray {
                 // The layout is checked before anything is allocated.
                 at(FixedArrayLayout::new(&header, Address::UNDEFINED, self.params), Address::UNDEFINED)?;
                 let address = edit.add(SpaceKind::ObjectHeader, &self.params, header.clone())?;
-                none.insert(Made::new(header, address, self.params, self.chunk_bytes)?)
+                none.insert(Made::new(header, address, self.params, self.rules)?)
             }
         };
         let element = made.element(number).ok_or_else(beyond)?;
@@ -166,10 +165,10 @@ impl ChunkArray for FixedArray {
         store: &Store,
         order: &ArrayOrder,
         chunks: &ChunkBox,
-        visit: &mut AtChunk<'_>,
+        visit: &mut AtChunk<'_, E>,
     ) -> Result<()> {
         let Some(made) = &self.made else { return Ok(()) };
-        let index = FixedArrayIndex::open(store, made.address, self.chunk_bytes, order.clone())?;
+        let index = FixedArrayIndex::open(store, made.address, self.rules, order.clone())?;
         index.for_each_in(store, chunks, visit)
     }
 

@@ -1,12 +1,11 @@
 //! Chunks side by side: the first one's place says all.
 
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::ChunkedLayout;
 
 use super::super::implicit::ImplicitIndex;
 use super::super::order::ArrayOrder;
-use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation};
-use super::{IndexEdit, Plain, check_address};
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation, ChunkRules, Entry as _, Note};
+use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
@@ -14,17 +13,17 @@ use crate::store::{Edit, SpaceKind, Store};
 #[derive(Debug)]
 pub(super) struct ImplicitEdit {
     pub(super) first: Address,
-    pub(super) plain: Plain,
+    pub(super) rules: ChunkRules,
     pub(super) order: ArrayOrder,
 }
 
 impl ImplicitEdit {
     fn index(&self) -> ImplicitIndex {
-        ImplicitIndex { first: self.first, chunk_bytes: self.plain.bytes, order: self.order.clone() }
+        ImplicitIndex { first: self.first, chunk_bytes: self.rules.bytes, order: self.order.clone() }
     }
 }
 
-impl IndexEdit for ImplicitEdit {
+impl IndexEdit<ChunkLocation> for ImplicitEdit {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         if self.is_empty() { Ok(None) } else { self.index().get(store, scaled) }
     }
@@ -40,9 +39,8 @@ impl IndexEdit for ImplicitEdit {
         scaled: &[u64],
         location: &ChunkLocation,
     ) -> Result<Option<ChunkLocation>> {
-        let address = check_address(location)?;
-        self.plain.check(location)?;
-        let offset = self.order.number(scaled).checked_mul(self.plain.bytes);
+        let address = location.to_stored(&self.rules, true)?.address;
+        let offset = self.order.number(scaled).checked_mul(self.rules.bytes);
         let first = offset.and_then(|offset| address.raw().checked_sub(offset)).map(Address::new);
         let first = first.filter(|first| self.is_empty() || *first == self.first).ok_or_else(|| {
             Error::Misuse(format!(
@@ -72,7 +70,7 @@ impl IndexEdit for ImplicitEdit {
         if !self.is_empty() {
             return Ok(None);
         }
-        let bytes = self.order.count().checked_mul(self.plain.bytes);
+        let bytes = self.order.count().checked_mul(self.rules.bytes);
         let bytes = bytes.ok_or_else(|| Error::Misuse("chunks of more than 2^64 bytes".into()))?;
         self.first = if zeroed {
             edit.allocate_zeroed(SpaceKind::RawData, bytes)?
@@ -82,7 +80,7 @@ impl IndexEdit for ImplicitEdit {
         Ok(Some((self.first, bytes)))
     }
 
-    fn note(&self, layout: &mut ChunkedLayout) {
-        layout.address = self.first;
+    fn note(&self) -> Note<ChunkLocation> {
+        Note::Index(self.first)
     }
 }

@@ -11,6 +11,7 @@ mod extensible_array;
 mod fixed_array;
 mod implicit;
 mod single;
+mod structured;
 #[cfg(test)]
 mod tests;
 
@@ -18,10 +19,13 @@ use std::fmt;
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::{Address, FileParams};
-use hyperslab_format::message::{ChunkIndex as IndexParameters, ChunkedLayout};
+use hyperslab_format::message::{
+    ChunkIndex as IndexParameters, ChunkedLayout, ExtensibleArrayParameters, FixedArrayParameters,
+};
 
 use super::order::ArrayOrder;
-use super::{AtChunk, ChunkBox, ChunkIndexKind, ChunkLocation, ChunkShape, kind};
+use super::single::SingleIndex;
+use super::{AtChunk, ChunkBox, ChunkIndexKind, ChunkLocation, ChunkShape, Entry, Note};
 use crate::data::ChunkTable;
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
@@ -35,31 +39,32 @@ use implicit::ImplicitEdit;
 use single::SingleEdit;
 
 pub use choose::{NewChunks, choose};
+pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structured};
 
 /// What is done with each chunk of an index that is deleted.
-pub type AtDeletedChunk<'a, 'e> = dyn FnMut(&mut Edit<'e>, &[u64], ChunkLocation) -> Result<()> + 'a;
+pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
 /// The index of one dataset, to be changed. There is to be one at a time; it can be kept over many changes, and what
 /// readers opened before shows the index as it was.
 ///
 /// A change may change the layout message: [`layout`](Self::layout) is what it must say now.
 #[derive(Debug)]
-pub struct ChunkIndexEditor {
-    layout: ChunkedLayout,
+pub struct ChunkIndexEditor<E: Entry = ChunkLocation> {
+    layout: E::Layout,
     shape: ChunkShape,
-    index: Box<dyn IndexEdit>,
+    index: Box<dyn IndexEdit<E>>,
 }
 
 /// What each kind of index does.
-trait IndexEdit: Send + fmt::Debug {
+trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// The place of one chunk.
-    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
     /// Whether there is surely no chunk.
     fn is_empty(&self) -> bool;
 
     /// As [`ChunkTable::has_none_of`].
-    fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
+    fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         for (scaled, _) in chunks {
             if self.get(store, scaled)?.is_some() {
                 return Ok(false);
@@ -69,23 +74,18 @@ trait IndexEdit: Send + fmt::Debug {
     }
 
     /// Puts a chunk to a new place; gives where it was.
-    fn set(
-        &mut self,
-        edit: &mut Edit<'_>,
-        scaled: &[u64],
-        location: &ChunkLocation,
-    ) -> Result<Option<ChunkLocation>>;
+    fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>>;
 
     /// Puts chunks, ascending in C order, to new places.
-    fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+    fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
         chunks.iter().try_for_each(|(scaled, location)| self.set(edit, scaled, location).map(drop))
     }
 
     /// Forgets a chunk; gives where it was.
-    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
+    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>>;
 
     /// Visits the chunks of the box.
-    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()>;
+    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 
     /// Frees all blocks of the index, which is as new then.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
@@ -95,8 +95,8 @@ trait IndexEdit: Send + fmt::Debug {
         Ok(None)
     }
 
-    /// Writes down what the layout message says about the index.
-    fn note(&self, layout: &mut ChunkedLayout);
+    /// What the layout message says about the index.
+    fn note(&self) -> Note<E>;
 }
 
 /// Bytes of the size field of filtered chunks in indexes of layout version 4 and later.
@@ -120,14 +120,16 @@ impl ChunkIndexEditor {
         let index = make(store, layout, shape)?;
         Ok(Self { layout: layout.clone(), shape: shape.clone(), index })
     }
+}
 
+impl<E: Entry> ChunkIndexEditor<E> {
     /// The kind of the index.
     pub fn kind(&self) -> ChunkIndexKind {
-        kind(&self.layout)
+        E::kind(&self.layout)
     }
 
     /// What the layout message must say: the address is that of the index as it is now.
-    pub fn layout(&self) -> &ChunkedLayout {
+    pub fn layout(&self) -> &E::Layout {
         &self.layout
     }
 
@@ -137,16 +139,79 @@ impl ChunkIndexEditor {
     /// [`Error::Misuse`] if the index cannot say that place: sizes of unfiltered chunks and of those that pass 32 bits
     /// under a version 1 B-tree, chunks beyond the greatest extent. Nothing is changed then. Those of reading the index
     /// and of [`Edit::allocate`].
-    pub fn set(
-        &mut self,
-        edit: &mut Edit<'_>,
-        scaled: &[u64],
-        location: &ChunkLocation,
-    ) -> Result<Option<ChunkLocation>> {
+    pub fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>> {
         self.check_rank(scaled)?;
         let before = self.index.set(edit, scaled, location);
-        self.index.note(&mut self.layout);
+        self.note();
         before
+    }
+
+    /// The place of one chunk, or `None` if it is not stored.
+    ///
+    /// # Errors
+    /// Those of reading the index.
+    pub fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
+        self.check_rank(scaled)?;
+        self.index.get(store, scaled)
+    }
+
+    /// Whether there is surely no chunk.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Whether none of these chunks, in C order of their coordinates, is stored.
+    ///
+    /// # Errors
+    /// Those of reading the index.
+    pub fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
+        chunks.iter().try_for_each(|(scaled, _)| self.check_rank(scaled))?;
+        self.index.has_none_of(store, chunks)
+    }
+
+    /// Puts chunks to new places, in C order of their coordinates; what was known of them is replaced.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set), but chunks before the one that is refused are in the index.
+    pub fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
+        chunks.iter().try_for_each(|(scaled, _)| self.check_rank(scaled))?;
+        let extended = self.index.extend(edit, chunks);
+        self.note();
+        extended
+    }
+
+    /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
+    ///
+    /// # Errors
+    /// Those of reading the index and of [`Edit::allocate`].
+    pub fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>> {
+        self.check_rank(scaled)?;
+        let removed = self.index.remove(edit, scaled);
+        self.note();
+        removed
+    }
+
+    /// Visits all chunks.
+    ///
+    /// # Errors
+    /// Those of reading the index and of `visit`.
+    pub fn for_each(&self, store: &Store, visit: &mut AtChunk<'_, E>) -> Result<()> {
+        if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
+            return Ok(());
+        }
+        let last = self.last();
+        let chunks = ChunkBox { first: Dims::from_elem(0, last.len()), last };
+        self.index.for_each(store, &chunks, visit)
+    }
+
+    /// Gives the room of all chunks and of the index back. The layout is that of a dataset without chunks then.
+    ///
+    /// # Errors
+    /// As [`delete_with`](Self::delete_with).
+    pub fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.delete_with(edit, &mut |edit, _, chunk| {
+            edit.free(SpaceKind::RawData, chunk.address(), chunk.size())
+        })
     }
 
     /// Calls `at_chunk` for each chunk, then frees all blocks of the index. The layout is that of a dataset without
@@ -157,7 +222,7 @@ impl ChunkIndexEditor {
     pub fn delete_with<'e>(
         &mut self,
         edit: &mut Edit<'e>,
-        at_chunk: &mut AtDeletedChunk<'_, 'e>,
+        at_chunk: &mut AtDeletedChunk<'_, 'e, E>,
     ) -> Result<()> {
         for (scaled, location) in self.collect(edit.store())? {
             at_chunk(edit, &scaled, location)?;
@@ -189,17 +254,28 @@ impl ChunkIndexEditor {
         chunks.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         self.clear(edit)?;
         let extended = self.index.extend(edit, &chunks);
-        self.index.note(&mut self.layout);
+        self.note();
         extended
     }
 
     fn clear(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let freed = self.index.free(edit);
-        self.index.note(&mut self.layout);
+        self.note();
         freed
     }
 
-    fn collect(&self, store: &Store) -> Result<Vec<(Dims, ChunkLocation)>> {
+    /// Visits the chunks of a box.
+    ///
+    /// # Errors
+    /// Those of reading the index and of `visit`.
+    pub fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
+        if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
+            return Ok(());
+        }
+        self.index.for_each(store, chunks, visit)
+    }
+
+    fn collect(&self, store: &Store) -> Result<Vec<(Dims, E)>> {
         let mut chunks = Vec::new();
         self.for_each(store, &mut |scaled, location| {
             chunks.push((Dims::from_slice(scaled), location));
@@ -210,54 +286,56 @@ impl ChunkIndexEditor {
 
     /// The last chunk there may be along each dimension.
     fn last(&self) -> Dims {
-        let chunk = self.layout.dims.iter();
+        let chunk = self.chunk();
         let counts = chunk
+            .iter()
             .zip(&self.shape.max_dims)
             .map(|(chunk, max)| max.map_or(u64::MAX, |max| max.div_ceil((*chunk).max(1)).saturating_sub(1)));
         counts.collect()
     }
 
     fn check_rank(&self, scaled: &[u64]) -> Result<()> {
-        if scaled.len() == self.layout.dims.len() {
+        let (got, rank) = (scaled.len(), self.chunk().len());
+        if got == rank {
             return Ok(());
         }
-        let (got, rank) = (scaled.len(), self.layout.dims.len());
         Err(Error::Misuse(format!("chunk coordinates of {got} dimensions for a dataset of {rank}")))
+    }
+
+    /// Elements of a chunk along each dimension.
+    fn chunk(&self) -> &[u64] {
+        E::chunk(&self.layout, self.shape.max_dims.len())
+    }
+
+    fn note(&mut self) {
+        E::note(&mut self.layout, self.index.note());
     }
 }
 
 impl ChunkTable for ChunkIndexEditor {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        self.check_rank(scaled)?;
-        self.index.get(store, scaled)
+        Self::get(self, store, scaled)
     }
 
     fn is_empty(&self) -> bool {
-        self.index.is_empty()
+        Self::is_empty(self)
     }
 
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
-        chunks.iter().try_for_each(|(scaled, _)| self.check_rank(scaled))?;
-        self.index.has_none_of(store, chunks)
+        Self::has_none_of(self, store, chunks)
     }
 
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
-        chunks.iter().try_for_each(|(scaled, _)| self.check_rank(scaled))?;
-        let extended = self.index.extend(edit, chunks);
-        self.index.note(&mut self.layout);
-        extended
+        Self::insert(self, edit, chunks)
     }
 
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        self.check_rank(scaled)?;
-        let removed = self.index.remove(edit, scaled);
-        self.index.note(&mut self.layout);
-        removed
+        Self::remove(self, edit, scaled)
     }
 
     fn reserve(&mut self, edit: &mut Edit<'_>, zeroed: bool) -> Result<Option<(Address, u64)>> {
         let reserved = self.index.reserve(edit, zeroed);
-        self.index.note(&mut self.layout);
+        self.note();
         reserved
     }
 
@@ -270,20 +348,15 @@ impl ChunkTable for ChunkIndexEditor {
     }
 
     fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()> {
-        ChunkIndexEditor::shift(self, edit, axis, count)
+        Self::shift(self, edit, axis, count)
     }
 
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        self.delete_with(edit, &mut |edit, _, chunk| edit.free(SpaceKind::RawData, chunk.address, chunk.size))
+        Self::delete(self, edit)
     }
 
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()> {
-        if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
-            return Ok(());
-        }
-        let last = self.last();
-        let chunks = ChunkBox { first: Dims::from_elem(0, last.len()), last };
-        self.index.for_each(store, &chunks, visit)
+        Self::for_each(self, store, visit)
     }
 }
 
@@ -292,58 +365,57 @@ impl ChunkTable for ChunkIndexEditor {
 /// # Errors
 /// As [`ChunkIndexEditor::open`].
 pub fn open_table(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Box<dyn ChunkTable>> {
-    Ok(Box::new(ChunkIndexEditor::open(store, layout, shape)?))
+    Ok(Box::new(<ChunkIndexEditor>::open(store, layout, shape)?))
 }
 
-fn make(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Box<dyn IndexEdit>> {
-    let filtered = shape.size_width;
+fn make(
+    store: &Store,
+    layout: &ChunkedLayout,
+    shape: &ChunkShape,
+) -> Result<Box<dyn IndexEdit<ChunkLocation>>> {
+    let rules = ChunkLocation::rules(layout, shape);
     let order = || ArrayOrder::new(&layout.dims, &shape.max_dims);
-    let plain = Plain { bytes: shape.chunk_bytes };
     Ok(match &layout.index {
         IndexParameters::BTreeV1 => Box::new(BTreeV1Edit::new(store.params(), layout, shape.btree_k)),
         IndexParameters::Single(stored) => {
-            Box::new(SingleEdit::new(layout.address, *stored, plain, layout.dims.len()))
+            let sized = stored.is_some();
+            let (size, filter_mask) =
+                stored.map_or((rules.bytes, 0), |chunk| (chunk.size, chunk.filter_mask));
+            let address = layout.address;
+            let location = address.is_defined().then_some(ChunkLocation { address, size, filter_mask });
+            Box::new(SingleEdit { sized, rules, index: SingleIndex { rank: layout.dims.len(), location } })
         }
-        IndexParameters::Implicit => Box::new(ImplicitEdit { first: layout.address, plain, order: order()? }),
+        IndexParameters::Implicit => Box::new(ImplicitEdit { first: layout.address, rules, order: order()? }),
         IndexParameters::FixedArray(parameters) => {
-            let order = order()?;
-            let new = FixedArray::new(store.params(), *parameters, &order, filtered);
-            let array = new.open(store, layout.address, shape.chunk_bytes)?;
-            Box::new(ArrayEdit { order, array })
+            fixed_array(store, layout.address, *parameters, order()?, rules)?
         }
         IndexParameters::ExtensibleArray(parameters) => {
-            let new = ExtensibleArray::new(store.params(), *parameters, filtered);
-            let array = new.open(store, layout.address, shape.chunk_bytes)?;
-            Box::new(ArrayEdit { order: order()?, array })
+            extensible_array(store, layout.address, *parameters, order()?, rules)?
         }
         IndexParameters::BTreeV2(parameters) => {
-            Box::new(BTreeV2Edit::new(store, layout, *parameters, shape.chunk_bytes, filtered)?)
+            Box::new(BTreeV2Edit::new(store, layout.address, layout.dims.len(), *parameters, rules)?)
         }
     })
 }
 
-/// Chunks that pass no filter: indexes do not say their size.
-#[derive(Debug, Clone, Copy)]
-struct Plain {
-    bytes: u64,
+fn fixed_array<E: Entry>(
+    store: &Store,
+    address: Address,
+    parameters: FixedArrayParameters,
+    order: ArrayOrder,
+    rules: E::Rules,
+) -> Result<Box<dyn IndexEdit<E>>> {
+    let array = FixedArray::new(store.params(), parameters, &order, rules).open(store, address)?;
+    Ok(Box::new(ArrayEdit { order, array }))
 }
 
-impl Plain {
-    fn check(self, location: &ChunkLocation) -> Result<()> {
-        if location.size == self.bytes && location.filter_mask == 0 {
-            return Ok(());
-        }
-        let (got, size, mask) = (location.size, self.bytes, location.filter_mask);
-        Err(Error::Misuse(format!(
-            "a chunk of {got} bytes with filter mask {mask:#x} in an index of unfiltered chunks of {size} bytes"
-        )))
-    }
-}
-
-/// That a chunk has a place.
-fn check_address(location: &ChunkLocation) -> Result<Address> {
-    if location.address.is_defined() {
-        return Ok(location.address);
-    }
-    Err(Error::Misuse("a chunk without an address".into()))
+fn extensible_array<E: Entry>(
+    store: &Store,
+    address: Address,
+    parameters: ExtensibleArrayParameters,
+    order: ArrayOrder,
+    rules: E::Rules,
+) -> Result<Box<dyn IndexEdit<E>>> {
+    let array = ExtensibleArray::new(store.params(), parameters, rules).open(store, address)?;
+    Ok(Box::new(ArrayEdit { order, array }))
 }

@@ -1,32 +1,22 @@
 //! The dataset that is one chunk: the layout message is the index.
 
-use hyperslab_format::codec::Address;
-use hyperslab_format::message::{ChunkIndex as IndexParameters, ChunkedLayout, FilteredChunk};
-
 use super::super::single::SingleIndex;
-use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation};
-use super::{IndexEdit, Plain, check_address};
+use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry, Note};
+use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
 /// The place of the only chunk.
 #[derive(Debug)]
-pub(super) struct SingleEdit {
-    filtered: bool,
-    plain: Plain,
-    index: SingleIndex,
+pub(super) struct SingleEdit<E: Entry> {
+    /// Whether the layout message says the chunk's size.
+    pub(super) sized: bool,
+    pub(super) rules: E::Rules,
+    pub(super) index: SingleIndex<E>,
 }
 
-impl SingleEdit {
-    pub(super) fn new(address: Address, stored: Option<FilteredChunk>, plain: Plain, rank: usize) -> Self {
-        let (size, filter_mask) = stored.map_or((plain.bytes, 0), |chunk| (chunk.size, chunk.filter_mask));
-        let location = address.is_defined().then_some(ChunkLocation { address, size, filter_mask });
-        Self { filtered: stored.is_some(), plain, index: SingleIndex { rank, location } }
-    }
-}
-
-impl IndexEdit for SingleEdit {
-    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+impl<E: Entry> IndexEdit<E> for SingleEdit<E> {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         self.index.get(store, scaled)
     }
 
@@ -34,30 +24,22 @@ impl IndexEdit for SingleEdit {
         self.index.location.is_none()
     }
 
-    fn set(
-        &mut self,
-        _edit: &mut Edit<'_>,
-        scaled: &[u64],
-        location: &ChunkLocation,
-    ) -> Result<Option<ChunkLocation>> {
-        check_address(location)?;
-        if !self.filtered {
-            self.plain.check(location)?;
-        }
+    fn set(&mut self, _edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>> {
+        location.check_single(self.sized, &self.rules)?;
         if scaled.iter().any(|at| *at != 0) {
             return Err(Error::Misuse(format!("chunk {scaled:?} of a dataset that is one chunk")));
         }
         Ok(self.index.location.replace(*location))
     }
 
-    fn remove(&mut self, _edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+    fn remove(&mut self, _edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>> {
         if scaled.iter().any(|at| *at != 0) {
             return Ok(None);
         }
         Ok(self.index.location.take())
     }
 
-    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+    fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         self.index.for_each_in(store, chunks, visit)
     }
 
@@ -66,12 +48,7 @@ impl IndexEdit for SingleEdit {
         Ok(())
     }
 
-    fn note(&self, layout: &mut ChunkedLayout) {
-        layout.address = self.index.location.map_or(Address::UNDEFINED, |chunk| chunk.address);
-        if self.filtered {
-            let (size, filter_mask) =
-                self.index.location.map_or((0, 0), |chunk| (chunk.size, chunk.filter_mask));
-            layout.index = IndexParameters::Single(Some(FilteredChunk { size, filter_mask }));
-        }
+    fn note(&self) -> Note<E> {
+        Note::Single(self.index.location)
     }
 }

@@ -1,6 +1,7 @@
 //! Each index, changed at random and opened again.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hyperslab_dataspace::Region;
 use hyperslab_format::message::{
@@ -8,25 +9,76 @@ use hyperslab_format::message::{
 };
 use proptest::prelude::*;
 
-use super::super::conformance::{self, Chance};
-use super::super::open;
+use super::super::conformance::{self, Chance, Draw};
+use super::super::{ChunkIndex, open};
 use super::*;
 use crate::error::ErrorKind;
 use crate::store::SpaceKind;
-use crate::store::image::{new_file, new_file_to_reopen};
+use crate::store::image::{new_file, new_file_of_widths};
 use crate::versions::LibverBounds;
 
-/// A dataset whose chunks have 2 x 3 elements of 4 bytes.
+/// An entry whose indexes are tested.
+pub(super) trait Tested: Entry {
+    /// What reads the index, if there is one.
+    fn index(store: &Store, case: &Case<Self>) -> Result<Option<Arc<dyn ChunkIndex<Self>>>>;
+
+    /// What changes the index.
+    fn editor(store: &Store, case: &Case<Self>) -> Result<ChunkIndexEditor<Self>>;
+
+    /// What the index can say, another thing for each number.
+    fn place(case: &Case<Self>, at: u64) -> Self;
+
+    /// Where the layout says that the index is.
+    fn layout_address(layout: &Self::Layout) -> Address;
+
+    /// What else must be so.
+    fn check(_case: &Case<Self>, _store: &Store, _layout: &Self::Layout) {}
+}
+
+/// A dataset and its grid of chunks.
 #[derive(Debug, Clone)]
-struct Case {
-    layout: ChunkedLayout,
-    shape: ChunkShape,
-    counts: Vec<u64>,
+pub(super) struct Case<E: Entry> {
+    pub(super) layout: E::Layout,
+    pub(super) shape: ChunkShape,
+    pub(super) counts: Vec<u64>,
+    pub(super) params: FileParams,
 }
 
 const BYTES: u64 = 24;
 
-fn case(index: IndexParameters, max_dims: [Option<u64>; 2], filtered: bool, counts: [u64; 2]) -> Case {
+impl Tested for ChunkLocation {
+    fn index(store: &Store, case: &Case<Self>) -> Result<Option<Arc<dyn ChunkIndex>>> {
+        open(store, &case.layout, &case.shape)
+    }
+
+    fn editor(store: &Store, case: &Case<Self>) -> Result<ChunkIndexEditor> {
+        <ChunkIndexEditor>::open(store, &case.layout, &case.shape)
+    }
+
+    fn place(case: &Case<Self>, at: u64) -> Self {
+        let address = Address::new(1 << 20 | at);
+        if case.shape.size_width.is_none() {
+            return Self { address, size: BYTES, filter_mask: 0 };
+        }
+        Self { address, size: at % 100, filter_mask: u32::try_from(at % 4).unwrap() }
+    }
+
+    fn layout_address(layout: &ChunkedLayout) -> Address {
+        layout.address
+    }
+
+    fn check(case: &Case<Self>, store: &Store, layout: &ChunkedLayout) {
+        check_chain(case, store, layout);
+    }
+}
+
+/// Chunks of 2 x 3 elements of 4 bytes.
+fn case(
+    index: IndexParameters,
+    max_dims: [Option<u64>; 2],
+    filtered: bool,
+    counts: [u64; 2],
+) -> Case<ChunkLocation> {
     let layout = ChunkedLayout {
         dims: Dims::from_slice(&[2, 3]),
         element_size: 4,
@@ -38,10 +90,10 @@ fn case(index: IndexParameters, max_dims: [Option<u64>; 2], filtered: bool, coun
     let shape = ChunkShape { max_dims: max_dims.to_vec(), chunk_bytes: BYTES, btree_k: 2, size_width: None };
     let sized = filtered || index == IndexParameters::BTreeV1;
     let shape = ChunkShape { size_width: sized.then_some(3), ..shape };
-    Case { layout, shape, counts: counts.to_vec() }
+    Case { layout, shape, counts: counts.to_vec(), params: FileParams::DEFAULT }
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<Case<ChunkLocation>> {
     let mut cases = Vec::new();
     for filtered in [false, true] {
         let mut add = |index, max_dims, counts| cases.push(case(index, max_dims, filtered, counts));
@@ -71,28 +123,26 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-impl Case {
-    fn editor(&self, store: &Store) -> ChunkIndexEditor {
-        ChunkIndexEditor::open(store, &self.layout, &self.shape).unwrap()
+impl<E: Tested> Case<E> {
+    pub(super) fn editor(&self, store: &Store) -> ChunkIndexEditor<E> {
+        E::editor(store, self).unwrap()
     }
 
-    /// The size of chunks where the index does not say it.
-    fn size(&self) -> Option<u64> {
-        self.shape.size_width.is_none().then_some(BYTES)
+    pub(super) fn place(&self, at: u64) -> E {
+        E::place(self, at)
     }
 
-    fn place(&self, at: u64) -> ChunkLocation {
-        let filter_mask = u32::from(self.shape.size_width.is_some());
-        ChunkLocation { address: Address::new(1 << 20 | at), size: BYTES, filter_mask }
+    fn is_one_chunk(&self) -> bool {
+        self.counts.iter().all(|count| *count == 1)
     }
 }
 
-fn found(editor: &ChunkIndexEditor, store: &Store) -> BTreeMap<Dims, ChunkLocation> {
+pub(super) fn found<E: Tested>(editor: &ChunkIndexEditor<E>, store: &Store) -> BTreeMap<Dims, E> {
     editor.collect(store).unwrap().into_iter().collect()
 }
 
 /// That the nodes of a version 1 B-tree follow each other: what one ends with the next begins with, and parents repeat it.
-fn check_chain(case: &Case, store: &Store, layout: &ChunkedLayout) {
+fn check_chain(case: &Case<ChunkLocation>, store: &Store, layout: &ChunkedLayout) {
     if case.layout.index != IndexParameters::BTreeV1 || !layout.address.is_defined() {
         return;
     }
@@ -130,14 +180,14 @@ fn check_chain(case: &Case, store: &Store, layout: &ChunkedLayout) {
 }
 
 /// That the index says of any chunks side by side whether it has one of them.
-fn check_absence(
-    case: &Case,
-    editor: &ChunkIndexEditor,
+fn check_absence<E: Tested>(
+    case: &Case<E>,
+    editor: &ChunkIndexEditor<E>,
     store: &Store,
-    model: &BTreeMap<Dims, ChunkLocation>,
+    model: &BTreeMap<Dims, E>,
 ) {
     let all = Region::whole(&case.counts).coordinates().map(|scaled| (scaled, case.place(0)));
-    let all: Vec<(Dims, ChunkLocation)> = all.collect();
+    let all: Vec<(Dims, E)> = all.collect();
     for length in [1, 3, 40, all.len()] {
         for chunks in all.chunks(length) {
             let none = chunks.iter().all(|(scaled, _)| !model.contains_key(scaled));
@@ -156,22 +206,23 @@ fn end(edit: &mut Edit<'_>) -> Address {
 }
 
 /// Changes, commits, reads again with what reads files, changes more, and deletes.
-fn run(mut case: Case, seed: u64, steps: usize) {
-    let (store, reopen) = new_file_to_reopen(LibverBounds::DEFAULT);
+pub(super) fn run<E: Tested>(mut case: Case<E>, seed: u64, steps: usize) {
+    let (store, reopen) = new_file_of_widths(case.params, LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let start = end(&mut edit);
     let mut chance = Chance::new(seed);
     let mut model = BTreeMap::new();
     for _ in 0..3 {
         let mut editor = case.editor(&store);
-        let draw = (case.size(), steps, &mut chance);
+        let place = |chance: &mut Chance| case.place(chance.below(1 << 30));
+        let draw = Draw { place: &place, steps, chance: &mut chance };
         model = conformance::change(&mut edit, &mut editor, &case.counts, model, draw).unwrap();
         case.layout = editor.layout().clone();
-        check_chain(&case, &store, &case.layout);
+        E::check(&case, &store, &case.layout);
         check_absence(&case, &editor, &store, &model);
         edit.commit().unwrap();
         let again = reopen();
-        match open(&again, &case.layout, &case.shape).unwrap() {
+        match E::index(&again, &case).unwrap() {
             None => assert!(model.is_empty()),
             Some(index) => {
                 let stored = conformance::run(&again, &*index, &case.counts).unwrap();
@@ -189,7 +240,7 @@ fn run(mut case: Case, seed: u64, steps: usize) {
             Ok(())
         })
         .unwrap();
-    assert_eq!((left, editor.layout().address), (0, Address::UNDEFINED));
+    assert_eq!((left, E::layout_address(editor.layout())), (0, Address::UNDEFINED));
     edit.commit().unwrap();
     assert!(end(&mut edit) <= start, "all space is given back");
 }
@@ -217,67 +268,73 @@ proptest! {
 #[test]
 fn chunks_in_order_one_by_one_and_at_once_give_the_same() {
     for mut case in cases() {
-        if case.counts == [1, 1] {
-            continue;
-        }
         case.shape.btree_k = 4;
-        let store = new_file(LibverBounds::DEFAULT);
-        let mut edit = store.edit().unwrap();
-        let chunks: Vec<_> = (0..)
-            .zip(Region::whole(&case.counts).coordinates())
-            .map(|(number, scaled)| (scaled, case.place(number)))
-            .collect();
-        let start = end(&mut edit).raw();
-        let mut single = case.editor(&store);
-        for (scaled, place) in &chunks {
-            assert_eq!(single.set(&mut edit, scaled, place).unwrap(), None);
-        }
-        let middle = end(&mut edit).raw();
-        let mut bulk = case.editor(&store);
-        for part in chunks.chunks(37) {
-            bulk.insert(&mut edit, part).unwrap();
-        }
-        let after = end(&mut edit).raw();
-        assert!(after - middle <= (middle - start) * 11 / 10, "{case:?}");
-        assert_eq!(found(&single, &store), chunks.iter().cloned().collect());
-        assert_eq!(found(&bulk, &store), found(&single, &store));
+        insert_in_order(&case);
     }
+}
+
+pub(super) fn insert_in_order<E: Tested>(case: &Case<E>) {
+    if case.is_one_chunk() {
+        return;
+    }
+    let store = new_file(LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    let chunks: Vec<_> = (0..)
+        .zip(Region::whole(&case.counts).coordinates())
+        .map(|(number, scaled)| (scaled, case.place(number)))
+        .collect();
+    let start = end(&mut edit).raw();
+    let mut single = case.editor(&store);
+    for (scaled, place) in &chunks {
+        assert_eq!(single.set(&mut edit, scaled, place).unwrap(), None);
+    }
+    let middle = end(&mut edit).raw();
+    let mut bulk = case.editor(&store);
+    for part in chunks.chunks(37) {
+        bulk.insert(&mut edit, part).unwrap();
+    }
+    let after = end(&mut edit).raw();
+    assert!(after - middle <= (middle - start) * 11 / 10, "{case:?}");
+    assert_eq!(found(&single, &store), chunks.iter().cloned().collect());
+    assert_eq!(found(&bulk, &store), found(&single, &store));
 }
 
 #[test]
 fn shifted_chunks_are_found_at_their_new_places() {
-    for case in cases() {
-        if case.counts == [1, 1] {
-            continue;
-        }
-        let store = new_file(LibverBounds::DEFAULT);
-        let mut edit = store.edit().unwrap();
-        let mut editor = case.editor(&store);
-        let counts: Vec<u64> = case.counts.iter().map(|count| count / 2).collect();
-        let region = Region::whole(&counts);
-        let chunks: BTreeMap<_, _> = (0..)
-            .zip(region.coordinates())
-            .filter(|(number, _)| number % 3 != 1)
-            .map(|(number, scaled)| (scaled, case.place(number)))
+    cases().iter().for_each(shift);
+}
+
+pub(super) fn shift<E: Tested>(case: &Case<E>) {
+    if case.is_one_chunk() {
+        return;
+    }
+    let store = new_file(LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    let mut editor = case.editor(&store);
+    let counts: Vec<u64> = case.counts.iter().map(|count| count / 2).collect();
+    let region = Region::whole(&counts);
+    let chunks: BTreeMap<_, _> = (0..)
+        .zip(region.coordinates())
+        .filter(|(number, _)| number % 3 != 1)
+        .map(|(number, scaled)| (scaled, case.place(number)))
+        .collect();
+    editor.insert(&mut edit, &chunks.clone().into_iter().collect::<Vec<_>>()).unwrap();
+    for axis in 0..counts.len() {
+        editor.shift(&mut edit, axis, 2).unwrap();
+        let mut moved = chunks.clone();
+        moved = moved
+            .into_iter()
+            .map(|(mut scaled, place)| {
+                scaled[axis] += 2;
+                (scaled, place)
+            })
             .collect();
-        editor.insert(&mut edit, &chunks.clone().into_iter().collect::<Vec<_>>()).unwrap();
-        for axis in 0..2 {
-            editor.shift(&mut edit, axis, 2).unwrap();
-            let mut moved = chunks.clone();
-            moved = moved
-                .into_iter()
-                .map(|(mut scaled, place)| {
-                    scaled[axis] += 2;
-                    (scaled, place)
-                })
-                .collect();
-            assert_eq!(found(&editor, &store), moved, "{case:?}");
-            let before = editor.layout().clone();
-            assert_eq!(editor.shift(&mut edit, axis, -3).unwrap_err().kind(), ErrorKind::Misuse);
-            assert_eq!(*editor.layout(), before);
-            editor.shift(&mut edit, axis, -2).unwrap();
-            assert_eq!(found(&editor, &store), chunks);
-        }
+        assert_eq!(found(&editor, &store), moved, "{case:?}");
+        let before = editor.layout().clone();
+        assert_eq!(editor.shift(&mut edit, axis, -3).unwrap_err().kind(), ErrorKind::Misuse);
+        assert_eq!(*editor.layout(), before);
+        editor.shift(&mut edit, axis, -2).unwrap();
+        assert_eq!(found(&editor, &store), chunks);
     }
 }
 

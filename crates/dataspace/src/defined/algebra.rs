@@ -1,0 +1,209 @@
+//! Sets of defined elements put over one another: what a write, an erasure and a cut do.
+
+use super::cursor::{Cursor, END, OffsetCursor, RunCursor};
+use super::segments::{SegmentSource, Segments};
+use super::store::{Offset, Run, Store, gallop, is_near, push_run};
+use super::{DefinedSet, store};
+
+use SegmentSource::{New, Old};
+
+impl DefinedSet {
+    /// The elements of either set, and where their values come from: those of `new` go before those that were
+    /// there. Both are of one chunk.
+    #[must_use]
+    pub fn overlay(&self, new: &Self) -> (Self, Segments) {
+        self.apply::<Overlay>(new)
+    }
+
+    /// The elements that `other` does not hold, and which of the values are left. Both are of one chunk.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> (Self, Segments) {
+        self.apply::<Without>(other)
+    }
+
+    /// The elements of both sets, and which of this set's values are left. Both are of one chunk.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> (Self, Segments) {
+        self.apply::<Intersection>(other)
+    }
+
+    fn apply<O: Operation>(&self, other: &Self) -> (Self, Segments) {
+        debug_assert_eq!(self.dims, other.dims, "sets of different chunks");
+        // What a set of another box says of this one is not known.
+        let nothing = Store::Runs(Vec::new());
+        let with = if self.dims == other.dims { &other.store } else { &nothing };
+        let segments = match &self.store {
+            Store::Near(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
+            Store::Far(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
+            Store::Runs(runs) => with_other::<O, _>(RunCursor::new(runs), with),
+        };
+        let store = assemble(&self.store, with, &segments, self.total);
+        (Self::settled(self.dims.clone(), self.total, store), segments)
+    }
+}
+
+fn with_other<O: Operation, A: Cursor>(a: A, other: &Store) -> Segments {
+    match other {
+        Store::Near(offsets) => O::segments(a, OffsetCursor::new(offsets)),
+        Store::Far(offsets) => O::segments(a, OffsetCursor::new(offsets)),
+        Store::Runs(runs) => O::segments(a, RunCursor::new(runs)),
+    }
+}
+
+/// What becomes of two sets.
+trait Operation {
+    fn segments(old: impl Cursor, new: impl Cursor) -> Segments;
+}
+
+struct Overlay;
+
+impl Operation for Overlay {
+    fn segments(mut old: impl Cursor, mut new: impl Cursor) -> Segments {
+        let mut segments = Segments::default();
+        while new.at() != END {
+            let position = old.position();
+            old.seek(new.at());
+            segments.push(Old, position, old.position());
+            let position = new.position();
+            if old.at() == new.at() {
+                let end = new.run_end();
+                old.seek(end);
+                new.seek(end);
+            } else {
+                new.seek(old.at());
+            }
+            segments.push(New, position, new.position());
+        }
+        let position = old.position();
+        old.seek(END);
+        segments.push(Old, position, old.position());
+        segments
+    }
+}
+
+struct Without;
+
+impl Operation for Without {
+    fn segments(mut old: impl Cursor, mut new: impl Cursor) -> Segments {
+        let mut segments = Segments::default();
+        while old.at() != END {
+            new.seek(old.at());
+            if new.at() == old.at() {
+                old.seek(new.run_end());
+            } else {
+                let position = old.position();
+                old.seek(new.at());
+                segments.push(Old, position, old.position());
+            }
+        }
+        segments
+    }
+}
+
+struct Intersection;
+
+impl Operation for Intersection {
+    fn segments(mut old: impl Cursor, mut new: impl Cursor) -> Segments {
+        let mut segments = Segments::default();
+        loop {
+            new.seek(old.at());
+            old.seek(new.at());
+            if old.at() == END || new.at() == END {
+                return segments;
+            }
+            if old.at() == new.at() {
+                let position = old.position();
+                let end = old.run_end().min(new.run_end());
+                old.seek(end);
+                segments.push(Old, position, old.position());
+                new.seek(end);
+            }
+        }
+    }
+}
+
+/// The offsets of the segments, in the form that is likely theirs.
+fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store {
+    let items = store::count(old.items().saturating_add(new.items()));
+    if items.saturating_mul(4) <= segments.element_count() {
+        return Store::Runs(assemble_runs(old, new, segments));
+    }
+    if is_near(total) {
+        Store::Near(assemble_offsets(old, new, segments))
+    } else {
+        Store::Far(assemble_offsets(old, new, segments))
+    }
+}
+
+/// Positions as places in memory: what is kept one by one is in memory.
+fn place(position: u64) -> usize {
+    usize::try_from(position).unwrap_or(usize::MAX)
+}
+
+fn assemble_offsets<T: Offset>(old: &Store, new: &Store, segments: &Segments) -> Vec<T> {
+    let mut offsets = Vec::with_capacity(place(segments.element_count()));
+    let (mut old, mut new) = (Slicer::new(old), Slicer::new(new));
+    for segment in segments.as_slice() {
+        let slicer = if segment.from == Old { &mut old } else { &mut new };
+        let end = segment.position.saturating_add(segment.count);
+        if let Some(from) = T::slice(slicer.store) {
+            let from = from.get(place(segment.position)..place(end)).unwrap_or_default();
+            match from {
+                [one] => offsets.push(*one),
+                _ => offsets.extend_from_slice(from),
+            }
+        } else {
+            slicer.for_each_run(segment.position, end, |start, end| offsets.extend((start..end).map(T::of)));
+        }
+    }
+    offsets
+}
+
+fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<Run> {
+    let mut runs = Vec::with_capacity(old.items().saturating_add(new.items()));
+    let (mut old, mut new) = (Slicer::new(old), Slicer::new(new));
+    for segment in segments.as_slice() {
+        let slicer = if segment.from == Old { &mut old } else { &mut new };
+        let end = segment.position.saturating_add(segment.count);
+        slicer.for_each_run(segment.position, end, |start, end| push_run(&mut runs, start, end - start));
+    }
+    runs
+}
+
+/// Parts of a set by positions, which ascend.
+struct Slicer<'a> {
+    store: &'a Store,
+    index: usize,
+}
+
+impl<'a> Slicer<'a> {
+    fn new(store: &'a Store) -> Self {
+        Self { store, index: 0 }
+    }
+
+    /// Visits runs, by first offset and the one behind the last.
+    fn for_each_run(&mut self, position: u64, end: u64, mut visit: impl FnMut(u64, u64)) {
+        match self.store {
+            Store::Near(offsets) => {
+                let part = offsets.get(place(position)..place(end)).unwrap_or_default();
+                part.iter().for_each(|offset| visit(offset.get(), offset.get() + 1));
+            }
+            Store::Far(offsets) => {
+                let part = offsets.get(place(position)..place(end)).unwrap_or_default();
+                part.iter().for_each(|offset| visit(*offset, *offset + 1));
+            }
+            Store::Runs(runs) => {
+                let behind = |run: &Run| run.position + (run.end - run.start);
+                self.index = gallop(runs, self.index, |run| behind(run) <= position);
+                while let Some(run) = runs.get(self.index).filter(|run| run.position < end) {
+                    let first = run.start + position.saturating_sub(run.position);
+                    visit(first, run.end.min(run.start + (end - run.position)));
+                    if behind(run) > end {
+                        break;
+                    }
+                    self.index += 1;
+                }
+            }
+        }
+    }
+}

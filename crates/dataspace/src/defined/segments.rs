@@ -1,0 +1,130 @@
+//! How the values of a set are put together from those of two others.
+
+use crate::{DataspaceError, Result};
+
+/// Which values a segment is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SegmentSource {
+    /// Those of the set that is changed.
+    Old,
+    /// Those of the set that is put over it.
+    New,
+}
+
+/// Values that are taken together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Which values they are of.
+    pub from: SegmentSource,
+    /// The number of the first one among them.
+    pub position: u64,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// The values of a set, in ascending order of offsets, as segments of the values of two others.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Segments {
+    list: Vec<Segment>,
+    count: u64,
+}
+
+impl Segments {
+    /// The segments, in order; each as long as can be.
+    pub fn as_slice(&self) -> &[Segment] {
+        &self.list
+    }
+
+    /// The number of values of all segments.
+    pub fn element_count(&self) -> u64 {
+        self.count
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, from: SegmentSource, position: u64, end: u64) {
+        let count = end.saturating_sub(position);
+        if count == 0 {
+            return;
+        }
+        self.count = self.count.saturating_add(count);
+        match self.list.last_mut() {
+            Some(last) if last.from == from && last.position.saturating_add(last.count) == position => {
+                last.count += count;
+            }
+            _ => self.list.push(Segment { from, position, count }),
+        }
+    }
+
+    /// The values, from the bytes of both sets' values, of `element_size` bytes each.
+    ///
+    /// # Errors
+    /// [`DataspaceError::Buffer`] if values are missing, [`DataspaceError::Overflow`] if their bytes pass memory.
+    pub fn gather(&self, old: &[u8], new: &[u8], element_size: usize) -> Result<Vec<u8>> {
+        self.check(SegmentSource::Old, "the old values", old, element_size)?;
+        self.check(SegmentSource::New, "the new values", new, element_size)?;
+        let total = bytes(self.count, element_size)?;
+        match element_size {
+            1 => self.gather_elements::<1>(old, new, total),
+            2 => self.gather_elements::<2>(old, new, total),
+            4 => self.gather_elements::<4>(old, new, total),
+            8 => self.gather_elements::<8>(old, new, total),
+            16 => self.gather_elements::<16>(old, new, total),
+            _ => {
+                let mut gathered = Vec::with_capacity(total);
+                for segment in &self.list {
+                    let first = bytes(segment.position, element_size)?;
+                    let end = first.saturating_add(bytes(segment.count, element_size)?);
+                    gathered.extend_from_slice(pick(segment, old, new).get(first..end).unwrap_or_default());
+                }
+                Ok(gathered)
+            }
+        }
+    }
+
+    fn gather_elements<const N: usize>(&self, old: &[u8], new: &[u8], total: usize) -> Result<Vec<u8>> {
+        let (old, new) = (old.as_chunks::<N>().0, new.as_chunks::<N>().0);
+        let mut gathered: Vec<[u8; N]> = Vec::with_capacity(total / N.max(1));
+        for segment in &self.list {
+            let first = bytes(segment.position, 1)?;
+            let from = pick(segment, old, new);
+            if segment.count == 1 {
+                gathered.extend(from.get(first));
+            } else {
+                let end = first.saturating_add(bytes(segment.count, 1)?);
+                gathered.extend_from_slice(from.get(first..end).unwrap_or_default());
+            }
+        }
+        Ok(gathered.into_flattened())
+    }
+
+    /// Whether all values are there. The last segment of a source reaches furthest.
+    fn check(
+        &self,
+        from: SegmentSource,
+        what: &'static str,
+        values: &[u8],
+        element_size: usize,
+    ) -> Result<()> {
+        let last = self.list.iter().rev().find(|segment| segment.from == from);
+        let end = last.map_or(0, |last| last.position.saturating_add(last.count));
+        let needed = bytes(end, element_size)?;
+        if needed > values.len() {
+            return Err(DataspaceError::Buffer { what, needed, got: values.len() });
+        }
+        Ok(())
+    }
+}
+
+fn pick<'a, T>(segment: &Segment, old: &'a [T], new: &'a [T]) -> &'a [T] {
+    match segment.from {
+        SegmentSource::Old => old,
+        SegmentSource::New => new,
+    }
+}
+
+fn bytes(count: u64, element_size: usize) -> Result<usize> {
+    let count = usize::try_from(count).ok();
+    count
+        .and_then(|count| count.checked_mul(element_size))
+        .ok_or(DataspaceError::Overflow { what: "number of bytes" })
+}

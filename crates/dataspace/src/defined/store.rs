@@ -1,0 +1,191 @@
+//! How the offsets of a set are kept: one by one where they are scattered, as runs where they lie together.
+
+/// Elements that a run must hold on average for runs to be kept instead of offsets.
+const LONG: usize = 4;
+
+/// A number that offsets are kept in.
+pub(super) trait Offset: Copy + Ord {
+    /// The offset, which fits.
+    fn of(offset: u64) -> Self;
+    fn get(self) -> u64;
+    /// Whether this is the offset right behind the other.
+    fn follows(self, before: Self) -> bool;
+    /// The offsets of a store that keeps them in such numbers.
+    fn slice(store: &Store) -> Option<&[Self]>;
+    fn store(offsets: Vec<Self>) -> Store;
+}
+
+impl Offset for u32 {
+    #[inline]
+    fn of(offset: u64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "only for boxes of at most 2^32 elements")]
+        let near = offset as u32;
+        near
+    }
+
+    #[inline]
+    fn get(self) -> u64 {
+        self.into()
+    }
+
+    #[inline]
+    fn follows(self, before: Self) -> bool {
+        self.wrapping_sub(before) == 1
+    }
+
+    fn slice(store: &Store) -> Option<&[Self]> {
+        if let Store::Near(offsets) = store { Some(offsets) } else { None }
+    }
+
+    fn store(offsets: Vec<Self>) -> Store {
+        Store::Near(offsets)
+    }
+}
+
+impl Offset for u64 {
+    #[inline]
+    fn of(offset: u64) -> Self {
+        offset
+    }
+
+    #[inline]
+    fn get(self) -> u64 {
+        self
+    }
+
+    #[inline]
+    fn follows(self, before: Self) -> bool {
+        self.wrapping_sub(before) == 1
+    }
+
+    fn slice(store: &Store) -> Option<&[Self]> {
+        if let Store::Far(offsets) = store { Some(offsets) } else { None }
+    }
+
+    fn store(offsets: Vec<Self>) -> Store {
+        Store::Far(offsets)
+    }
+}
+
+/// Elements that follow one another, as many as there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) start: u64,
+    /// Behind the last one.
+    pub(super) end: u64,
+    /// Elements of the set before it.
+    pub(super) position: u64,
+}
+
+/// Offsets in ascending order. Which form is taken follows from the offsets alone, so that equal sets are kept
+/// alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Store {
+    /// Of a box of at most 2^32 elements.
+    Near(Vec<u32>),
+    Far(Vec<u64>),
+    Runs(Vec<Run>),
+}
+
+/// Whether the offsets of a box of so many elements are [`Store::Near`].
+pub(super) fn is_near(total: u64) -> bool {
+    total <= 1 << 32
+}
+
+fn worth_runs(runs: usize, elements: u64) -> bool {
+    u64::try_from(runs.saturating_mul(LONG)).is_ok_and(|most| most <= elements)
+}
+
+pub(super) fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+impl Store {
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Self::Near(offsets) => count(offsets.len()),
+            Self::Far(offsets) => count(offsets.len()),
+            Self::Runs(runs) => length(runs),
+        }
+    }
+
+    /// Offsets or runs that are kept.
+    pub(super) fn items(&self) -> usize {
+        match self {
+            Self::Near(offsets) => offsets.len(),
+            Self::Far(offsets) => offsets.len(),
+            Self::Runs(runs) => runs.len(),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Near(offsets) => offsets.capacity().saturating_mul(size_of::<u32>()),
+            Self::Far(offsets) => offsets.capacity().saturating_mul(size_of::<u64>()),
+            Self::Runs(runs) => runs.capacity().saturating_mul(size_of::<Run>()),
+        }
+    }
+
+    /// The same offsets in the form that they belong in, in a box of so many elements.
+    pub(super) fn settled(self, total: u64) -> Self {
+        match self {
+            Self::Near(offsets) => settled_offsets(offsets),
+            Self::Far(offsets) => settled_offsets(offsets),
+            Self::Runs(runs) if worth_runs(runs.len(), length(&runs)) => Self::Runs(runs),
+            Self::Runs(runs) if is_near(total) => Self::Near(offsets_of(&runs)),
+            Self::Runs(runs) => Self::Far(offsets_of(&runs)),
+        }
+    }
+}
+
+/// The number of elements in runs.
+pub(super) fn length(runs: &[Run]) -> u64 {
+    runs.last().map_or(0, |last| last.position.saturating_add(last.end.saturating_sub(last.start)))
+}
+
+fn settled_offsets<T: Offset>(offsets: Vec<T>) -> Store {
+    let following = offsets.iter().skip(1).zip(&offsets);
+    let gaps: usize = following.map(|(offset, before)| usize::from(!offset.follows(*before))).sum();
+    let count_of_runs = gaps.saturating_add(usize::from(!offsets.is_empty()));
+    if !worth_runs(count_of_runs, count(offsets.len())) {
+        return T::store(offsets);
+    }
+    let mut runs = Vec::with_capacity(count_of_runs);
+    offsets.iter().for_each(|offset| push_run(&mut runs, offset.get(), 1));
+    Store::Runs(runs)
+}
+
+fn offsets_of<T: Offset>(runs: &[Run]) -> Vec<T> {
+    let mut offsets = Vec::with_capacity(usize::try_from(length(runs)).unwrap_or(0));
+    for run in runs {
+        offsets.extend((run.start..run.end).map(T::of));
+    }
+    offsets
+}
+
+/// Adds elements that lie behind all runs.
+#[inline]
+pub(super) fn push_run(runs: &mut Vec<Run>, start: u64, count: u64) {
+    let end = start.saturating_add(count);
+    match runs.last_mut() {
+        Some(last) if last.end == start => last.end = end,
+        _ => runs.push(Run { start, end, position: length(runs) }),
+    }
+}
+
+/// The first item from `from` on that is not below what is looked for; quick where it is near `from`.
+#[inline]
+pub(super) fn gallop<T>(items: &[T], from: usize, below: impl Fn(&T) -> bool) -> usize {
+    let rest = items.get(from..).unwrap_or_default();
+    if !rest.first().is_some_and(&below) {
+        return from;
+    }
+    let mut step = 1_usize;
+    while rest.get(step).is_some_and(&below) {
+        step = step.saturating_mul(2);
+    }
+    // The item at half the step is below, the one at the step is not.
+    let low = step / 2;
+    let window = rest.get(low..step.min(rest.len())).unwrap_or_default();
+    from.saturating_add(low).saturating_add(window.partition_point(below))
+}

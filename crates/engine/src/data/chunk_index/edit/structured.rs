@@ -1,0 +1,147 @@
+//! Changing where structured chunks lie, and which index a new dataset of them gets.
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{
+    BTreeV2Parameters, ChunkFlags, ChunkedLayout, ExtensibleArrayParameters, FieldOrder,
+    FixedArrayParameters, SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex,
+};
+use smallvec::SmallVec;
+
+use super::super::order::ArrayOrder;
+use super::super::single::SingleIndex;
+use super::super::structured::{check, single};
+use super::super::{ChunkShape, Entry as _, StructuredLocation};
+use super::btree_v2::BTreeV2Edit;
+use super::choose::check_shape;
+use super::single::SingleEdit;
+use super::{ChunkIndexEditor, IndexEdit, extensible_array, fixed_array};
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// The index of a dataset of structured chunks, to be changed.
+pub type StructuredIndexEditor = ChunkIndexEditor<StructuredLocation>;
+
+impl ChunkIndexEditor<StructuredLocation> {
+    /// The index that `layout` names, if it is made yet.
+    ///
+    /// # Errors
+    /// As [`open_structured`](super::super::open_structured).
+    pub fn open(store: &Store, layout: &StructuredChunkLayout, shape: &ChunkShape) -> Result<Self> {
+        check(store, layout, shape)?;
+        let index = make(store, layout, shape)?;
+        Ok(Self { layout: layout.clone(), shape: shape.clone(), index })
+    }
+}
+
+fn make(
+    store: &Store,
+    layout: &StructuredChunkLayout,
+    shape: &ChunkShape,
+) -> Result<Box<dyn IndexEdit<StructuredLocation>>> {
+    let (rank, address) = (shape.max_dims.len(), layout.address);
+    let rules = StructuredLocation::rules(layout, shape);
+    let order = || ArrayOrder::new(StructuredLocation::chunk(layout, rank), &shape.max_dims);
+    Ok(match &layout.index {
+        StructuredIndex::Single(stored) => {
+            let index = SingleIndex { rank, location: single(layout, stored) };
+            Box::new(SingleEdit { sized: true, rules, index })
+        }
+        StructuredIndex::FixedArray(parameters) => fixed_array(store, address, *parameters, order()?, rules)?,
+        StructuredIndex::ExtensibleArray(parameters) => {
+            extensible_array(store, address, *parameters, order()?, rules)?
+        }
+        StructuredIndex::BTreeV2(parameters) => {
+            Box::new(BTreeV2Edit::new(store, address, rank, *parameters, rules)?)
+        }
+    })
+}
+
+/// A new dataset in structured chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewStructuredChunks<'a> {
+    /// Sizes.
+    pub dims: &'a [u64],
+    /// Sizes that it may grow to; `None` without limit.
+    pub max_dims: &'a [Option<u64>],
+    /// Elements of a chunk along each dimension.
+    pub chunk: &'a [u64],
+    /// Bytes of an element in the file.
+    pub element_size: u64,
+    /// What chunks hold.
+    pub chunk_type: StructuredChunkType,
+    /// Whether a section passes filters.
+    pub filtered: bool,
+    /// Whether chunks at the edge pass none.
+    pub edges_unfiltered: bool,
+}
+
+/// The layout of a new dataset of structured chunks, without any chunks yet.
+///
+/// One unlimited dimension makes an extensible array, several a version 2 B-tree; without any, a single chunk needs no
+/// index and all else gets a fixed array.
+///
+/// # Errors
+/// [`Error::Misuse`] if the chunk's shape is no shape for the dataset, or chunks are to hold nothing.
+pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChunkLayout> {
+    check_shape(new.max_dims, new.chunk, new.dims.len(), new.element_size)?;
+    if new.element_size == 0 {
+        return Err(Error::Misuse("structured chunks of elements without bytes".into()));
+    }
+    let (sections, metadata_sections): (u8, &[u8]) = composition(new.chunk_type)?;
+    let mut dims = Dims::from_slice(new.chunk);
+    dims.push(new.element_size);
+    let index = index(new, sections, &dims);
+    let mut flags = ChunkFlags::empty();
+    flags.set(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS, new.edges_unfiltered);
+    let single = matches!(index, StructuredIndex::Single(_));
+    flags.set(ChunkFlags::SINGLE_INDEX_WITH_FILTER, single && new.filtered);
+    Ok(StructuredChunkLayout {
+        order: FieldOrder::CompositionFirst,
+        chunk_type: new.chunk_type,
+        flags,
+        dimension_width: ChunkedLayout::width_for(new.chunk, new.element_size),
+        dims,
+        offset_size: OFFSET_SIZE,
+        sections,
+        metadata_sections: SmallVec::from_slice(metadata_sections),
+        index,
+        address: Address::UNDEFINED,
+    })
+}
+
+/// Bytes of an offset in chunk metadata.
+const OFFSET_SIZE: u8 = 8;
+
+/// The number of sections, and which of them end with a checksum.
+fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
+    let sparse = chunk_type.contains(StructuredChunkType::SPARSE);
+    Ok(match (sparse, chunk_type.contains(StructuredChunkType::VARIABLE_LENGTH)) {
+        (true, false) => (2, &[0]),
+        (true, true) => (3, &[0, 1, 2]),
+        (false, true) => (2, &[0, 1]),
+        (false, false) => {
+            return Err(Error::Misuse(
+                "structured chunks that are neither sparse nor variable-length".into(),
+            ));
+        }
+    })
+}
+
+fn index(new: &NewStructuredChunks<'_>, sections: u8, dims: &[u64]) -> StructuredIndex {
+    match new.max_dims.iter().filter(|max| max.is_none()).count() {
+        0 => {}
+        1 => return StructuredIndex::ExtensibleArray(ExtensibleArrayParameters::DEFAULT),
+        _ => return StructuredIndex::BTreeV2(BTreeV2Parameters::DEFAULT),
+    }
+    let mut sizes = new.dims.iter().zip(new.max_dims).zip(new.chunk);
+    if !sizes.all(|((size, max), chunk)| Some(*size) == *max && size == chunk) {
+        return StructuredIndex::FixedArray(FixedArrayParameters::DEFAULT);
+    }
+    let metadata = StructuredChunkLayout::chunk_metadata_size(sections, OFFSET_SIZE, new.filtered);
+    StructuredIndex::Single(SingleStructuredChunk {
+        size: 0,
+        size_width: StructuredChunkLayout::chunk_size_width(sections, dims),
+        metadata: vec![0; metadata],
+    })
+}

@@ -1,0 +1,374 @@
+//! Indexes of structured chunks: the same as those of ordinary ones, with longer entries and held to more rules.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use hyperslab_format::btree_v2::BTreeV2Header;
+use hyperslab_format::btree_v2::records::{ChunkRecordContext, types};
+use hyperslab_format::chunk_index::{
+    ChunkElement, ChunkElementForm, ChunkElementLayout, ChunkIndexClient, ExtensibleArrayHeader,
+    FixedArrayHeader,
+};
+use hyperslab_format::codec::{Address, FileParams, FormatError, Structure as _};
+use hyperslab_format::message::{
+    BTreeV2Parameters, ChunkFlags, ExtensibleArrayParameters, FixedArrayParameters, SingleStructuredChunk,
+    StructuredChunkLayout, StructuredIndex,
+};
+
+use super::btree_v2::BTreeV2Index;
+use super::entry::{Entry, Note, check_address};
+use super::extensible_array::ExtensibleArrayIndex;
+use super::fixed_array::FixedArrayIndex;
+use super::order::ArrayOrder;
+use super::single::SingleIndex;
+use super::{ChunkIndex, ChunkIndexKind, ChunkShape};
+use crate::error::{Error, Result};
+use crate::index::btree_v2::BTreeV2;
+use crate::store::Store;
+
+const LAYOUT: &str = "data layout message";
+
+/// Where a structured chunk lies, and its metadata as the index stores it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StructuredLocation {
+    /// First byte.
+    pub address: Address,
+    /// Stored bytes of all sections.
+    pub size: u64,
+    /// Where sections begin, and what filters did to them.
+    pub metadata: ChunkMetadataBytes,
+}
+
+/// The metadata of a structured chunk, not interpreted.
+///
+/// ```
+/// use hyperslab_engine::data::chunk_index::ChunkMetadataBytes;
+/// let metadata = ChunkMetadataBytes::new(&[45, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+/// assert_eq!((metadata.len(), metadata[0]), (8, 45));
+/// assert!(ChunkMetadataBytes::new(&[0; 53]).is_none());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ChunkMetadataBytes {
+    length: u8,
+    /// Zeros behind the length.
+    bytes: [u8; Self::MAX],
+}
+
+impl ChunkMetadataBytes {
+    /// Most bytes: three sections with offsets of eight bytes, filtered.
+    pub const MAX: usize = 52;
+
+    /// The bytes, if they are not too many.
+    pub fn new(bytes: &[u8]) -> Option<Self> {
+        let mut metadata = Self { length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX] };
+        metadata.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(metadata)
+    }
+
+    /// Zeros.
+    fn zeros(length: usize) -> Self {
+        let length = u8::try_from(length.min(Self::MAX)).unwrap_or(0);
+        Self { length, bytes: [0; Self::MAX] }
+    }
+}
+
+impl Deref for ChunkMetadataBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for ChunkMetadataBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+/// What goes without saying in indexes of structured chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StructuredRules {
+    /// Bytes of the size of a chunk in a new index, or in the layout message.
+    pub size_width: usize,
+    /// Bytes of chunk metadata.
+    pub metadata_size: usize,
+    /// Whether the dataset has a filter pipeline.
+    pub filtered: bool,
+}
+
+impl ChunkShape {
+    /// What the index of structured chunks depends on; `filtered` if the dataset has a filter pipeline.
+    pub fn of_structured(
+        layout: &StructuredChunkLayout,
+        max_dims: &[Option<u64>],
+        element_size: u64,
+        filtered: bool,
+    ) -> Self {
+        let chunk = layout.dims.iter().take(max_dims.len());
+        let chunk_bytes = chunk.fold(element_size, |bytes, size| bytes.saturating_mul(*size));
+        let width = StructuredChunkLayout::chunk_size_width(layout.sections, &[chunk_bytes]);
+        Self {
+            max_dims: max_dims.to_vec(),
+            chunk_bytes,
+            btree_k: 0,
+            size_width: filtered.then_some(width.into()),
+        }
+    }
+}
+
+impl Entry for StructuredLocation {
+    type Layout = StructuredChunkLayout;
+    type Rules = StructuredRules;
+
+    const ARRAY_VERSION: u8 = 1;
+    const STRICT: bool = true;
+
+    fn address(&self) -> Address {
+        self.address
+    }
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The last of the dimension sizes of the layout is that of an element, or missing.
+    fn chunk(layout: &StructuredChunkLayout, rank: usize) -> &[u64] {
+        layout.dims.get(..rank).unwrap_or(&layout.dims)
+    }
+
+    fn kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
+        match layout.index {
+            StructuredIndex::Single(_) => ChunkIndexKind::Single,
+            StructuredIndex::FixedArray(_) => ChunkIndexKind::FixedArray,
+            StructuredIndex::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
+            StructuredIndex::BTreeV2(_) => ChunkIndexKind::BTreeV2,
+        }
+    }
+
+    fn rules(layout: &StructuredChunkLayout, shape: &ChunkShape) -> StructuredRules {
+        let (sections, filtered) = (layout.sections, shape.size_width.is_some());
+        let size_width = match &layout.index {
+            StructuredIndex::Single(single) => single.size_width,
+            _ => StructuredChunkLayout::chunk_size_width(sections, &[shape.chunk_bytes]),
+        };
+        let metadata_size =
+            StructuredChunkLayout::chunk_metadata_size(sections, layout.offset_size, filtered);
+        StructuredRules { size_width: size_width.into(), metadata_size, filtered }
+    }
+
+    fn note(layout: &mut StructuredChunkLayout, note: Note<Self>) {
+        let chunk = match note {
+            Note::Index(address) => {
+                layout.address = address;
+                return;
+            }
+            Note::Single(chunk) => chunk,
+        };
+        layout.address = chunk.map_or(Address::UNDEFINED, |chunk| chunk.address);
+        if let StructuredIndex::Single(stored) = &mut layout.index {
+            let none = ChunkMetadataBytes::zeros(stored.metadata.len());
+            let (size, metadata) = chunk.map_or((0, none), |chunk| (chunk.size, chunk.metadata));
+            stored.size = size;
+            stored.metadata = metadata.to_vec();
+        }
+    }
+
+    fn client(rules: &StructuredRules) -> ChunkIndexClient {
+        if rules.filtered { ChunkIndexClient::STRUCTURED_FILTERED } else { ChunkIndexClient::STRUCTURED }
+    }
+
+    fn record_type(rules: &StructuredRules) -> u8 {
+        if rules.filtered { types::STRUCTURED_CHUNK_FILTERED } else { types::STRUCTURED_CHUNK }
+    }
+
+    fn form(rules: &StructuredRules) -> ChunkElementForm {
+        let &StructuredRules { size_width, metadata_size, .. } = rules;
+        ChunkElementForm::Structured { size_width, metadata_size }
+    }
+
+    fn of_array(
+        rules: &StructuredRules,
+        params: FileParams,
+        client: ChunkIndexClient,
+        element_size: u8,
+    ) -> Result<ChunkElementLayout, FormatError> {
+        let expected = Self::client(rules);
+        if client != expected {
+            let expected = by_filters(expected.0, rules);
+            return Err(FormatError::corrupt("array of structured chunks", "client ID", expected, client.0));
+        }
+        ChunkElementLayout::of_array(params, client, element_size.into(), rules.metadata_size)
+    }
+
+    fn of_tree(
+        rules: &StructuredRules,
+        params: FileParams,
+        rank: usize,
+        header: &BTreeV2Header,
+    ) -> Result<ChunkRecordContext, FormatError> {
+        let (got, size) = (header.record_type, header.record_size.into());
+        if got != Self::record_type(rules) {
+            let expected = by_filters(Self::record_type(rules), rules);
+            return Err(FormatError::corrupt(BTreeV2Header::NAME, "type", expected, got));
+        }
+        ChunkRecordContext::new(params, rank, got, size, rules.metadata_size)
+    }
+
+    fn from_stored(_rules: &StructuredRules, _plain: bool, stored: &ChunkElement<'_>) -> Self {
+        let none = ChunkMetadataBytes::zeros(0);
+        let metadata = ChunkMetadataBytes::new(stored.metadata).unwrap_or(none);
+        Self { address: stored.address, size: stored.size, metadata }
+    }
+
+    fn to_stored(&self, rules: &StructuredRules, _plain: bool) -> Result<ChunkElement<'_>> {
+        let address = check_address(self.address)?;
+        let (got, expected) = (self.metadata.len(), rules.metadata_size);
+        if got != expected {
+            return Err(Error::Misuse(format!(
+                "{got} bytes of chunk metadata in an index of {expected} bytes of it"
+            )));
+        }
+        Ok(ChunkElement { address, size: self.size, filter_mask: 0, metadata: &self.metadata })
+    }
+
+    fn check_single(&self, _layout_has_size: bool, rules: &StructuredRules) -> Result<()> {
+        self.to_stored(rules, false)?;
+        let bits = u32::try_from(rules.size_width.saturating_mul(8)).unwrap_or(u32::MAX);
+        if self.size.checked_shr(bits).unwrap_or(0) == 0 {
+            return Ok(());
+        }
+        let (size, width) = (self.size, rules.size_width);
+        Err(Error::Misuse(format!("a chunk of {size} bytes where sizes have {width} bytes")))
+    }
+}
+
+fn by_filters(number: u8, rules: &StructuredRules) -> String {
+    let filters = if rules.filtered { "with" } else { "without" };
+    format!("{number} {filters} filters")
+}
+
+/// The chunk that the layout message itself says.
+pub(super) fn single(
+    layout: &StructuredChunkLayout,
+    stored: &SingleStructuredChunk,
+) -> Option<StructuredLocation> {
+    let metadata = ChunkMetadataBytes::new(&stored.metadata)?;
+    let address = layout.address;
+    address.is_defined().then_some(StructuredLocation { address, size: stored.size, metadata })
+}
+
+/// Opens the index that the layout names; `None` while no chunk is stored.
+///
+/// # Errors
+/// Those of reading the index's header, and [`Error::Corrupt`] if it contradicts the layout message, the extent or
+/// the presence of filters.
+pub fn open_structured(
+    store: &Store,
+    layout: &StructuredChunkLayout,
+    shape: &ChunkShape,
+) -> Result<Option<Arc<dyn ChunkIndex<StructuredLocation>>>> {
+    check(store, layout, shape)?;
+    let address = layout.address;
+    if !address.is_defined() {
+        return Ok(None);
+    }
+    let rank = shape.max_dims.len();
+    let rules = StructuredLocation::rules(layout, shape);
+    let order = || ArrayOrder::new(StructuredLocation::chunk(layout, rank), &shape.max_dims);
+    Ok(Some(match &layout.index {
+        StructuredIndex::Single(stored) => Arc::new(SingleIndex { rank, location: single(layout, stored) }),
+        StructuredIndex::FixedArray(_) => Arc::new(FixedArrayIndex::open(store, address, rules, order()?)?),
+        StructuredIndex::ExtensibleArray(_) => {
+            Arc::new(ExtensibleArrayIndex::open(store, address, rules, order()?)?)
+        }
+        StructuredIndex::BTreeV2(_) => Arc::new(BTreeV2Index::open(store, address, rank, rules)?),
+    }))
+}
+
+/// That the layout, the header of the index and the shape agree.
+pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &ChunkShape) -> Result<()> {
+    let (rank, sizes) = (shape.max_dims.len(), layout.dims.len());
+    if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {
+        let expected = format!("{} for {rank} dimensions", rank.saturating_add(1));
+        return Err(Error::corrupt(LAYOUT, "dimensionality", expected, sizes));
+    }
+    let filtered = shape.size_width.is_some();
+    let address = layout.address;
+    match &layout.index {
+        StructuredIndex::Single(_) => {
+            let flag = layout.flags.contains(ChunkFlags::SINGLE_INDEX_WITH_FILTER);
+            if flag != filtered {
+                let expected = if filtered { "bit 1 with filters" } else { "no bit 1 without filters" };
+                return Err(Error::corrupt(LAYOUT, "flags", expected, layout.flags.bits()));
+            }
+            Ok(())
+        }
+        _ if !address.is_defined() => Ok(()),
+        StructuredIndex::FixedArray(parameters) => {
+            let order = ArrayOrder::new(StructuredLocation::chunk(layout, rank), &shape.max_dims)?;
+            check_fixed_array(store, address, *parameters, &order)
+        }
+        StructuredIndex::ExtensibleArray(parameters) => check_extensible_array(store, address, *parameters),
+        StructuredIndex::BTreeV2(parameters) => check_tree(store, address, *parameters),
+    }
+}
+
+/// A field of a header, what the layout message has in its place, and what it is.
+type Field = (&'static str, u64, u64);
+
+fn agree(structure: &'static str, address: Address, fields: &[Field]) -> Result<()> {
+    for (field, got, expected) in fields {
+        if got != expected {
+            let expected = format!("{expected} as the layout and the extent say");
+            return Err(Error::corrupt(structure, field, expected, got).at(address));
+        }
+    }
+    Ok(())
+}
+
+fn check_fixed_array(
+    store: &Store,
+    address: Address,
+    parameters: FixedArrayParameters,
+    order: &ArrayOrder,
+) -> Result<()> {
+    let header: Arc<FixedArrayHeader> = store.shared(address, &store.params())?;
+    let fields = [
+        ("page bits", header.page_bits.into(), parameters.page_bits.into()),
+        ("max num entries", header.elements, order.count()),
+    ];
+    agree(FixedArrayHeader::NAME, address, &fields)
+}
+
+fn check_extensible_array(
+    store: &Store,
+    address: Address,
+    parameters: ExtensibleArrayParameters,
+) -> Result<()> {
+    let header: Arc<ExtensibleArrayHeader> = store.shared(address, &store.params())?;
+    let fields = [
+        ("max nelmts bits", header.max_elements_bits, parameters.max_bits),
+        ("index blk elmts", header.index_block_elements, parameters.index_elements),
+        ("data blk min elmts", header.min_data_block_elements, parameters.min_elements),
+        ("secondary blk min data ptrs", header.min_secondary_block_pointers, parameters.min_pointers),
+        ("max data blk page nelmts bits", header.page_bits, parameters.page_bits),
+    ];
+    agree(
+        ExtensibleArrayHeader::NAME,
+        address,
+        &fields.map(|(field, got, of)| (field, got.into(), of.into())),
+    )
+}
+
+fn check_tree(store: &Store, address: Address, parameters: BTreeV2Parameters) -> Result<()> {
+    let tree = BTreeV2::open(store, address)?;
+    let header = tree.header();
+    let fields = [
+        ("node size", header.node_size.into(), parameters.node_size.into()),
+        ("split percent", header.split_percent.into(), parameters.split_percent.into()),
+        ("merge percent", header.merge_percent.into(), parameters.merge_percent.into()),
+    ];
+    agree(BTreeV2Header::NAME, address, &fields)
+}

@@ -1,0 +1,392 @@
+//! One structured chunk in memory, and from and to its bytes in the file.
+
+use std::borrow::Cow;
+
+use hyperslab_dataspace::DefinedSet;
+use hyperslab_filter::{ChunkTarget, Scratch};
+use hyperslab_format::codec::Address;
+use hyperslab_format::structured_chunk::{
+    ChunkSection, ChunkSections, DefinedEncoding, SectionHeap, UNUSED_WIDTH, decode_defined, encode_defined,
+    is_point_list, open_section, seal_section,
+};
+
+use super::super::chunk_index::{ChunkMetadataBytes, StructuredLocation};
+use super::{ChunkKind, SectionForm, StructuredForm};
+use crate::error::{Error, Result};
+use crate::store::{Store, at};
+
+const NAME: &str = "structured chunk";
+
+/// The defined elements of a chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinedChunk {
+    /// Which elements are defined.
+    pub defined: DefinedSet,
+    /// Their values, ascending by their offsets.
+    pub values: Vec<u8>,
+    /// What values of variable length hold.
+    pub heap: Vec<u8>,
+}
+
+/// A chunk as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncodedChunk {
+    /// All sections.
+    pub bytes: Vec<u8>,
+    /// Where they lie, and the filters they passed.
+    pub sections: ChunkSections,
+}
+
+impl DefinedChunk {
+    /// A chunk without defined elements.
+    pub(super) fn empty(form: &StructuredForm) -> Result<Self> {
+        Ok(Self { defined: DefinedSet::empty(form.grid.chunk())?, values: Vec::new(), heap: Vec::new() })
+    }
+
+    /// Bytes that the chunk takes in memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.defined.memory_bytes().saturating_add(self.values.len()).saturating_add(self.heap.len())
+    }
+
+    /// The values of `count` elements from the `position`th on.
+    pub(super) fn values(&self, position: u64, count: u64, element_size: usize) -> &[u8] {
+        let bytes = |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
+        self.values.get(bytes(position)..).and_then(|rest| rest.get(..bytes(count))).unwrap_or_default()
+    }
+}
+
+impl StructuredForm {
+    /// Reads and decodes a chunk.
+    ///
+    /// # Errors
+    /// Sections that contradict each other or the dataset, with the address of the chunk.
+    pub fn read_chunk(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        location: &StructuredLocation,
+    ) -> Result<DefinedChunk> {
+        self.clipped(scaled, self.read_unclipped(store, scaled, location)?)
+    }
+
+    /// As [`read_chunk`](Self::read_chunk), with elements beyond the extent if there are any.
+    pub(super) fn read_unclipped(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        location: &StructuredLocation,
+    ) -> Result<DefinedChunk> {
+        let limit = store.limits().chunk_bytes;
+        if location.size > limit {
+            return Err(Error::Limit { what: "structured chunk: bytes".into(), got: location.size, limit });
+        }
+        store.check_inside(location.address, location.size, NAME)?;
+        let stored = store.read_raw_vec(location.address, location.size)?;
+        thread_local! {
+            static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
+        }
+        SCRATCH.with_borrow_mut(|scratch| self.decode(store, scaled, location, &stored, scratch))
+    }
+
+    /// How a stored chunk has its defined elements written down.
+    ///
+    /// # Errors
+    /// As [`read_chunk`](Self::read_chunk).
+    pub(super) fn encoding_of(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        location: &StructuredLocation,
+    ) -> Result<DefinedEncoding> {
+        let stored = store.read_raw_vec(location.address, location.size)?;
+        let sections = self.sections_of(location)?;
+        let mut scratch = Scratch::default();
+        let contents = self.unfilter(store, scaled, location, (&sections, &stored), &mut scratch)?;
+        let selection = contents.first().map(|section| &**section).unwrap_or_default();
+        Ok(if is_point_list(selection) { DefinedEncoding::Shortest } else { DefinedEncoding::Hyperslab })
+    }
+
+    /// The sections of a chunk as its index entry says.
+    ///
+    /// # Errors
+    /// Metadata that contradict the chunk's size.
+    pub fn sections_of(&self, location: &StructuredLocation) -> Result<ChunkSections> {
+        let orders = self.metadata_orders();
+        let first = self.sections_in(location, orders.first().copied().unwrap_or_default());
+        match orders.get(1) {
+            Some(other) if first.as_ref().map_or(true, |sections| self.check_masks(sections, location).is_err()) => {
+                self.sections_in(location, *other)
+            }
+            _ => first,
+        }
+    }
+
+    fn sections_in(
+        &self,
+        location: &StructuredLocation,
+        order: Option<hyperslab_format::structured_chunk::MetadataOrder>,
+    ) -> Result<ChunkSections> {
+        let count = u8::try_from(self.sections.len()).unwrap_or(u8::MAX);
+        let form = (count, self.offset_size);
+        at(ChunkSections::decode(&location.metadata, form, location.size, order), location.address)
+    }
+
+    fn decode(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        location: &StructuredLocation,
+        stored: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<DefinedChunk> {
+        let mut outcome = Err(Error::corrupt(NAME, "metadata", "an order", "none"));
+        for order in self.metadata_orders() {
+            let tried = self.sections_in(location, *order).and_then(|sections| {
+                let contents = self.unfilter(store, scaled, location, (&sections, stored), scratch)?;
+                self.assemble(store, location, &contents)
+            });
+            let is_done = tried.is_ok();
+            if is_done || outcome.is_err() && self.metadata_orders().first() == Some(order) {
+                outcome = tried;
+            }
+            if is_done {
+                break;
+            }
+        }
+        outcome
+    }
+
+    fn check_masks(&self, sections: &ChunkSections, location: &StructuredLocation) -> Result<()> {
+        for (section, form) in sections.0.iter().zip(&self.sections) {
+            let filters = u32::try_from(form.pipeline.stages.len()).unwrap_or(u32::MAX);
+            if section.filter_mask.checked_shr(filters).unwrap_or(0) != 0 {
+                let expected = format!("bits of {filters} filters");
+                let got = format_args!("{:#x}", section.filter_mask);
+                return Err(Error::corrupt(NAME, "filter mask", expected, got).at(location.address));
+            }
+        }
+        Ok(())
+    }
+
+    /// The sections of a chunk without their filters.
+    fn unfilter<'s>(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        location: &StructuredLocation,
+        (sections, stored): (&ChunkSections, &'s [u8]),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Cow<'s, [u8]>>> {
+        self.check_masks(sections, location)?;
+        let plainly = self.passes_no_filter(scaled)?;
+        let mut contents = Vec::with_capacity(sections.0.len());
+        for (number, (section, form)) in sections.0.iter().zip(&self.sections).enumerate() {
+            let range = usize::try_from(section.offset).ok().zip(usize::try_from(section.size).ok());
+            let bytes = range.and_then(|(offset, size)| stored.get(offset..)?.get(..size)).unwrap_or_default();
+            let passed = !plainly && !form.pipeline.is_empty() && section.size > 0;
+            if !passed {
+                if section.unfiltered != section.size {
+                    let expected = format!("the {} bytes of section {number}", section.size);
+                    let error = Error::corrupt(NAME, "unfiltered size", expected, section.unfiltered);
+                    return Err(error.at(location.address));
+                }
+                contents.push(Cow::Borrowed(bytes));
+                continue;
+            }
+            contents.push(Cow::Owned(self.defilter(store, location, (section, form), bytes, scratch)?));
+        }
+        Ok(contents)
+    }
+
+    fn defilter(
+        &self,
+        store: &Store,
+        location: &StructuredLocation,
+        (section, form): (&ChunkSection, &SectionForm),
+        bytes: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>> {
+        let limits = store.limits();
+        let possible = section.size.max(64).saturating_mul(limits.expansion).min(limits.chunk_bytes);
+        let length = usize::try_from(section.unfiltered).ok().filter(|_| section.unfiltered <= possible);
+        let Some(length) = length else {
+            return Err(Error::Limit {
+                what: format!("structured chunk at {}: bytes of a section after its filters", location.address),
+                got: section.unfiltered,
+                limit: possible,
+            });
+        };
+        let target =
+            ChunkTarget { element_size: self.element_size, exact: true, ..ChunkTarget::of_length(length) };
+        form.pipeline
+            .decode_chunk_with(store.filters(), section.filter_mask, bytes, &target, scratch)
+            .map_err(|source| Error::Filter { address: location.address, source })
+    }
+
+    /// A chunk from the contents of its sections.
+    fn assemble(
+        &self,
+        store: &Store,
+        location: &StructuredLocation,
+        contents: &[Cow<'_, [u8]>],
+    ) -> Result<DefinedChunk> {
+        let mut opened = Vec::with_capacity(contents.len());
+        for (number, (section, form)) in contents.iter().zip(&self.sections).enumerate() {
+            opened.push(match form.checksum {
+                true => at(open_section(section, number), location.address)?,
+                false => section,
+            });
+        }
+        match (self.kind, opened.as_slice()) {
+            (ChunkKind::DenseVariable, [records, heap]) => {
+                let defined = DefinedSet::all(self.grid.chunk())?;
+                self.check_count(location, defined.len(), records)?;
+                self.with_heap(store, location, defined, records.to_vec(), heap)
+            }
+            (ChunkKind::Sparse, [selection, values]) => {
+                let (defined, values) = self.pairs(location, selection, values)?;
+                Ok(DefinedChunk { defined, values, heap: Vec::new() })
+            }
+            (ChunkKind::SparseVariable, [selection, values, heap]) => {
+                let (defined, values) = self.pairs(location, selection, values)?;
+                self.with_heap(store, location, defined, values, heap)
+            }
+            _ => Err(Error::corrupt(NAME, "sections", "those of the layout", opened.len())),
+        }
+    }
+
+    /// Which elements are defined, and their values by ascending offsets.
+    fn pairs(
+        &self,
+        location: &StructuredLocation,
+        selection: &[u8],
+        values: &[u8],
+    ) -> Result<(DefinedSet, Vec<u8>)> {
+        let given = values.len().checked_div(self.element_size).unwrap_or(0) as u64;
+        if selection.is_empty() {
+            let none = DefinedSet::empty(self.grid.chunk())?;
+            self.check_count(location, 0, values)?;
+            return Ok((none, Vec::new()));
+        }
+        let decoded = at(decode_defined(selection, self.grid.chunk(), given), location.address)?;
+        self.check_count(location, decoded.stored, values)?;
+        let Some(order) = decoded.order else { return Ok((decoded.set, values.to_vec())) };
+        let mut sorted = Vec::with_capacity(order.len().saturating_mul(self.element_size));
+        for number in order {
+            let start = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(self.element_size);
+            let value = values.get(start..).and_then(|rest| rest.get(..self.element_size));
+            sorted.extend_from_slice(value.unwrap_or_default());
+        }
+        Ok((decoded.set, sorted))
+    }
+
+    /// That there are so many values.
+    fn check_count(&self, location: &StructuredLocation, count: u64, values: &[u8]) -> Result<()> {
+        if count.checked_mul(self.element_size as u64) == Some(values.len() as u64) {
+            return Ok(());
+        }
+        let expected = format!("{count} elements of {} bytes", self.element_size);
+        let got = format_args!("{} bytes", values.len());
+        Err(Error::corrupt(NAME, "section with values", expected, got).at(location.address))
+    }
+
+    fn with_heap(
+        &self,
+        store: &Store,
+        location: &StructuredLocation,
+        defined: DefinedSet,
+        mut values: Vec<u8>,
+        heap: &[u8],
+    ) -> Result<DefinedChunk> {
+        let heap = at(SectionHeap::decode(heap, self.params), location.address)?;
+        let taken = self.variable.take(&mut values, &heap, store.limits().chunk_bytes);
+        Ok(DefinedChunk { defined, values, heap: taken.map_err(|error| error.at(location.address))? })
+    }
+
+    /// Without elements beyond the extent, which other programs may leave in a chunk.
+    pub(super) fn clipped(&self, scaled: &[u64], chunk: DefinedChunk) -> Result<DefinedChunk> {
+        let inside = self.inside(scaled)?;
+        if inside.count.as_slice() == self.grid.chunk() || !self.kind.is_sparse() {
+            return Ok(chunk);
+        }
+        let (defined, left) = chunk.defined.intersection(&DefinedSet::of_region(self.grid.chunk(), &inside)?);
+        if defined.len() == chunk.defined.len() {
+            return Ok(chunk);
+        }
+        let values = left.gather(&chunk.values, &[], self.element_size)?;
+        Ok(DefinedChunk { defined, values, heap: chunk.heap })
+    }
+
+    /// The bytes to store for a chunk.
+    ///
+    /// # Errors
+    /// Those of mandatory filters.
+    pub fn encode_chunk(&self, store: &Store, scaled: &[u64], chunk: &DefinedChunk) -> Result<EncodedChunk> {
+        let mut contents: Vec<Vec<u8>> = Vec::with_capacity(3);
+        if self.kind.is_sparse() {
+            contents.push(encode_defined(&chunk.defined, self.encoding.unwrap_or_default())?);
+        }
+        let mut values = chunk.values.clone();
+        if self.kind == ChunkKind::Sparse {
+            contents.push(values);
+        } else {
+            let counted = SectionHeap::decode(&chunk.heap, self.params)?;
+            let mut heap = self.variable.take(&mut values, &counted, u64::MAX)?;
+            if heap.len() <= UNUSED_WIDTH {
+                heap.clear();
+            }
+            contents.push(values);
+            contents.push(heap);
+        }
+        thread_local! {
+            static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
+        }
+        SCRATCH.with_borrow_mut(|scratch| self.filter(store, scaled, contents, scratch))
+    }
+
+    fn filter(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        contents: Vec<Vec<u8>>,
+        scratch: &mut Scratch,
+    ) -> Result<EncodedChunk> {
+        let plainly = self.passes_no_filter(scaled)?;
+        let mut bytes = Vec::new();
+        let mut sections = Vec::with_capacity(contents.len());
+        for (mut section, form) in contents.into_iter().zip(&self.sections) {
+            if form.checksum {
+                seal_section(&mut section);
+            }
+            let unfiltered = section.len() as u64;
+            let mut filter_mask = 0;
+            if !plainly && !form.pipeline.is_empty() && !section.is_empty() {
+                let target =
+                    ChunkTarget { element_size: self.element_size, ..ChunkTarget::of_length(section.len()) };
+                (section, filter_mask) = form
+                    .pipeline
+                    .encode_chunk_with(store.filters(), section, &target, scratch)
+                    .map_err(|source| Error::Filter { address: Address::UNDEFINED, source })?;
+            }
+            sections.push(ChunkSection { offset: 0, size: section.len() as u64, unfiltered, filter_mask });
+            if bytes.is_empty() {
+                bytes = section;
+            } else {
+                bytes.extend_from_slice(&section);
+            }
+        }
+        Ok(EncodedChunk { bytes, sections: ChunkSections::side_by_side(sections) })
+    }
+
+    /// What the index says of a stored chunk.
+    ///
+    /// # Errors
+    /// If an offset does not fit its field.
+    pub fn location(&self, address: Address, sections: &ChunkSections) -> Result<StructuredLocation> {
+        let order = self.metadata_orders().first().copied().unwrap_or_default();
+        let metadata = sections.encode(self.offset_size, order)?;
+        let metadata = ChunkMetadataBytes::new(&metadata)
+            .ok_or_else(|| Error::Misuse("more chunk metadata than an index holds".into()))?;
+        Ok(StructuredLocation { address, size: sections.chunk_size(), metadata })
+    }
+}

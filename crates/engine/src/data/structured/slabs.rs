@@ -1,0 +1,169 @@
+//! The defined elements alone, in C order: chunks that share their first coordinate are put together, one slab after the
+//! other.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{DefinedSet, Dims, Ordered, Selection};
+use rayon::prelude::*;
+
+use super::super::ReadContext;
+use super::super::chunk_index::ChunkBox;
+use super::source::{Found, StructuredSource};
+use super::{DefinedChunk, StructuredForm};
+use crate::error::Result;
+
+/// Chunks that are decoded side by side, and their bytes in the file.
+const GROUP: usize = 128;
+const GROUP_BYTES: u64 = 8 << 20;
+
+/// The wanted defined elements of one chunk.
+#[derive(Debug, Clone)]
+pub struct Defined {
+    /// The chunk's coordinates, counted in chunks.
+    pub scaled: Dims,
+    /// First element of the chunk.
+    pub origin: Dims,
+    chunk: Arc<DefinedChunk>,
+    /// What is wanted of it, if not all.
+    picked: Option<(DefinedSet, Vec<u8>)>,
+}
+
+/// Defined elements side by side along the fastest dimension.
+#[derive(Debug, Clone, Copy)]
+pub struct DefinedRun<'a> {
+    /// All coordinates but the last.
+    pub row: &'a [u64],
+    /// The last coordinate of the first element.
+    pub column: u64,
+    /// Number of elements.
+    pub count: u64,
+    /// Their values.
+    pub values: &'a [u8],
+}
+
+/// The wanted defined elements of the chunks that have the same first coordinate.
+#[derive(Debug, Clone)]
+pub struct Slab {
+    /// First coordinate of the first element.
+    pub first: u64,
+    /// Elements along the first dimension.
+    pub height: u64,
+    /// The chunks, in C order.
+    pub parts: Vec<Defined>,
+}
+
+impl Defined {
+    /// Which elements, as offsets in the chunk.
+    pub fn set(&self) -> &DefinedSet {
+        self.picked.as_ref().map_or(&self.chunk.defined, |(set, _)| set)
+    }
+
+    /// Their values as stored, ascending by offset. What values of variable length hold is in [`heap`](Self::heap).
+    pub fn values(&self) -> &[u8] {
+        self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
+    }
+
+    /// What values of variable length lead to.
+    pub fn heap(&self) -> &[u8] {
+        &self.chunk.heap
+    }
+}
+
+impl Slab {
+    /// Number of elements.
+    pub fn len(&self) -> u64 {
+        self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.set().len()))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl StructuredSource {
+    /// Visits the defined elements of a selection, some slabs at a time, ascending.
+    ///
+    /// # Errors
+    /// Damaged chunks, and those of `visit`.
+    pub fn for_each_defined(
+        &self,
+        context: ReadContext<'_>,
+        selection: &Selection,
+        visit: &mut dyn FnMut(Vec<Slab>) -> Result<()>,
+    ) -> Result<()> {
+        let grid = &self.form.grid;
+        let extent = grid.extent();
+        let Some(bounds) = selection.bounding_box(extent)? else { return Ok(()) };
+        let wanted = Ordered::new(selection, extent)?;
+        let chunks = grid.chunk_region(&bounds)?;
+        let (Some(index), false) = (&self.index, chunks.is_empty()) else { return Ok(()) };
+        let last: Dims = chunks.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
+        let (from, to) = (chunks.start.first().copied().unwrap_or(0), last.first().copied().unwrap_or(0));
+        let (mut group, mut bytes) = (Vec::new(), 0_u64);
+        for at in from..=to {
+            let mut row = ChunkBox { first: chunks.start.clone(), last: last.clone() };
+            if let (Some(first), Some(last)) = (row.first.first_mut(), row.last.first_mut()) {
+                (*first, *last) = (at, at);
+            }
+            let start = group.len();
+            index.for_each_in(context.store, &row, &mut |scaled, location| {
+                if wanted.may_meet(&grid.region(scaled)?) {
+                    bytes = bytes.saturating_add(location.size);
+                    group.push(Found { scaled: Dims::from_slice(scaled), location });
+                }
+                Ok(())
+            })?;
+            if let Some(added) = group.get_mut(start..) {
+                added.sort_unstable_by(|one, other| one.scaled.cmp(&other.scaled));
+            }
+            if group.len() >= GROUP || bytes >= GROUP_BYTES {
+                bytes = 0;
+                visit(self.slabs(context, &wanted, std::mem::take(&mut group))?)?;
+            }
+        }
+        if group.is_empty() { Ok(()) } else { visit(self.slabs(context, &wanted, group)?) }
+    }
+
+    fn slabs(&self, context: ReadContext<'_>, wanted: &Ordered, group: Vec<Found>) -> Result<Vec<Slab>> {
+        let parts: Result<Vec<Option<Defined>>> = self
+            .load(context, group)?
+            .into_par_iter()
+            .map(|(found, chunk)| self.part(wanted, found, chunk))
+            .collect();
+        let mut slabs: Vec<Slab> = Vec::new();
+        for part in parts?.into_iter().flatten() {
+            let first = part.origin.first().copied().unwrap_or(0);
+            match slabs.last_mut() {
+                Some(slab) if slab.first == first => slab.parts.push(part),
+                _ => {
+                    let height = self.form.grid.chunk().first().copied().unwrap_or(1);
+                    slabs.push(Slab { first, height, parts: vec![part] });
+                }
+            }
+        }
+        Ok(slabs)
+    }
+
+    /// What is wanted of a chunk, if anything.
+    fn part(&self, wanted: &Ordered, found: Found, chunk: Arc<DefinedChunk>) -> Result<Option<Defined>> {
+        let picked = match self.form.wanted_in(wanted, &found.scaled)? {
+            None => None,
+            Some(wanted) => {
+                let (set, segments) = chunk.defined.intersection(&wanted);
+                let values = segments.gather(&chunk.values, &[], self.form.element_size)?;
+                Some((set, values))
+            }
+        };
+        let origin = self.form.origin(&found.scaled);
+        let part = Defined { scaled: found.scaled, origin, chunk, picked };
+        Ok((!part.set().is_empty()).then_some(part))
+    }
+}
+
+impl StructuredForm {
+    /// The first element of a chunk.
+    pub fn origin(&self, scaled: &[u64]) -> Dims {
+        scaled.iter().zip(self.grid.chunk()).map(|(at, size)| at.saturating_mul(*size)).collect()
+    }
+}

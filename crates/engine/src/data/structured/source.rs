@@ -1,0 +1,158 @@
+//! Reading structured chunks as if all elements were there: undefined ones have the fill value.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{Dims, Ordered, Region, Selection};
+use hyperslab_format::structured_chunk::SectionHeap;
+use rayon::prelude::*;
+
+use super::super::chunk_index::{ChunkBox, ChunkIndex, StructuredLocation};
+use super::super::{Destination, ForeignHeap, ReadContext, parallel};
+use super::{DefinedChunk, StructuredForm};
+use crate::error::{Error, Result};
+
+/// Stored bytes of chunks that are decoded side by side.
+const BATCH_BYTES: u64 = 8 << 20;
+
+/// Chunks that are.
+const BATCH: usize = 256;
+
+/// A dataset in structured chunks.
+#[derive(Debug)]
+pub struct StructuredSource {
+    /// How chunks are made up.
+    pub form: StructuredForm,
+    /// Where they lie; `None` while there are none.
+    pub index: Option<Arc<dyn ChunkIndex<StructuredLocation>>>,
+}
+
+/// A chunk to be read.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) scaled: Dims,
+    pub(super) location: StructuredLocation,
+}
+
+impl StructuredSource {
+    /// Reads the selected elements to their destination, in the order of the selection. What elements of variable length
+    /// hold goes to `foreign`.
+    ///
+    /// # Errors
+    /// Damaged chunks; [`Error::Unsupported`] for elements of variable length without `foreign`.
+    pub fn read(
+        &self,
+        context: ReadContext<'_>,
+        selection: &Selection,
+        to: &mut Destination<'_>,
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<()> {
+        let extent = self.form.grid.extent();
+        to.fill(&self.form.fill)?;
+        let Some(bounds) = selection.bounding_box(extent)? else { return Ok(()) };
+        let wanted = Ordered::new(selection, extent)?;
+        self.for_each_batch(context, &bounds, &wanted, &mut |batch| {
+            for (found, chunk) in batch {
+                self.place(&wanted, &found.scaled, chunk, to, foreign)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Copies the wanted elements of one chunk to their positions.
+    fn place(
+        &self,
+        wanted: &Ordered,
+        scaled: &[u64],
+        chunk: &DefinedChunk,
+        to: &mut Destination<'_>,
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<()> {
+        let heap = SectionHeap::decode(&chunk.heap, self.form.params)?;
+        let size = self.form.element_size;
+        self.form.for_each_run(wanted, scaled, |start, count, position| {
+            let range = start..start.saturating_add(count);
+            chunk.defined.try_for_each_run(range, |offset, at, count| {
+                let position = position.saturating_add(offset.saturating_sub(start));
+                let values = chunk.values(at, count, size);
+                if self.form.variable.is_empty() {
+                    return to.put(position, values);
+                }
+                let mut elements = values.to_vec();
+                self.export(&mut elements, &heap, foreign)?;
+                to.put(position, &elements)
+            })
+        })
+    }
+
+    /// Lets elements lead to `foreign`.
+    pub(super) fn export(
+        &self,
+        elements: &mut [u8],
+        heap: &SectionHeap<'_>,
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<()> {
+        let Some(foreign) = foreign else {
+            return Err(Error::unsupported("elements of variable length in structured chunks, read this way"));
+        };
+        self.form.variable.export(elements, heap, foreign)
+    }
+
+    /// Decodes the stored chunks of a box in which something may be wanted, in the order of the index, and gives them to
+    /// `visit` a batch at a time.
+    fn for_each_batch(
+        &self,
+        context: ReadContext<'_>,
+        bounds: &Region,
+        wanted: &Ordered,
+        visit: &mut dyn FnMut(&[(Found, Arc<DefinedChunk>)]) -> Result<()>,
+    ) -> Result<()> {
+        let chunks = self.form.grid.chunk_region(bounds)?;
+        let (Some(index), false) = (&self.index, chunks.is_empty()) else { return Ok(()) };
+        let last = chunks.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
+        let all = ChunkBox { first: chunks.start.clone(), last };
+        let (mut batch, mut bytes) = (Vec::new(), 0_u64);
+        index.for_each_in(context.store, &all, &mut |scaled, location| {
+            if !wanted.may_meet(&self.form.grid.region(scaled)?) {
+                return Ok(());
+            }
+            bytes = bytes.saturating_add(location.size);
+            batch.push(Found { scaled: Dims::from_slice(scaled), location });
+            if batch.len() < BATCH && bytes < BATCH_BYTES {
+                return Ok(());
+            }
+            bytes = 0;
+            visit(&self.load(context, std::mem::take(&mut batch))?)
+        })?;
+        visit(&self.load(context, batch)?)
+    }
+
+    /// Decodes chunks on all threads.
+    pub(super) fn load(
+        &self,
+        context: ReadContext<'_>,
+        batch: Vec<Found>,
+    ) -> Result<Vec<(Found, Arc<DefinedChunk>)>> {
+        let bytes = batch.iter().fold(0_u64, |sum, found| sum.saturating_add(found.location.size));
+        let load = |found: Found| {
+            let chunk = self.chunk(context, &found)?;
+            Ok((found, chunk))
+        };
+        if batch.len() > 1 && parallel::is_worth(bytes.saturating_mul(8)) {
+            return batch.into_par_iter().map(load).collect();
+        }
+        batch.into_iter().map(load).collect()
+    }
+
+    /// A chunk, decoded or from the cache, which keeps it if it leaves room for others.
+    pub(super) fn chunk(&self, context: ReadContext<'_>, found: &Found) -> Result<Arc<DefinedChunk>> {
+        let (cache, key) = (&context.resources.structured, (self.form.owner, found.location.address));
+        if let Some(chunk) = cache.get(key) {
+            return Ok(chunk);
+        }
+        let chunk = Arc::new(self.form.read_chunk(context.store, &found.scaled, &found.location)?);
+        if cache.takes(chunk.memory_bytes() as u64) {
+            cache.insert(key, Arc::clone(&chunk));
+        }
+        Ok(chunk)
+    }
+}

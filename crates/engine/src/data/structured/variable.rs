@@ -1,0 +1,167 @@
+//! Elements of variable length in structured chunks: what they hold lies in a section of the same chunk.
+//!
+//! In memory a chunk has its elements with descriptors of the counted form, and the heap that these lead to. What is
+//! read and written goes through a [`ForeignHeap`], whose descriptors no file has.
+
+use hyperslab_datatype::{Datatype, DatatypeClass};
+use hyperslab_datatype::convert::VariableSink as _;
+use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_place};
+
+use super::super::ForeignHeap;
+use crate::error::{Error, Result};
+
+/// Sequences in sequences that are gone into.
+const MAX_DEPTH: usize = 64;
+
+/// Descriptors of one element that are told apart.
+const MOST_FIELDS: usize = 1 << 16;
+
+/// Where in an element of some type the descriptors of contents of variable length are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VariableFields {
+    size: usize,
+    fields: Vec<Field>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Field {
+    start: usize,
+    size: usize,
+    items: VariableFields,
+}
+
+impl VariableFields {
+    /// The fields of elements of a type.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for sequences that are nested very deep, and for arrays of very many.
+    pub fn of(datatype: &Datatype) -> Result<Self> {
+        let mut fields = Self { size: datatype.size as usize, fields: Vec::new() };
+        fields.collect(datatype, 0, 0)?;
+        Ok(fields)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    fn collect(&mut self, datatype: &Datatype, start: usize, depth: usize) -> Result<()> {
+        if !datatype.is_variable_length() {
+            return Ok(());
+        }
+        if depth > MAX_DEPTH || self.fields.len() > MOST_FIELDS {
+            return Err(Error::unsupported("so many sequences in one element of a structured chunk"));
+        }
+        let depth = depth.saturating_add(1);
+        match &datatype.class {
+            DatatypeClass::VariableLength(variable) => {
+                let mut items = Self { size: variable.base.size as usize, fields: Vec::new() };
+                items.collect(&variable.base, 0, depth)?;
+                self.fields.push(Field { start, size: datatype.size as usize, items });
+            }
+            DatatypeClass::Compound(compound) => {
+                for member in &compound.members {
+                    let at = start.saturating_add(member.offset as usize);
+                    self.collect(&member.datatype, at, depth)?;
+                }
+            }
+            DatatypeClass::Array(array) => {
+                let size = (array.base.size as usize).max(1);
+                for at in (0..(datatype.size as usize) / size).map(|item| item.saturating_mul(size)) {
+                    self.collect(&array.base, start.saturating_add(at), depth)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Lets elements, whose descriptors are those of `from`, lead to a heap of their own.
+    ///
+    /// # Errors
+    /// Descriptors that lead nowhere, and contents beyond `limit` bytes in all.
+    pub fn take(&self, elements: &mut [u8], from: &SectionHeap<'_>, limit: u64) -> Result<Vec<u8>> {
+        let mut heap = begin_heap();
+        let source = |descriptor: &[u8], item: usize| Ok(from.get(descriptor, item)?.to_vec());
+        self.put(elements, &source, &mut heap, limit)?;
+        Ok(heap)
+    }
+
+    /// Lets elements lead to contents in `heap` that they have in `foreign` now.
+    ///
+    /// # Errors
+    /// Contents that are in no such heap, and more than `limit` bytes in all.
+    pub fn import(
+        &self,
+        elements: &mut [u8],
+        foreign: Option<&ForeignHeap>,
+        heap: &mut Vec<u8>,
+        limit: u64,
+    ) -> Result<()> {
+        let source = |descriptor: &[u8], item: usize| {
+            if descriptor.iter().all(|byte| *byte == 0) {
+                return Ok(Vec::new());
+            }
+            let found = foreign.map(|foreign| foreign.get(descriptor)).transpose()?.flatten();
+            let Some((count, contents)) = found else {
+                return Err(Error::unsupported("contents of the global heap in a structured chunk"));
+            };
+            let length = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(item);
+            Ok(contents.get(..length).unwrap_or(&contents).to_vec())
+        };
+        self.put(elements, &source, heap, limit)
+    }
+
+    /// Moves what elements hold from where `source` finds it to `heap`.
+    fn put(
+        &self,
+        elements: &mut [u8],
+        source: &dyn Fn(&[u8], usize) -> Result<Vec<u8>>,
+        heap: &mut Vec<u8>,
+        limit: u64,
+    ) -> Result<()> {
+        for element in elements.chunks_exact_mut(self.size.max(1)) {
+            for field in &self.fields {
+                let Some(descriptor) = field.of(element) else { continue };
+                let mut contents = source(descriptor, field.items.size)?;
+                if !field.items.is_empty() {
+                    field.items.put(&mut contents, source, heap, limit)?;
+                }
+                let all = (heap.len() as u64).saturating_add(contents.len() as u64);
+                if all > limit {
+                    let what = "structured chunk: bytes of variable length".into();
+                    return Err(Error::Limit { what, got: all, limit });
+                }
+                write_place(descriptor, heap.len() as u64, contents.len() as u64)?;
+                heap.extend_from_slice(&contents);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets elements lead to contents in `foreign` that they have in `heap` now.
+    ///
+    /// # Errors
+    /// If there is no more room in `foreign`.
+    pub fn export(&self, elements: &mut [u8], heap: &SectionHeap<'_>, foreign: &ForeignHeap) -> Result<()> {
+        for element in elements.chunks_exact_mut(self.size.max(1)) {
+            for field in &self.fields {
+                let Some(descriptor) = field.of(element) else { continue };
+                let mut contents = heap.get(descriptor, field.items.size)?.to_vec();
+                if !field.items.is_empty() {
+                    field.items.export(&mut contents, heap, foreign)?;
+                }
+                let count = contents.len() / field.items.size.max(1);
+                foreign.store(&contents, count, descriptor).map_err(Error::from)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Field {
+    fn of<'e>(&self, element: &'e mut [u8]) -> Option<&'e mut [u8]> {
+        element.get_mut(self.start..)?.get_mut(..self.size)
+    }
+}

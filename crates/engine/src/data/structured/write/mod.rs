@@ -1,0 +1,195 @@
+//! Writing structured chunks: what is written is merged into chunks in memory, which wait for more until there are too
+//! many of them; then they are encoded on all threads and stored.
+
+mod points;
+mod resize;
+mod selected;
+mod store;
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{DefinedSet, Dims};
+use rayon::prelude::*;
+
+use super::super::chunk_index::{StructuredIndexEditor, StructuredLocation};
+use super::super::{ChunkCache, ForeignHeap, parallel};
+use super::{DefinedChunk, StructuredForm};
+use crate::error::Result;
+use crate::store::{Edit, Store};
+use waiting::Waiting;
+
+pub use points::Coordinates;
+
+mod waiting;
+
+/// What writing to a dataset in structured chunks needs to know, and chunks that are not in the file yet.
+#[derive(Debug)]
+pub struct StructuredWriter {
+    /// How chunks are made up.
+    pub form: StructuredForm,
+    /// Where they lie.
+    pub table: StructuredIndexEditor,
+    /// Bytes of chunks that wait to be encoded.
+    pub limit: usize,
+    waiting: Waiting,
+}
+
+/// What one change has at hand.
+#[derive(Debug)]
+pub struct StructuredWriting<'w, 'e> {
+    /// The right to change the file.
+    pub edit: &'w mut Edit<'e>,
+    /// Decoded chunks.
+    pub cache: &'w ChunkCache<Arc<DefinedChunk>>,
+    /// What written elements of variable length lead to.
+    pub contents: Option<&'w ForeignHeap>,
+}
+
+/// Elements that go into one chunk.
+struct Update {
+    scaled: Dims,
+    defined: DefinedSet,
+    /// Their values; `None` if they are to be undefined.
+    values: Option<Vec<u8>>,
+}
+
+impl StructuredWriter {
+    /// A writer of chunks of that form, which lie where `table` says.
+    pub fn new(form: StructuredForm, table: StructuredIndexEditor, limit: usize) -> Self {
+        Self { form, table, limit, waiting: Waiting::default() }
+    }
+
+    /// Whether chunks wait to be encoded.
+    pub fn is_ahead(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Bytes of chunks that wait.
+    pub fn waiting_bytes(&self) -> usize {
+        self.waiting.bytes()
+    }
+
+    /// A chunk as it is now, if it has defined elements.
+    fn current(
+        &self,
+        store: &Store,
+        cache: &ChunkCache<Arc<DefinedChunk>>,
+        scaled: &Dims,
+    ) -> Result<Option<DefinedChunk>> {
+        if self.table.is_empty() {
+            return Ok(None);
+        }
+        let Some(location) = self.table.get(store, scaled)? else { return Ok(None) };
+        if let Some(chunk) = cache.get((self.form.owner, location.address)) {
+            return Ok(Some(DefinedChunk::clone(&chunk)));
+        }
+        self.form.read_chunk(store, scaled, &location).map(Some)
+    }
+
+    /// Merges updates of different chunks into them.
+    fn merge(&mut self, writing: &mut StructuredWriting<'_, '_>, updates: Vec<Update>) -> Result<()> {
+        let (store, cache, contents) = (writing.edit.store(), writing.cache, writing.contents);
+        let bytes = updates.iter().fold(0_usize, |sum, update| sum.saturating_add(update.bytes()));
+        let jobs: Vec<(Update, Option<DefinedChunk>)> =
+            updates.into_iter().map(|update| (self.waiting.take(&update.scaled), update)).map(|(known, update)| (update, known)).collect();
+        let this = &*self;
+        let work = |(update, known): (Update, Option<DefinedChunk>)| {
+            let scaled = update.scaled.clone();
+            let before = match known {
+                Some(known) => Some(known),
+                None if update.replaces_all() => None,
+                None => this.current(store, cache, &scaled)?,
+            };
+            Ok((scaled, this.merged(store, before, update, contents)?))
+        };
+        let work_is_long = jobs.len() > 1 && (parallel::is_worth(bytes as u64) || jobs.len() > 16);
+        let merged: Result<Vec<(Dims, DefinedChunk)>> = if work_is_long {
+            jobs.into_par_iter().map(work).collect()
+        } else {
+            jobs.into_iter().map(work).collect()
+        };
+        for (scaled, chunk) in merged? {
+            self.waiting.put(scaled, chunk);
+        }
+        if self.waiting.bytes() > self.limit {
+            self.make_room(writing)?;
+        }
+        Ok(())
+    }
+
+    fn merged(
+        &self,
+        store: &Store,
+        before: Option<DefinedChunk>,
+        update: Update,
+        contents: Option<&ForeignHeap>,
+    ) -> Result<DefinedChunk> {
+        let size = self.form.element_size;
+        let Some(mut values) = update.values else {
+            let before = before.map_or_else(|| DefinedChunk::empty(&self.form), Ok)?;
+            let (defined, left) = before.defined.without(&update.defined);
+            return Ok(DefinedChunk { values: left.gather(&before.values, &[], size)?, defined, heap: before.heap });
+        };
+        let mut before = match before {
+            Some(before) => before,
+            None if self.form.kind.is_sparse() || update.defined.is_all() => DefinedChunk::empty(&self.form)?,
+            None => self.filled(store)?,
+        };
+        if !self.form.variable.is_empty() {
+            if before.heap.is_empty() {
+                before.heap = hyperslab_format::structured_chunk::begin_heap();
+            }
+            let limit = store.limits().chunk_bytes;
+            self.form.variable.import(&mut values, contents, &mut before.heap, limit)?;
+        }
+        if before.defined.is_empty() || update.defined.is_all() {
+            return Ok(DefinedChunk { defined: update.defined, values, heap: before.heap });
+        }
+        let (defined, pieces) = before.defined.overlay(&update.defined);
+        let values = pieces.gather(&before.values, &values, size)?;
+        Ok(DefinedChunk { defined, values, heap: before.heap })
+    }
+
+    /// A chunk all of whose elements have the fill value.
+    fn filled(&self, store: &Store) -> Result<DefinedChunk> {
+        let defined = DefinedSet::all(self.form.grid.chunk())?;
+        let limit = store.limits().chunk_bytes;
+        let bytes = defined.len().saturating_mul(self.form.element_size as u64);
+        let Some(length) = usize::try_from(bytes).ok().filter(|_| bytes <= limit) else {
+            return Err(crate::error::Error::Limit { what: "structured chunk: bytes".into(), got: bytes, limit });
+        };
+        let mut values = vec![0; length];
+        self.form.fill.write(&mut values);
+        let mut heap = hyperslab_format::structured_chunk::begin_heap();
+        self.form.variable.import(&mut values, None, &mut heap, limit)?;
+        Ok(DefinedChunk { defined, values, heap })
+    }
+
+    /// Visits the stored chunks of a box of chunks.
+    fn stored_in(
+        &self,
+        store: &Store,
+        chunks: &super::super::chunk_index::ChunkBox,
+    ) -> Result<Vec<(Dims, StructuredLocation)>> {
+        let mut found = Vec::new();
+        if self.table.is_empty() {
+            return Ok(found);
+        }
+        self.table.for_each_in(store, chunks, &mut |scaled, location| {
+            found.push((Dims::from_slice(scaled), location));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+impl Update {
+    fn bytes(&self) -> usize {
+        self.defined.memory_bytes().saturating_add(self.values.as_ref().map_or(0, Vec::len))
+    }
+
+    /// Whether nothing of the chunk before matters.
+    fn replaces_all(&self) -> bool {
+        self.defined.is_all()
+    }
+}

@@ -1,0 +1,246 @@
+//! Writing points by their coordinates.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use hyperslab_dataspace::{DefinedBuilder, Dims, Points};
+use rayon::prelude::*;
+
+use super::super::super::{Origin, byte_count};
+use super::{StructuredWriter, StructuredWriting, Update};
+use crate::error::{Error, Result};
+
+/// Points that are sorted into chunks at once.
+const BATCH: usize = 4 << 20;
+
+/// Coordinates of points, in the order of their values.
+pub trait Coordinates: Sync {
+    /// Number of points.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Visits some of the points: number and coordinates.
+    ///
+    /// # Errors
+    /// Those of `visit`.
+    fn for_each(
+        &self,
+        points: Range<usize>,
+        visit: &mut impl FnMut(usize, &[u64]) -> Result<()>,
+    ) -> Result<()>;
+}
+
+impl Coordinates for Points {
+    fn len(&self) -> usize {
+        self.coordinates.len().checked_div(self.rank).unwrap_or(0)
+    }
+
+    fn for_each(
+        &self,
+        points: Range<usize>,
+        visit: &mut impl FnMut(usize, &[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let rank = self.rank.max(1);
+        let flat = points.start.saturating_mul(rank)..points.end.saturating_mul(rank);
+        let flat = self.coordinates.get(flat).unwrap_or_default();
+        flat.chunks_exact(rank).zip(points).try_for_each(|(point, number)| visit(number, point))
+    }
+}
+
+/// Place in the chunk and number of a point; they sort by the one, then by the other.
+trait Packed: Copy + Ord + Send {
+    fn pack(offset: u64, number: u64) -> Self;
+    fn offset(self) -> u64;
+    fn number(self) -> u64;
+}
+
+impl Packed for u64 {
+    fn pack(offset: u64, number: u64) -> Self {
+        offset << 32 | number
+    }
+
+    fn offset(self) -> u64 {
+        self >> 32
+    }
+
+    fn number(self) -> u64 {
+        self & u64::from(u32::MAX)
+    }
+}
+
+impl Packed for u128 {
+    fn pack(offset: u64, number: u64) -> Self {
+        Self::from(offset) << 64 | Self::from(number)
+    }
+
+    fn offset(self) -> u64 {
+        u64::try_from(self >> 64).unwrap_or(u64::MAX)
+    }
+
+    fn number(self) -> u64 {
+        u64::try_from(self & Self::from(u64::MAX)).unwrap_or(u64::MAX)
+    }
+}
+
+impl StructuredWriter {
+    /// Writes points, which are defined then. Of two at one place the later one stays.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for points outside of the dataset, and if `from` has another number of elements; nothing is
+    /// written then. Those of conversions, filters and the medium.
+    pub fn write_points<C: Coordinates>(
+        &mut self,
+        writing: &mut StructuredWriting<'_, '_>,
+        points: &C,
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        from.check(points.len() as u64)?;
+        if from.is_partial() {
+            return Err(Error::unsupported("parts of elements at points: write them with a selection"));
+        }
+        if points.len() > BATCH {
+            self.check_points(points)?;
+        }
+        let narrow = self.form.grid.elements_per_chunk()? <= u64::from(u32::MAX);
+        for start in (0..points.len()).step_by(BATCH) {
+            let batch = start..points.len().min(start.saturating_add(BATCH));
+            self.waiting.begin();
+            let updates = if narrow {
+                self.updates::<C, u64>(points, batch, from)?
+            } else {
+                self.updates::<C, u128>(points, batch, from)?
+            };
+            self.merge(writing, updates)?;
+        }
+        Ok(())
+    }
+
+    fn check_points<C: Coordinates>(&self, points: &C) -> Result<()> {
+        let extent = self.form.grid.extent();
+        points.for_each(0..points.len(), &mut |_, point| {
+            if point.len() == extent.len() && point.iter().zip(extent).all(|(at, size)| at < size) {
+                return Ok(());
+            }
+            Err(outside(point, extent))
+        })
+    }
+
+    fn updates<C: Coordinates, P: Packed>(
+        &self,
+        points: &C,
+        batch: Range<usize>,
+        from: &Origin<'_>,
+    ) -> Result<Vec<Update>> {
+        let start = batch.start;
+        let sorted: Vec<(Dims, Vec<P>)> = self.by_chunk(points, batch.clone())?;
+        let size = self.form.element_size;
+        let mut converted = Vec::new();
+        let count = batch.len() as u64;
+        let stored = match from.as_stored(start as u64, count) {
+            Some(stored) => stored,
+            None => {
+                converted.resize(byte_count(count, size, "elements to write")?, 0);
+                from.put(start as u64, count, &mut converted)?;
+                &converted
+            }
+        };
+        sorted.into_par_iter().with_min_len(4).map(|(scaled, points)| self.of_points(scaled, points, stored)).collect()
+    }
+
+    /// Points by chunks, in C order of the chunks; those of one chunk in the order in which they come.
+    fn by_chunk<C: Coordinates, P: Packed>(
+        &self,
+        points: &C,
+        batch: Range<usize>,
+    ) -> Result<Vec<(Dims, Vec<P>)>> {
+        let (grid, rank) = (&self.form.grid, self.form.grid.rank());
+        let (chunk, extent) = (grid.chunk(), grid.extent());
+        let mut slots: Vec<(Dims, Vec<P>)> = Vec::new();
+        let mut known: HashMap<Dims, usize> = HashMap::new();
+        // The chunk of the point before, and where it lies.
+        let (mut slot, mut low, mut high) = (0_usize, Dims::from_elem(0, rank), Dims::from_elem(0, rank));
+        let start = batch.start;
+        points.for_each(batch, &mut |number, point| {
+            let bounds = low.iter().zip(&high);
+            let same = point.len() == rank
+                && point.iter().zip(bounds).all(|(at, (low, high))| at >= low && at < high);
+            if !same {
+                if point.len() != rank || point.iter().zip(extent).any(|(at, size)| at >= size) {
+                    return Err(outside(point, extent));
+                }
+                let scaled: Dims = point.iter().zip(chunk).map(|(at, size)| at / (*size).max(1)).collect();
+                low = self.form.origin(&scaled);
+                let ends = low.iter().zip(chunk).zip(extent);
+                high = ends.map(|((low, size), extent)| low.saturating_add(*size).min(*extent)).collect();
+                slot = *known.entry(scaled).or_insert_with_key(|scaled| {
+                    slots.push((scaled.clone(), Vec::new()));
+                    slots.len() - 1
+                });
+            }
+            let places = point.iter().zip(low.iter().zip(chunk));
+            let offset = places.fold(0_u64, |sum, (at, (low, size))| {
+                sum.wrapping_mul(*size).wrapping_add(at.wrapping_sub(*low))
+            });
+            if let Some((_, list)) = slots.get_mut(slot) {
+                list.push(P::pack(offset, number.wrapping_sub(start) as u64));
+            }
+            Ok(())
+        })?;
+        slots.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(slots)
+    }
+
+    /// Points of one chunk with their values.
+    fn of_points<P: Packed>(&self, scaled: Dims, mut points: Vec<P>, stored: &[u8]) -> Result<Update> {
+        if !points.is_sorted_by(|one, next| one.offset() < next.offset()) {
+            points.sort_unstable();
+            // The last of those at one place stays.
+            points.dedup_by(|next, kept| {
+                let same = next.offset() == kept.offset();
+                if same {
+                    *kept = *next;
+                }
+                same
+            });
+        }
+        let mut set = DefinedBuilder::with_capacity(self.form.grid.chunk(), points.len())?;
+        points.iter().for_each(|point| set.push(point.offset()));
+        let values = gather(&points, stored, self.form.element_size);
+        Ok(Update { scaled, defined: set.finish()?, values: Some(values) })
+    }
+}
+
+fn gather<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Vec<u8> {
+    fn fixed<const N: usize, P: Packed>(points: &[P], stored: &[u8]) -> Vec<u8> {
+        let elements = stored.as_chunks::<N>().0;
+        let element = |point: &P| {
+            let number = usize::try_from(point.number()).unwrap_or(usize::MAX);
+            elements.get(number).copied().unwrap_or([0; N])
+        };
+        points.iter().map(element).collect::<Vec<[u8; N]>>().into_flattened()
+    }
+    match size {
+        1 => fixed::<1, P>(points, stored),
+        2 => fixed::<2, P>(points, stored),
+        4 => fixed::<4, P>(points, stored),
+        8 => fixed::<8, P>(points, stored),
+        16 => fixed::<16, P>(points, stored),
+        _ => {
+            let mut values = Vec::with_capacity(points.len().saturating_mul(size));
+            for point in points {
+                let start = usize::try_from(point.number()).unwrap_or(usize::MAX).saturating_mul(size);
+                let element = stored.get(start..).and_then(|rest| rest.get(..size));
+                values.extend_from_slice(element.unwrap_or_default());
+            }
+            values
+        }
+    }
+}
+
+fn outside(point: &[u64], extent: &[u64]) -> Error {
+    Error::Misuse(format!("the point {point:?} is not in a dataset of the shape {extent:?}"))
+}

@@ -1,0 +1,158 @@
+//! Structured chunks when their dataset changes its shape or goes away.
+
+use std::collections::BTreeSet;
+
+use hyperslab_dataspace::{ChunkGrid, DefinedSet, Dims, Region};
+use hyperslab_format::structured_chunk::SectionHeap;
+
+use super::super::super::chunk_index::ChunkBox;
+use super::super::DefinedChunk;
+use super::{StructuredWriter, StructuredWriting};
+use crate::error::Result;
+use crate::store::{Edit, SpaceKind, Store};
+
+impl StructuredWriter {
+    /// Changes the shape: chunks outside of the new one leave the file, elements outside of it are undefined, also when
+    /// it grows again, and chunks that come to the edge or leave it pass the filters they must.
+    ///
+    /// # Errors
+    /// Damaged chunks, those of filters and the medium.
+    pub fn resize(&mut self, writing: &mut StructuredWriting<'_, '_>, dims: &[u64]) -> Result<()> {
+        let before = self.form.grid.clone();
+        let after = ChunkGrid::new(before.chunk(), dims)?;
+        let outside = |scaled: &Dims| scaled.iter().zip(after.counts()).any(|(at, count)| at >= count);
+        let mut touched = BTreeSet::new();
+        for (dimension, (old, new)) in before.extent().iter().zip(dims).enumerate() {
+            if old == new {
+                continue;
+            }
+            for chunk in self.along(writing, &before, dimension, (*old).min(*new))? {
+                touched.insert(chunk);
+            }
+        }
+        for scaled in self.waiting.coordinates(outside) {
+            self.waiting.take(&scaled);
+        }
+        self.waiting.begin();
+        for scaled in touched {
+            if outside(&scaled) {
+                self.remove(writing, &scaled)?;
+                continue;
+            }
+            self.cut(writing, &before, &after, &scaled)?;
+            if self.waiting.bytes() > self.limit {
+                self.form.grid = after.clone();
+                self.flush(writing)?;
+                self.form.grid = before.clone();
+            }
+        }
+        self.form.grid = after;
+        Ok(())
+    }
+
+    /// The chunks that hold elements from `from` on along a dimension, or that a part of the extent ends in there.
+    fn along(
+        &self,
+        writing: &StructuredWriting<'_, '_>,
+        before: &ChunkGrid,
+        dimension: usize,
+        from: u64,
+    ) -> Result<Vec<Dims>> {
+        let size = before.chunk().get(dimension).copied().unwrap_or(1).max(1);
+        let mut last: Dims = before.counts().iter().map(|count| count.saturating_sub(1)).collect();
+        let mut first = Dims::from_elem(0, last.len());
+        if before.counts().contains(&0) {
+            return Ok(Vec::new());
+        }
+        // Where the shape ends between chunks, the first chunk behind it is the first that matters.
+        let start = from / size;
+        if let (Some(first), Some(last)) = (first.get_mut(dimension), last.get_mut(dimension)) {
+            if start > *last {
+                return Ok(Vec::new());
+            }
+            (*first, *last) = (start, *last);
+        }
+        let chunks = ChunkBox { first, last: std::mem::take(&mut last) };
+        let stored = self.stored_in(writing.edit.store(), &chunks)?;
+        let mut found: Vec<Dims> = stored.into_iter().map(|(scaled, _)| scaled).collect();
+        found.extend(self.waiting.coordinates(|scaled| chunks.contains(scaled)));
+        Ok(found)
+    }
+
+    /// Keeps of a chunk what lies in both shapes, and has it encoded anew if that, or where its edge is, changes it.
+    fn cut(
+        &mut self,
+        writing: &mut StructuredWriting<'_, '_>,
+        before: &ChunkGrid,
+        after: &ChunkGrid,
+        scaled: &Dims,
+    ) -> Result<()> {
+        let turns = self.form.edges_unfiltered && before.is_edge(scaled)? != after.is_edge(scaled)?;
+        let waits = self.waiting.take(scaled);
+        let (chunk, mut changed) = match waits {
+            Some(chunk) => (chunk, true),
+            None => {
+                let store = writing.edit.store();
+                let Some(location) = self.table.get(store, scaled)? else { return Ok(()) };
+                let chunk = self.form.read_unclipped(store, scaled, &location)?;
+                let count = chunk.defined.len();
+                let clipped = self.form.clipped(scaled, chunk)?;
+                let ghosts = clipped.defined.len() != count;
+                (clipped, ghosts)
+            }
+        };
+        let count = chunk.defined.len();
+        self.form.grid = after.clone();
+        let cut = self.form.clipped(scaled, chunk);
+        self.form.grid = before.clone();
+        let mut cut = cut?;
+        changed |= turns || cut.defined.len() != count;
+        if !self.form.kind.is_sparse() && before.region(scaled)?.count != after.region(scaled)?.count {
+            cut = self.refilled(writing.edit.store(), (before, after), scaled, cut)?;
+            changed = true;
+        }
+        if changed {
+            self.waiting.put(scaled.clone(), cut);
+        }
+        Ok(())
+    }
+
+    /// A chunk all of whose elements are there, with fill values for those that are not in both shapes.
+    fn refilled(
+        &self,
+        store: &Store,
+        (before, after): (&ChunkGrid, &ChunkGrid),
+        scaled: &Dims,
+        chunk: DefinedChunk,
+    ) -> Result<DefinedChunk> {
+        let count: Dims = before
+            .region(scaled)?
+            .count
+            .iter()
+            .zip(&after.region(scaled)?.count)
+            .map(|(one, other)| *one.min(other))
+            .collect();
+        let both = Region { start: Dims::from_elem(0, count.len()), count };
+        let kept = DefinedSet::of_region(before.chunk(), &both)?;
+        let (kept, pieces) = chunk.defined.intersection(&kept);
+        let values = pieces.gather(&chunk.values, &[], self.form.element_size)?;
+        let filled = self.filled(store)?;
+        let (defined, pieces) = filled.defined.overlay(&kept);
+        let mut values = pieces.gather(&filled.values, &values, self.form.element_size)?;
+        if self.form.fill.is_zero() {
+            return Ok(DefinedChunk { defined, values, heap: chunk.heap });
+        }
+        // Only elements that hold nothing can be fill values here, so that all that is held lies in the chunk's own heap.
+        let heap = SectionHeap::decode(&chunk.heap, self.form.params)?;
+        let heap = self.form.variable.take(&mut values, &heap, store.limits().chunk_bytes)?;
+        Ok(DefinedChunk { defined, values, heap })
+    }
+
+    /// Gives back the room of all chunks and of the index.
+    ///
+    /// # Errors
+    /// If the index is damaged.
+    pub fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.table.delete_with(edit, &mut |edit, _, chunk| edit.free(SpaceKind::RawData, chunk.address, chunk.size))
+    }
+}

@@ -1,0 +1,154 @@
+//! Writing to a selection, and making the elements of one undefined.
+
+use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Selection};
+
+use super::super::super::chunk_index::ChunkBox;
+use super::super::super::{Origin, byte_count};
+use super::{StructuredWriter, StructuredWriting, Update};
+use crate::error::{Error, Result};
+
+/// Elements of chunks that are merged at once.
+const BATCH_BYTES: usize = 16 << 20;
+
+impl StructuredWriter {
+    /// Writes the selected elements, which are defined then.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if `from` has another number of elements; those of conversions, filters and the medium.
+    pub fn write(
+        &mut self,
+        writing: &mut StructuredWriting<'_, '_>,
+        selection: &Selection,
+        from: &Origin<'_>,
+    ) -> Result<()> {
+        let extent = Dims::from_slice(self.form.grid.extent());
+        from.check(selection.element_count(&extent)?)?;
+        if let (Selection::Points(points), false) = (selection, from.is_partial()) {
+            return self.write_points(writing, points, from);
+        }
+        let Some(bounds) = selection.bounding_box(&extent)? else { return Ok(()) };
+        let wanted = Ordered::new(selection, &extent)?;
+        self.waiting.begin();
+        let (mut updates, mut bytes) = (Vec::new(), 0_usize);
+        for scaled in self.form.grid.clone().chunks_in(&bounds)? {
+            if !wanted.may_meet(&self.form.grid.region(&scaled)?) {
+                continue;
+            }
+            let Some(update) = self.update(writing, &wanted, scaled, from)? else { continue };
+            bytes = bytes.saturating_add(update.bytes());
+            updates.push(update);
+            if bytes > BATCH_BYTES {
+                bytes = 0;
+                self.merge(writing, std::mem::take(&mut updates))?;
+                self.waiting.begin();
+            }
+        }
+        self.merge(writing, updates)
+    }
+
+    /// The selected elements of a chunk with their values.
+    fn update(
+        &self,
+        writing: &StructuredWriting<'_, '_>,
+        wanted: &Ordered,
+        scaled: Dims,
+        from: &Origin<'_>,
+    ) -> Result<Option<Update>> {
+        let size = self.form.element_size;
+        let mut runs: Vec<(u64, u64, u64)> = Vec::new();
+        self.form.for_each_run(wanted, &scaled, |offset, count, position| {
+            match runs.last_mut() {
+                // Of two points at one place the later one stays.
+                Some(last) if last.0 == offset && count == 1 => last.2 = last.2.max(position),
+                _ => runs.push((offset, count, position)),
+            }
+            Ok(())
+        })?;
+        if runs.is_empty() {
+            return Ok(None);
+        }
+        let count = runs.iter().fold(0_u64, |sum, (_, count, _)| sum.saturating_add(*count));
+        let mut set = DefinedBuilder::with_capacity(self.form.grid.chunk(), 0)?;
+        runs.iter().for_each(|(offset, count, _)| set.push_run(*offset, *count));
+        let defined = set.finish()?;
+        let mut values = vec![0; byte_count(count, size, "structured chunk")?];
+        if from.is_partial() {
+            self.before(writing, &scaled, &defined, &mut values)?;
+        }
+        let mut rest = values.as_mut_slice();
+        for (_, count, position) in runs {
+            let length = byte_count(count, size, "structured chunk")?;
+            let Some((run, behind)) = rest.split_at_mut_checked(length) else { break };
+            from.put(position, count, run)?;
+            rest = behind;
+        }
+        Ok(Some(Update { scaled, defined, values: Some(values) }))
+    }
+
+    /// Makes `values` what the elements read as now.
+    fn before(
+        &self,
+        writing: &StructuredWriting<'_, '_>,
+        scaled: &Dims,
+        defined: &DefinedSet,
+        values: &mut [u8],
+    ) -> Result<()> {
+        if !self.form.variable.is_empty() {
+            return Err(Error::unsupported("parts of elements of variable length in structured chunks"));
+        }
+        let size = self.form.element_size;
+        self.form.fill.write(values);
+        let chunk = match self.waiting.get(scaled) {
+            Some(chunk) => Some(chunk.clone()),
+            None => self.current(writing.edit.store(), writing.cache, scaled)?,
+        };
+        let Some(chunk) = chunk else { return Ok(()) };
+        defined.try_for_each_run(0..defined.total(), |offset, position, count| {
+            chunk.defined.try_for_each_run(offset..offset.saturating_add(count), |there, at, count| {
+                let start = byte_count(position.saturating_add(there.saturating_sub(offset)), size, "chunk")?;
+                let source = chunk.values(at, count, size);
+                if let Some(to) = values.get_mut(start..).and_then(|rest| rest.get_mut(..source.len())) {
+                    to.copy_from_slice(source);
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// Makes the selected elements undefined.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if all elements of the chunks are always there; damaged chunks, those of the medium.
+    pub fn erase(&mut self, writing: &mut StructuredWriting<'_, '_>, selection: &Selection) -> Result<()> {
+        if !self.form.kind.is_sparse() {
+            return Err(Error::Misuse("the elements of this dataset cannot be undefined: it is not sparse".into()));
+        }
+        let extent = Dims::from_slice(self.form.grid.extent());
+        let Some(bounds) = selection.bounding_box(&extent)? else { return Ok(()) };
+        let wanted = Ordered::new(selection, &extent)?;
+        let chunks = self.form.grid.chunk_region(&bounds)?;
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        let last = chunks.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
+        let all = ChunkBox { first: chunks.start.clone(), last };
+        let stored = self.stored_in(writing.edit.store(), &all)?;
+        let mut touched: Vec<Dims> = stored.into_iter().map(|(scaled, _)| scaled).collect();
+        touched.extend(self.waiting.coordinates(|scaled| all.contains(scaled)));
+        touched.sort_unstable();
+        touched.dedup();
+        self.waiting.begin();
+        for batch in touched.chunks(256) {
+            let mut updates = Vec::new();
+            for scaled in batch {
+                let scaled: &Dims = scaled;
+                let defined = self.form.selected_in(&wanted, scaled)?;
+                if !defined.is_empty() {
+                    updates.push(Update { scaled: scaled.clone(), defined, values: None });
+                }
+            }
+            self.merge(writing, updates)?;
+        }
+        Ok(())
+    }
+}

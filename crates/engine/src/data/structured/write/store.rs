@@ -1,0 +1,167 @@
+//! Chunks that waited, into the file.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::Dims;
+use rayon::prelude::*;
+
+use super::super::{DefinedChunk, EncodedChunk};
+use super::{StructuredWriter, StructuredWriting};
+use crate::data::parallel;
+use crate::data::staged::STAGE;
+use crate::data::chunk_index::ChunkBox;
+use crate::error::{Error, Result};
+use crate::store::{SpaceKind, Store};
+use hyperslab_format::codec::Address;
+use hyperslab_format::structured_chunk::DefinedEncoding;
+
+/// Bytes of chunks that are encoded at once.
+const BATCH_BYTES: usize = 32 << 20;
+
+impl StructuredWriter {
+    /// Encodes and stores all that waits.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    pub fn flush(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
+        let all = self.waiting.coordinates(|_| true);
+        self.flush_some(writing, all)
+    }
+
+    /// Stores chunks until fewer wait than the limit says: first those that the change at hand does not touch.
+    pub(super) fn make_room(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
+        let older = self.waiting.older();
+        self.flush_some(writing, older)?;
+        if self.waiting.bytes() > self.limit { self.flush(writing) } else { Ok(()) }
+    }
+
+    fn flush_some(&mut self, writing: &mut StructuredWriting<'_, '_>, chunks: Vec<Dims>) -> Result<()> {
+        let mut chunks = chunks.into_iter().peekable();
+        while chunks.peek().is_some() {
+            let (mut batch, mut bytes) = (Vec::new(), 0_usize);
+            while let Some(scaled) = chunks.next_if(|_| bytes < BATCH_BYTES) {
+                if let Some(chunk) = self.waiting.take(&scaled) {
+                    bytes = bytes.saturating_add(chunk.memory_bytes());
+                    batch.push((scaled, chunk));
+                }
+            }
+            self.store(writing, batch, bytes)?;
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        writing: &mut StructuredWriting<'_, '_>,
+        batch: Vec<(Dims, DefinedChunk)>,
+        bytes: usize,
+    ) -> Result<()> {
+        let store = writing.edit.store();
+        if self.form.encoding.is_none() {
+            self.form.encoding = Some(self.encoding_in_use(store)?);
+        }
+        let form = &self.form;
+        let encode = |(scaled, chunk): &(Dims, DefinedChunk)| {
+            if chunk.defined.is_empty() {
+                return Ok(None);
+            }
+            form.encode_chunk(store, scaled, chunk).map(Some)
+        };
+        let encoded: Result<Vec<Option<EncodedChunk>>> = if batch.len() > 1 && parallel::is_worth(bytes as u64) {
+            batch.par_iter().map(encode).collect()
+        } else {
+            batch.iter().map(encode).collect()
+        };
+        let mut stored = Vec::with_capacity(batch.len());
+        for ((scaled, chunk), encoded) in batch.into_iter().zip(encoded?) {
+            match encoded {
+                Some(encoded) => stored.push((scaled, encoded, Some(chunk))),
+                None => self.remove(writing, &scaled)?,
+            }
+        }
+        self.put_encoded(writing, stored)
+    }
+
+    /// How the first stored chunk has its defined elements written down, so that those to come are like it.
+    fn encoding_in_use(&self, store: &Store) -> Result<DefinedEncoding> {
+        if self.table.is_empty() || !self.form.kind.is_sparse() {
+            return Ok(DefinedEncoding::default());
+        }
+        let last = self.form.grid.counts().iter().map(|count| count.saturating_sub(1)).collect();
+        let all = ChunkBox { first: Dims::from_elem(0, self.form.grid.rank()), last };
+        let mut first = None;
+        let outcome = self.table.for_each_in(store, &all, &mut |scaled, location| {
+            first = Some((Dims::from_slice(scaled), location));
+            Err(Error::Misuse("one is enough".into()))
+        });
+        let Some((scaled, location)) = first else {
+            return outcome.map(|()| DefinedEncoding::default());
+        };
+        self.form.encoding_of(store, &scaled, &location)
+    }
+
+    /// Takes a chunk out of the file.
+    pub(super) fn remove(&mut self, writing: &mut StructuredWriting<'_, '_>, scaled: &Dims) -> Result<()> {
+        if self.table.is_empty() {
+            return Ok(());
+        }
+        if let Some(place) = self.table.remove(writing.edit, scaled)? {
+            writing.cache.remove((self.form.owner, place.address));
+            writing.edit.free(SpaceKind::RawData, place.address, place.size)?;
+        }
+        Ok(())
+    }
+
+    /// Stores encoded chunks, in C order: in place where they take as many bytes as before. The decoded ones are kept.
+    pub(super) fn put_encoded(
+        &mut self,
+        writing: &mut StructuredWriting<'_, '_>,
+        chunks: Vec<(Dims, EncodedChunk, Option<DefinedChunk>)>,
+    ) -> Result<()> {
+        let mut places = Vec::with_capacity(chunks.len());
+        for (scaled, encoded, _) in &chunks {
+            let size = encoded.bytes.len() as u64;
+            let store = writing.edit.store();
+            let before = if self.table.is_empty() { None } else { self.table.get(store, scaled)? };
+            if let Some(before) = &before {
+                writing.cache.remove((self.form.owner, before.address));
+            }
+            let address = match before {
+                Some(before) if before.size == size => before.address,
+                Some(before) => {
+                    writing.edit.free(SpaceKind::RawData, before.address, before.size)?;
+                    writing.edit.allocate(SpaceKind::RawData, size)?
+                }
+                None => writing.edit.allocate(SpaceKind::RawData, size)?,
+            };
+            places.push((scaled.clone(), self.form.location(address, &encoded.sections)?));
+        }
+        let parts = chunks.iter().zip(&places).map(|((_, encoded, _), (_, place))| (place.address, &encoded.bytes[..]));
+        write_joined(writing.edit.store(), parts)?;
+        self.table.insert(writing.edit, &places)?;
+        for ((_, _, chunk), (_, place)) in chunks.into_iter().zip(&places) {
+            if let Some(chunk) = chunk.filter(|chunk| writing.cache.takes(chunk.memory_bytes() as u64)) {
+                writing.cache.insert((self.form.owner, place.address), Arc::new(chunk));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes chunks, those that are neighbours together.
+fn write_joined<'c>(store: &Store, chunks: impl Iterator<Item = (Address, &'c [u8])>) -> Result<()> {
+    let mut joined: Vec<u8> = Vec::new();
+    let mut start = Address::new(0);
+    for (address, bytes) in chunks {
+        let follows = start.checked_add(joined.len() as u64) == Some(address);
+        if !joined.is_empty() && (!follows || joined.len().saturating_add(bytes.len()) > STAGE) {
+            store.write_raw(start, &joined)?;
+            joined.clear();
+        }
+        if joined.is_empty() {
+            start = address;
+        }
+        joined.extend_from_slice(bytes);
+    }
+    if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
+}

@@ -1,0 +1,211 @@
+//! The chunks of structured chunk storage (Appendix E of the draft specification; the founding proposal's section on
+//! the file format): what an index says of a chunk, and the sections that it consists of.
+//!
+//! ```text
+//! chunk metadata, N sections, offsets of o bytes     without filters: the offsets alone
+//! (N-1) x o   offsets of sections 1 to N-1           section 0 begins at 0, the last ends with the chunk
+//! N x o       bytes of each section without filters  the checksum included
+//! N x 4       filter mask of each section            bit i: filter i of the section's pipeline was skipped
+//! ```
+//! The founding proposal has masks, offsets, sizes instead ([`MetadataOrder::MasksFirst`]).
+
+mod defined;
+mod heap;
+mod section;
+
+use smallvec::SmallVec;
+
+use crate::codec::{Reader, Result, Writer};
+
+pub use defined::{DecodedDefined, DefinedEncoding, decode_defined, encode_defined};
+pub use heap::{HeapObjects, SectionHeap, UNUSED_WIDTH, begin_heap, write_place};
+pub use section::{open_section, seal_section};
+
+const NAME: &str = "structured chunk metadata";
+
+/// In which order the metadata of filtered chunks stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum MetadataOrder {
+    /// Offsets, sizes, masks: what is written.
+    #[default]
+    OffsetsFirst,
+    /// Masks, offsets, sizes: the founding proposal.
+    MasksFirst,
+}
+
+/// One section of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChunkSection {
+    /// First byte, counted from the start of the chunk.
+    pub offset: u64,
+    /// Bytes in the file.
+    pub size: u64,
+    /// Bytes without filters, the checksum included.
+    pub unfiltered: u64,
+    /// Filters skipped: bit i for filter i of the section's pipeline.
+    pub filter_mask: u32,
+}
+
+/// Where the sections of a chunk lie in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChunkSections(pub SmallVec<[ChunkSection; 3]>);
+
+impl ChunkSections {
+    /// Sections side by side, of which sizes and masks are given.
+    pub fn side_by_side(sections: impl IntoIterator<Item = ChunkSection>) -> Self {
+        let mut offset = 0_u64;
+        let place = |section: ChunkSection| {
+            let placed = ChunkSection { offset, ..section };
+            offset = offset.saturating_add(section.size);
+            placed
+        };
+        Self(sections.into_iter().map(place).collect())
+    }
+
+    /// Bytes of all sections.
+    pub fn chunk_size(&self) -> u64 {
+        self.0.iter().fold(0, |sum, section| sum.saturating_add(section.size))
+    }
+
+    /// Decodes the metadata of a chunk of `chunk_size` bytes and `sections` sections.
+    ///
+    /// # Errors
+    /// Metadata of another length, sections that do not ascend or reach out of the chunk.
+    pub fn decode(
+        metadata: &[u8],
+        (sections, offset_size): (u8, u8),
+        chunk_size: u64,
+        filtered: Option<MetadataOrder>,
+    ) -> Result<Self> {
+        let mut r = Reader::new(NAME, metadata);
+        let count = usize::from(sections);
+        let width = usize::from(offset_size);
+        let mut list: SmallVec<[ChunkSection; 3]> = SmallVec::from_elem(ChunkSection::default(), count);
+        let masks = |r: &mut Reader<'_>, list: &mut [ChunkSection]| -> Result<()> {
+            list.iter_mut().try_for_each(|section| {
+                section.filter_mask = r.u32("filter mask")?;
+                Ok(())
+            })
+        };
+        if filtered == Some(MetadataOrder::MasksFirst) {
+            masks(&mut r, &mut list)?;
+        }
+        for section in list.iter_mut().skip(1) {
+            section.offset = r.uint(width, "offset of section")?;
+        }
+        let mut end = chunk_size;
+        for section in list.iter_mut().rev() {
+            let Some(size) = end.checked_sub(section.offset) else {
+                let expected = format!("ascending, and at most the chunk's {chunk_size} bytes");
+                return Err(r.corrupt("offset of section", expected, section.offset));
+            };
+            section.size = size;
+            section.unfiltered = size;
+            end = section.offset;
+        }
+        if let Some(order) = filtered {
+            for section in &mut list {
+                section.unfiltered = r.uint(width, "unfiltered size of section")?;
+            }
+            if order == MetadataOrder::OffsetsFirst {
+                masks(&mut r, &mut list)?;
+            }
+        }
+        r.finish()?;
+        Ok(Self(list))
+    }
+
+    /// Encodes the metadata, with sizes and masks if chunks pass filters.
+    ///
+    /// # Errors
+    /// If a value does not fit its field.
+    pub fn encode(&self, offset_size: u8, filtered: Option<MetadataOrder>) -> Result<Vec<u8>> {
+        let width = usize::from(offset_size);
+        let mut w = Writer::with_capacity(NAME, 52);
+        let masks = |w: &mut Writer| self.0.iter().for_each(|section| w.u32(section.filter_mask));
+        if filtered == Some(MetadataOrder::MasksFirst) {
+            masks(&mut w);
+        }
+        for section in self.0.iter().skip(1) {
+            w.uint(width, section.offset, "offset of section");
+        }
+        if let Some(order) = filtered {
+            for section in &self.0 {
+                w.uint(width, section.unfiltered, "unfiltered size of section");
+            }
+            if order == MetadataOrder::OffsetsFirst {
+                masks(&mut w);
+            }
+        }
+        w.finish()
+    }
+}
+
+/// Whether section 0 of a chunk, without filters, lists its elements one by one.
+pub fn is_point_list(selection: &[u8]) -> bool {
+    const POINTS: u32 = 1;
+    let mut r = Reader::new(NAME, selection);
+    let kind = r
+        .skip(3, "versions")
+        .and_then(|()| r.u32("extent length"))
+        .and_then(|length| r.take_u64(length.into(), "extent"))
+        .and_then(|_| r.u32("selection type"));
+    kind == Ok(POINTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn offsets_alone_without_filters() {
+        let metadata = [4, 0, 0, 0, 10, 0, 0, 0];
+        let sections = ChunkSections::decode(&metadata, (3, 4), 12, None).unwrap();
+        let sizes: Vec<_> = sections.0.iter().map(|section| (section.offset, section.size)).collect();
+        assert_eq!(sizes, [(0, 4), (4, 6), (10, 2)]);
+        assert_eq!(sections.encode(4, None).unwrap(), metadata);
+        assert!(ChunkSections::decode(&metadata, (3, 4), 9, None).is_err());
+        assert!(ChunkSections::decode(&[10, 0, 0, 0, 4, 0, 0, 0], (3, 4), 12, None).is_err());
+        assert!(ChunkSections::decode(&metadata[..7], (3, 4), 12, None).is_err());
+        assert!(ChunkSections::decode(&[0; 9], (3, 4), 12, None).is_err());
+    }
+
+    #[test]
+    fn lists_of_points_are_told() {
+        use hyperslab_dataspace::DefinedSet;
+        let mut set = hyperslab_dataspace::DefinedBuilder::with_capacity(&[4, 4], 2).unwrap();
+        set.push(3);
+        set.push(9);
+        let set: DefinedSet = set.finish().unwrap();
+        assert!(is_point_list(&encode_defined(&set, DefinedEncoding::Points).unwrap()));
+        assert!(!is_point_list(&encode_defined(&set, DefinedEncoding::Hyperslab).unwrap()));
+        assert!(!is_point_list(&[1, 0, 8]));
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(
+            parts in prop::collection::vec((0_u64..1 << 40, 0_u64..1 << 40, any::<u32>()), 2..4),
+            masks_first: bool,
+        ) {
+            let order = if masks_first { MetadataOrder::MasksFirst } else { MetadataOrder::OffsetsFirst };
+            let part = |(size, unfiltered, filter_mask)| ChunkSection { offset: 0, size, unfiltered, filter_mask };
+            let sections = ChunkSections::side_by_side(parts.into_iter().map(part));
+            let count = u8::try_from(sections.0.len()).unwrap();
+            let bytes = sections.encode(8, Some(order)).unwrap();
+            prop_assert_eq!(bytes.len(), (sections.0.len() - 1) * 8 + sections.0.len() * 12);
+            let again = ChunkSections::decode(&bytes, (count, 8), sections.chunk_size(), Some(order)).unwrap();
+            prop_assert_eq!(again, sections);
+        }
+
+        #[test]
+        fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..60), sections in 2_u8..4, size: u64) {
+            for order in [None, Some(MetadataOrder::OffsetsFirst), Some(MetadataOrder::MasksFirst)] {
+                for offset_size in [4, 8] {
+                    let _ = ChunkSections::decode(&bytes, (sections, offset_size), size, order);
+                }
+            }
+        }
+    }
+}

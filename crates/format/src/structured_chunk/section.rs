@@ -1,0 +1,59 @@
+//! The checksum at the end of a section.
+//!
+//! A section that the layout message lists as one with metadata, and that is not empty, ends with the checksum of the
+//! bytes before it (4 bytes). Filters come after it.
+
+use crate::codec::{FormatError, Result, checksum};
+
+const CHECKSUM: usize = 4;
+
+/// Adds the checksum to the contents of a section; an empty section has none.
+pub fn seal_section(contents: &mut Vec<u8>) {
+    if !contents.is_empty() {
+        let sum = checksum(contents);
+        contents.extend_from_slice(&sum.to_le_bytes());
+    }
+}
+
+/// The contents of section `number` of a chunk, without the checksum, which must be right.
+///
+/// # Errors
+/// A section that is too short for a checksum, or has another one.
+pub fn open_section(section: &[u8], number: usize) -> Result<&[u8]> {
+    const NAMES: [&str; 3] =
+        ["structured chunk section 0", "structured chunk section 1", "structured chunk section 2"];
+    let name = NAMES.get(number).copied().unwrap_or("structured chunk section");
+    if section.is_empty() {
+        return Ok(section);
+    }
+    let Some((contents, stored)) = section.split_last_chunk::<CHECKSUM>() else {
+        let got = format_args!("{} bytes", section.len());
+        return Err(FormatError::corrupt(name, "checksum", "4 bytes at the end", got));
+    };
+    let (stored, expected) = (u32::from_le_bytes(*stored), checksum(contents));
+    if stored == expected {
+        return Ok(contents);
+    }
+    Err(FormatError::corrupt(name, "checksum", format!("{expected:#010x}"), format_args!("{stored:#010x}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sealed_sections_open() {
+        let mut section = b"contents".to_vec();
+        seal_section(&mut section);
+        assert_eq!(section.len(), 12);
+        assert_eq!(open_section(&section, 0).unwrap(), b"contents");
+        section[3] ^= 1;
+        assert!(open_section(&section, 0).unwrap_err().to_string().contains("section 0"));
+        assert!(open_section(&section[..3], 2).is_err());
+        let mut empty = Vec::new();
+        seal_section(&mut empty);
+        assert!(empty.is_empty() && open_section(&empty, 1).unwrap().is_empty());
+        // A checksum of nothing, which some writers leave behind.
+        assert!(open_section(&checksum(b"").to_le_bytes(), 1).unwrap().is_empty());
+    }
+}
