@@ -36,7 +36,7 @@ use crate::{
 };
 pub use blocks::Blocks;
 pub use builder::DatasetBuilder;
-pub(crate) use builder::auto_chunk;
+pub(crate) use builder::{Storage, auto_chunk};
 pub use chunks::StoredChunk;
 pub use data::ArrayData;
 use elements::{Elements, Planned};
@@ -103,6 +103,11 @@ impl Dataset {
                 return Ok((open.map_err(|error| self.context(error))?, reading));
             }
         }
+    }
+
+    /// Whether elements lie in structured chunks.
+    pub(crate) fn is_structured(&self) -> bool {
+        matches!(self.first.description.layout.layout, StoredLayout::Structured(_))
     }
 
     fn is_virtual(&self) -> bool {
@@ -210,7 +215,20 @@ impl Dataset {
             .map_err(|error| self.context(error))
     }
 
-    fn context(&self, error: Error) -> Error {
+    pub(crate) fn object(&self) -> &Object {
+        &self.object
+    }
+
+    pub(crate) fn conversions(&self) -> &Arc<Conversions> {
+        &self.conversions
+    }
+
+    /// What the header said when the dataset was opened.
+    pub(crate) fn description(&self) -> &DatasetDescription {
+        &self.first.description
+    }
+
+    pub(crate) fn context(&self, error: Error) -> Error {
         error.context(format!("dataset `{}`", self.name()))
     }
 

@@ -243,6 +243,15 @@ impl ChunkInfo {
 impl FilterInfo {
     pub(crate) fn of(description: &DatasetDescription) -> Vec<Self> {
         let Filters::Chunk(pipeline) = &description.filters else { return Vec::new() };
+        Self::of_pipeline(pipeline)
+    }
+
+    /// The filters of a section of structured chunks.
+    pub(crate) fn of_section(description: &DatasetDescription, section: u8) -> Vec<Self> {
+        description.section_pipeline(section).map_or_else(Vec::new, |pipeline| Self::of_pipeline(&pipeline))
+    }
+
+    fn of_pipeline(pipeline: &hyperslab_filter::Pipeline) -> Vec<Self> {
         let info = |stage: &hyperslab_filter::Stage| Self {
             id: stage.id.0,
             name: stage.name.clone().or_else(|| stage.id.name().map(str::to_owned)),

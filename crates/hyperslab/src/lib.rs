@@ -58,6 +58,7 @@ mod object;
 mod reference;
 mod repack;
 mod slice;
+mod sparse;
 mod stored;
 mod walk;
 
@@ -93,5 +94,9 @@ pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
 pub use slice::{Slice, fill};
+pub use sparse::{
+    Defined, DefinedBlock, Section, SectionInfo, SelectionEncoding, StructuredChunk, StructuredChunkInfo,
+    StructuredChunking,
+};
 pub use stored::{Stored, VariableLength};
 pub use walk::{Visited, Walk};

@@ -13,7 +13,7 @@ use super::container::Container;
 use super::header::ObjectHeader;
 use super::message;
 use crate::error::{Error, Result};
-use crate::index::fractal_heap::pipeline;
+use crate::index::fractal_heap::{pipeline, stages};
 use crate::index::local_heap::LocalHeap;
 use crate::store::at;
 
@@ -101,6 +101,14 @@ impl DatasetDescription {
             fill: FillDescription::read(container, header)?,
             external: external(container, header)?,
         })
+    }
+
+    /// The filters of a section of structured chunks, if chunks are such and pass any.
+    pub fn section_pipeline(&self, section: u8) -> Option<Pipeline> {
+        match &self.filters {
+            Filters::Chunk(_) => None,
+            Filters::Sections(message) => message.section(section).map(stages),
+        }
     }
 
     /// The element that was never written, as stored bytes; `None` for zeros.

@@ -109,7 +109,7 @@ impl OpenFile {
     }
 
     /// What reads of raw data need.
-    pub(crate) fn reading(&self) -> ReadContext<'_> {
+    pub fn reading(&self) -> ReadContext<'_> {
         ReadContext { store: &self.container.store, resources: &self.resources }
     }
 

@@ -9,6 +9,7 @@ use hyperslab_engine::{Address, Error, Result};
 use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, FilterSpec, Pipeline};
 
 use super::data::ArrayData;
+use crate::sparse::{Section, SparseWanted};
 use crate::datatype::convert::Conversions;
 use crate::{
     AllocationTime, CharacterSet, CreationOrder, Dataset, Dataspace, Datatype, FillTime, Group, H5Type,
@@ -48,9 +49,10 @@ pub struct DatasetBuilder {
     null: bool,
     max_dims: Option<Vec<Option<u64>>>,
     unlimited: bool,
-    storage: Storage,
+    pub(crate) storage: Storage,
     edges_unfiltered: bool,
     filters: Vec<FilterSpec>,
+    pub(crate) sparse: SparseWanted,
     fill: FillWanted,
     fill_time: FillWriteTime,
     allocation_time: StoredAllocation,
@@ -60,7 +62,7 @@ pub struct DatasetBuilder {
 
 /// How elements shall be stored.
 #[derive(Debug, Clone)]
-enum Storage {
+pub(crate) enum Storage {
     /// As the rest needs it.
     Any,
     Compact,
@@ -69,6 +71,8 @@ enum Storage {
     AutoChunks,
     External(Vec<ExternalPiece>),
     Virtual(Vec<VirtualMapping>),
+    /// Structured chunks, of a shape that is chosen if none is given.
+    Structured { chunk: Option<Vec<u64>>, sparse: bool },
 }
 
 /// The fill value that is asked for.
@@ -96,6 +100,7 @@ impl Group {
             storage: Storage::Any,
             edges_unfiltered: false,
             filters: Vec::new(),
+            sparse: SparseWanted::default(),
             fill: FillWanted::Default,
             fill_time: FillWriteTime::IF_SET,
             allocation_time: StoredAllocation::DEFAULT,
@@ -394,10 +399,14 @@ impl DatasetBuilder {
             write_time: self.fill_time,
             allocation_time: self.allocation_time,
         };
-        let pipeline = self.pipeline(&layout, &datatype, &fill.value)?;
+        let section_pipelines = self.section_pipelines(&layout, &datatype, &fill.value)?;
+        let pipeline = match &layout {
+            NewLayout::Structured { .. } => Pipeline::default(),
+            _ => self.pipeline(&layout, &datatype, &fill.value)?,
+        };
         let header = if self.times { self.header.with_times(header_edit::now()) } else { self.header };
         let committed = self.committed;
-        Ok(NewDataset { datatype, committed, dataspace, layout, pipeline, fill, header })
+        Ok(NewDataset { datatype, committed, dataspace, layout, pipeline, section_pipelines, fill, header })
     }
 
     fn dataspace(&self, missing: &dyn Fn() -> Error) -> Result<Dataspace> {
@@ -429,9 +438,51 @@ impl DatasetBuilder {
             Storage::External(pieces) => NewLayout::External(pieces.clone()),
             Storage::Virtual(_) => NewLayout::Virtual { heap: Address::UNDEFINED, index: 0 },
             Storage::Chunks(chunk) => chunked(chunk),
+            Storage::Structured { chunk, sparse } => {
+                let chunk = match chunk {
+                    Some(chunk) => chunk.clone(),
+                    None => self.sparse.chunk_for(dataspace, u64::from(datatype.size))?,
+                };
+                NewLayout::Structured {
+                    chunk: chunk.into(),
+                    sparse: *sparse,
+                    edges_unfiltered: self.edges_unfiltered,
+                    encoding: Some(self.sparse.encoding),
+                }
+            }
             Storage::Any if self.filters.is_empty() && !dataspace.is_extendible() => NewLayout::Contiguous,
             Storage::Any | Storage::AutoChunks => chunked(&auto_chunk(dataspace, u64::from(datatype.size))?),
         })
+    }
+
+    /// The same of the sections of structured chunks: the filters of all sections, then those of each.
+    fn section_pipelines(
+        &self,
+        layout: &NewLayout,
+        datatype: &Datatype,
+        fill: &Fill,
+    ) -> Result<Vec<Pipeline>> {
+        let NewLayout::Structured { chunk, sparse, encoding, .. } = layout else {
+            return match self.sparse.has_filters() {
+                true => Err(Error::Misuse("only structured chunks have sections that pass filters".into())),
+                false => Ok(Vec::new()),
+            };
+        };
+        let store = &self.group.file().container.store;
+        let sections = Section::all(*sparse, datatype.is_variable_length());
+        let pipeline = |section: &Section| {
+            let specs: Vec<FilterSpec> =
+                self.filters.iter().chain(self.sparse.filters(*section)).cloned().collect();
+            let shown = section.shown_type(datatype, chunk, encoding.unwrap_or_default());
+            let fill = match fill {
+                Fill::User(element) if *section == Section::Values => FactsFill::Element(element),
+                _ => FactsFill::Default,
+            };
+            let facts = DatasetFacts::new(&shown, chunk).with_fill(fill);
+            Pipeline::for_dataset(&specs, &facts, store.filters())
+                .map_err(|error| Error::Misuse(error.to_string()))
+        };
+        sections.iter().map(pipeline).collect()
     }
 
     /// The filters with the parameters that the dataset asks for.

@@ -58,7 +58,7 @@ impl<'a> Elements<'a> {
 impl Dataset {
     /// Whether elements may hold what lies in the heap of another file.
     fn may_hold_foreign(&self) -> bool {
-        self.datatype().is_variable_length() && matches!(self.layout(), Layout::Virtual)
+        self.datatype().is_variable_length() && matches!(self.layout(), Layout::Virtual | Layout::Structured)
     }
 
     /// The selected elements as stored. Blocks must be disjoint.

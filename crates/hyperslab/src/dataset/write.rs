@@ -11,7 +11,7 @@ use crate::{H5Type, Region, Selection};
 
 impl Dataset {
     /// Does something with the right to change the file, in which headers may be open, and names the dataset if it fails.
-    pub(super) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
         let container = &self.object.file().container;
         let mut edit = container.edit_behind().map_err(|error| self.context(error))?;
         let outcome = work(&mut edit).map_err(|error| self.context(error))?;

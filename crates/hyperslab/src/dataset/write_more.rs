@@ -133,6 +133,10 @@ impl Dataset {
             }
             DatatypeClass::VariableLength(_) if self.datatype().is_variable_string() => {
                 self.check_count(selection, texts.len())?;
+                if self.is_structured() {
+                    let contents = self.foreign_texts(&texts)?;
+                    return self.write_from(selection, &contents.origin());
+                }
                 let file = self.object.file();
                 self.replace_contents(selection, |edit| file.store_texts(edit, &texts))
             }
@@ -213,6 +217,10 @@ impl Dataset {
         bytes: &[u8],
         arena: Option<VariableArena>,
     ) -> Result<()> {
+        if self.is_structured() {
+            let contents = self.foreign_contents(memory, bytes, arena)?;
+            return self.write_from(selection, &contents.origin());
+        }
         let file = self.object.file();
         let mut conversions = (*self.conversions).clone();
         if let Some(arena) = arena {

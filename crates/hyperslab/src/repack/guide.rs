@@ -128,7 +128,7 @@ impl<'r> Guide<'r> {
         specs: Option<&[FilterSpec]>,
     ) -> Result<Wish> {
         let NewLayout::Chunked { chunk, .. } = &layout else {
-            return Ok(Wish::Storage(NewStorage { layout, pipeline: Pipeline::default() }));
+            return Ok(Wish::Storage(NewStorage { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new() }));
         };
         let pipeline = match (specs, &before.filters) {
             (Some(specs), _) => {
@@ -151,7 +151,7 @@ impl<'r> Guide<'r> {
             },
             (None, Filters::Sections(_)) => return Ok(Wish::Refused("it has structured chunks".into())),
         };
-        Ok(Wish::Storage(NewStorage { layout, pipeline }))
+        Ok(Wish::Storage(NewStorage { layout, pipeline, section_pipelines: Vec::new() }))
     }
 
     /// The same filters, for other chunks.
@@ -199,7 +199,7 @@ impl CopyGuide for Guide<'_> {
     fn storage(&self, dataset: StoredBefore<'_>) -> Result<Option<NewStorage>> {
         match self.storage_of(dataset)? {
             Wish::Storage(storage) => Ok(Some(storage)),
-            Wish::Layout(layout) => Ok(Some(NewStorage { layout, pipeline: Pipeline::default() })),
+            Wish::Layout(layout) => Ok(Some(NewStorage { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new() })),
             Wish::Stay => Ok(None),
             Wish::Refused(why) => {
                 self.kept.borrow_mut().push((dataset.path.to_owned(), why));

@@ -29,7 +29,7 @@ pub use edit::{
     choose_structured, open_table, size_width,
 };
 pub use entry::{ChunkRules, Entry, Note};
-pub use open::{ChunkShape, kind, open};
+pub use open::{ChunkShape, kind, open, structured_kind};
 pub use structured::{ChunkMetadataBytes, StructuredLocation, StructuredRules, open_structured};
 
 /// Where the stored bytes of one chunk lie.

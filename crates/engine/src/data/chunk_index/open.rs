@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::message::{ChunkIndex as IndexParameters, ChunkedLayout};
+use hyperslab_format::message::{
+    ChunkIndex as IndexParameters, ChunkedLayout, StructuredChunkLayout, StructuredIndex,
+};
 
 use super::btree_v1::BTreeV1Index;
 use super::btree_v2::BTreeV2Index;
@@ -59,6 +61,16 @@ pub fn open(
         }
         IndexParameters::BTreeV2(_) => Arc::new(BTreeV2Index::open(store, address, chunk.len(), rules)?),
     }))
+}
+
+/// The kind of index that the layout of structured chunks names.
+pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
+    match &layout.index {
+        StructuredIndex::Single(_) => ChunkIndexKind::Single,
+        StructuredIndex::FixedArray(_) => ChunkIndexKind::FixedArray,
+        StructuredIndex::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
+        StructuredIndex::BTreeV2(_) => ChunkIndexKind::BTreeV2,
+    }
 }
 
 /// The kind of index that the layout names.

@@ -82,10 +82,21 @@ impl StructuredForm {
         }
         store.check_inside(location.address, location.size, NAME)?;
         let stored = store.read_raw_vec(location.address, location.size)?;
+        self.decode_stored(store, scaled, location, &stored)
+    }
+
+    /// Decodes the stored bytes of a chunk.
+    pub(super) fn decode_stored(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        location: &StructuredLocation,
+        stored: &[u8],
+    ) -> Result<DefinedChunk> {
         thread_local! {
             static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
         }
-        SCRATCH.with_borrow_mut(|scratch| self.decode(store, scaled, location, &stored, scratch))
+        SCRATCH.with_borrow_mut(|scratch| self.decode(store, scaled, location, stored, scratch))
     }
 
     /// How a stored chunk has its defined elements written down.

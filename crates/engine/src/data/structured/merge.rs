@@ -43,6 +43,34 @@ impl Slab {
         self.sorted(form, visit)
     }
 
+    /// All elements in C order: their coordinates, and their values as stored.
+    ///
+    /// # Errors
+    /// If memory cannot hold them.
+    pub fn collect(&self, form: &StructuredForm) -> Result<(Vec<u64>, Vec<u8>)> {
+        let (rank, size) = (form.grid.rank(), form.element_size);
+        let count = usize::try_from(self.len()).unwrap_or(usize::MAX);
+        let mut coordinates = vec![0_u64; count.saturating_mul(rank)];
+        let mut values = vec![0_u8; count.saturating_mul(size)];
+        self.for_each_run(form, |position, run| {
+            let at = usize::try_from(position).unwrap_or(usize::MAX);
+            let length = usize::try_from(run.count).unwrap_or(usize::MAX);
+            let points = coordinates.get_mut(at.saturating_mul(rank)..).unwrap_or_default();
+            for (point, column) in points.chunks_exact_mut(rank.max(1)).take(length).zip(run.column..) {
+                if let Some((last, row)) = point.split_last_mut() {
+                    row.copy_from_slice(run.row);
+                    *last = column;
+                }
+            }
+            let place = values.get_mut(at.saturating_mul(size)..).and_then(|rest| rest.get_mut(..run.values.len()));
+            if let Some(place) = place {
+                place.copy_from_slice(run.values);
+            }
+            Ok(())
+        })?;
+        Ok((coordinates, values))
+    }
+
     /// How many elements stand before each row.
     fn count_rows(&self, form: &StructuredForm, rows: usize) -> Result<Vec<u64>> {
         let mut counts = vec![0_u64; rows];

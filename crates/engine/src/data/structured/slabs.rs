@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::{DefinedSet, Dims, Ordered, Selection};
+use hyperslab_format::structured_chunk::SectionHeap;
 use rayon::prelude::*;
 
-use super::super::ReadContext;
-use super::super::chunk_index::ChunkBox;
+use super::super::{ForeignHeap, ReadContext};
+use super::super::chunk_index::{ChunkBox, StructuredLocation};
 use super::source::{Found, StructuredSource};
 use super::{DefinedChunk, StructuredForm};
 use crate::error::Result;
+use crate::store::Store;
 
 /// Chunks that are decoded side by side, and their bytes in the file.
 const GROUP: usize = 128;
@@ -58,15 +60,11 @@ impl Defined {
         self.picked.as_ref().map_or(&self.chunk.defined, |(set, _)| set)
     }
 
-    /// Their values as stored, ascending by offset. What values of variable length hold is in [`heap`](Self::heap).
+    /// Their values as stored, ascending by offset. Those of variable length lead to the heap that was given.
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }
 
-    /// What values of variable length lead to.
-    pub fn heap(&self) -> &[u8] {
-        &self.chunk.heap
-    }
 }
 
 impl Slab {
@@ -90,6 +88,7 @@ impl StructuredSource {
         &self,
         context: ReadContext<'_>,
         selection: &Selection,
+        foreign: Option<&ForeignHeap>,
         visit: &mut dyn FnMut(Vec<Slab>) -> Result<()>,
     ) -> Result<()> {
         let grid = &self.form.grid;
@@ -119,17 +118,23 @@ impl StructuredSource {
             }
             if group.len() >= GROUP || bytes >= GROUP_BYTES {
                 bytes = 0;
-                visit(self.slabs(context, &wanted, std::mem::take(&mut group))?)?;
+                visit(self.slabs(context, &wanted, std::mem::take(&mut group), foreign)?)?;
             }
         }
-        if group.is_empty() { Ok(()) } else { visit(self.slabs(context, &wanted, group)?) }
+        if group.is_empty() { Ok(()) } else { visit(self.slabs(context, &wanted, group, foreign)?) }
     }
 
-    fn slabs(&self, context: ReadContext<'_>, wanted: &Ordered, group: Vec<Found>) -> Result<Vec<Slab>> {
+    fn slabs(
+        &self,
+        context: ReadContext<'_>,
+        wanted: &Ordered,
+        group: Vec<Found>,
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<Vec<Slab>> {
         let parts: Result<Vec<Option<Defined>>> = self
             .load(context, group)?
             .into_par_iter()
-            .map(|(found, chunk)| self.part(wanted, found, chunk))
+            .map(|(found, chunk)| self.part(wanted, found, chunk, foreign))
             .collect();
         let mut slabs: Vec<Slab> = Vec::new();
         for part in parts?.into_iter().flatten() {
@@ -146,8 +151,14 @@ impl StructuredSource {
     }
 
     /// What is wanted of a chunk, if anything.
-    fn part(&self, wanted: &Ordered, found: Found, chunk: Arc<DefinedChunk>) -> Result<Option<Defined>> {
-        let picked = match self.form.wanted_in(wanted, &found.scaled)? {
+    fn part(
+        &self,
+        wanted: &Ordered,
+        found: Found,
+        chunk: Arc<DefinedChunk>,
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<Option<Defined>> {
+        let mut picked = match self.form.wanted_in(wanted, &found.scaled)? {
             None => None,
             Some(wanted) => {
                 let (set, segments) = chunk.defined.intersection(&wanted);
@@ -155,9 +166,70 @@ impl StructuredSource {
                 Some((set, values))
             }
         };
+        if !self.form.variable.is_empty() {
+            let (set, mut values) = picked.unwrap_or_else(|| (chunk.defined.clone(), chunk.values.clone()));
+            let heap = SectionHeap::decode(&chunk.heap, self.form.params)?;
+            self.export(&mut values, &heap, foreign)?;
+            picked = Some((set, values));
+        }
         let origin = self.form.origin(&found.scaled);
         let part = Defined { scaled: found.scaled, origin, chunk, picked };
         Ok((!part.set().is_empty()).then_some(part))
+    }
+}
+
+impl StructuredSource {
+    /// Visits the places of all stored chunks of the extent, in the order of the index.
+    ///
+    /// # Errors
+    /// Those of reading the index, and of `visit`.
+    pub fn for_each_chunk(
+        &self,
+        store: &Store,
+        visit: &mut dyn FnMut(&[u64], StructuredLocation) -> Result<()>,
+    ) -> Result<()> {
+        let counts = self.form.grid.counts();
+        let (Some(index), false) = (&self.index, counts.contains(&0)) else { return Ok(()) };
+        let last = counts.iter().map(|count| count.saturating_sub(1)).collect();
+        let all = ChunkBox { first: Dims::from_elem(0, counts.len()), last };
+        index.for_each_in(store, &all, &mut |scaled, location| visit(scaled, location))
+    }
+
+    /// The place of the chunk that holds an element, if it is stored.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) if there is no such element.
+    pub fn chunk_at(&self, store: &Store, element: &[u64]) -> Result<Option<(Dims, StructuredLocation)>> {
+        let (scaled, _) = self.form.grid.locate(element)?;
+        let Some(index) = &self.index else { return Ok(None) };
+        Ok(index.get(store, &scaled)?.map(|location| (scaled, location)))
+    }
+
+    /// The number of defined elements of a stored chunk: as its index entry says, or by decoding it where some of them
+    /// may lie beyond the extent.
+    ///
+    /// # Errors
+    /// A damaged chunk.
+    pub fn count_defined(
+        &self,
+        context: ReadContext<'_>,
+        scaled: &[u64],
+        location: &StructuredLocation,
+    ) -> Result<u64> {
+        let form = &self.form;
+        if form.kind.is_sparse() && !form.grid.is_edge(scaled)? {
+            let sections = form.sections_of(location)?;
+            if let (Some(values), Some(section)) = (sections.0.get(1), form.sections.get(1)) {
+                let checksum = if section.checksum { 4 } else { 0 };
+                let bytes = values.unfiltered.saturating_sub(checksum);
+                return Ok(bytes.checked_div(form.element_size as u64).unwrap_or(0));
+            }
+        }
+        if !form.kind.is_sparse() {
+            return Ok(form.inside(scaled)?.element_count()?);
+        }
+        let found = Found { scaled: Dims::from_slice(scaled), location: *location };
+        Ok(self.chunk(context, &found)?.defined.len())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::data::chunk_index::ChunkBox;
 use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
-use hyperslab_format::structured_chunk::DefinedEncoding;
+use hyperslab_format::structured_chunk::{ChunkSections, DefinedEncoding};
 
 /// Bytes of chunks that are encoded at once.
 const BATCH_BYTES: usize = 32 << 20;
@@ -98,6 +98,39 @@ impl StructuredWriter {
             return outcome.map(|()| DefinedEncoding::default());
         };
         self.form.encoding_of(store, &scaled, &location)
+    }
+
+    /// Puts the stored bytes of a chunk in place of the chunk that holds an element.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if there is no such element; those of decoding the chunk. Nothing is changed then.
+    pub fn put_stored(
+        &mut self,
+        writing: &mut StructuredWriting<'_, '_>,
+        element: &[u64],
+        bytes: &[u8],
+        sections: ChunkSections,
+    ) -> Result<()> {
+        let (scaled, _) = self.form.grid.locate(element)?;
+        if sections.0.len() != self.form.sections.len() || sections.chunk_size() != bytes.len() as u64 {
+            let (got, size) = (bytes.len(), sections.chunk_size());
+            return Err(Error::Misuse(format!(
+                "{got} bytes in {} sections of {size}, for chunks of {} sections",
+                sections.0.len(),
+                self.form.sections.len()
+            )));
+        }
+        let place = self.form.location(Address::UNDEFINED, &sections)?;
+        let chunk = self.form.decode_stored(writing.edit.store(), &scaled, &place, bytes)?;
+        if self.form.clipped(&scaled, chunk.clone())? != chunk {
+            return Err(Error::Misuse("the chunk has elements beyond the dataset".into()));
+        }
+        self.waiting.take(&scaled);
+        if chunk.defined.is_empty() {
+            return self.remove(writing, &scaled);
+        }
+        let encoded = EncodedChunk { bytes: bytes.to_vec(), sections };
+        self.put_encoded(writing, vec![(scaled, encoded, Some(chunk))])
     }
 
     /// Takes a chunk out of the file.

@@ -1,0 +1,63 @@
+//! Sparse datasets: structured chunks, which store only the elements that were written, and what those of variable length
+//! hold.
+
+mod builder;
+mod chunks;
+mod contents;
+mod read;
+mod write;
+
+use hyperslab_engine::format::DefinedEncoding;
+
+use crate::{Datatype, H5Type as _};
+
+pub use builder::SelectionEncoding;
+pub(crate) use builder::SparseWanted;
+pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
+pub use read::{Defined, DefinedBlock};
+
+/// A section of structured chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Section {
+    /// Which elements are defined.
+    Selection,
+    /// The values of these elements; of fixed size each.
+    Values,
+    /// What values of variable length hold.
+    Heap,
+}
+
+impl Section {
+    /// The sections of the chunks of a dataset, in their order.
+    pub(crate) fn all(sparse: bool, variable: bool) -> &'static [Self] {
+        match (sparse, variable) {
+            (true, true) => &[Self::Selection, Self::Values, Self::Heap],
+            (true, false) => &[Self::Selection, Self::Values],
+            (false, _) => &[Self::Values, Self::Heap],
+        }
+    }
+
+    /// The name that the tools of the format have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Selection => "SPARSE_SELECTION",
+            Self::Values => "SPARSE_FIXED_DATA",
+            Self::Heap => "SPARSE_VL",
+        }
+    }
+
+    /// The type that filters are told of: what stands in the section one after the other.
+    pub(crate) fn shown_type(self, datatype: &Datatype, chunk: &[u64], encoding: DefinedEncoding) -> Datatype {
+        let narrow = chunk.iter().all(|size| *size <= 1 << 16);
+        let coordinate = if narrow { u16::datatype() } else { u32::datatype() };
+        let corners = if encoding == DefinedEncoding::Hyperslab { 2 } else { 1 };
+        match self {
+            Self::Selection => {
+                let coordinates = u32::try_from(chunk.len()).unwrap_or(1).saturating_mul(corners);
+                Datatype::array([coordinates], coordinate)
+            }
+            Self::Values => datatype.clone(),
+            Self::Heap => u8::datatype(),
+        }
+    }
+}

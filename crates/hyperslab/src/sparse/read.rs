@@ -1,0 +1,228 @@
+//! Reading the defined elements of sparse datasets.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::Block;
+use hyperslab_engine::data::ForeignHeap;
+use hyperslab_engine::data::structured::{Slab, StructuredSource};
+use hyperslab_engine::{Error, Result};
+use rayon::prelude::*;
+
+use crate::datatype::convert::Conversions;
+use crate::{Dataset, H5Type, Hyperslab, Points, Region, Selection, Stored};
+
+/// Defined elements: their coordinates and their values, in C order.
+pub type Defined<T> = (Points, Vec<T>);
+
+/// The defined elements of some rows of a dataset.
+#[derive(Debug, Clone)]
+pub struct DefinedBlock<T> {
+    /// First row: coordinate along dimension 0.
+    pub start: u64,
+    /// Number of rows.
+    pub rows: u64,
+    /// Coordinates, in C order; those along dimension 0 count from the start of the dataset.
+    pub points: Points,
+    /// Their values.
+    pub values: Vec<T>,
+}
+
+impl Dataset {
+    /// The defined elements of a selection, in C order: coordinates and values. In datasets that are not sparse all
+    /// elements are defined.
+    ///
+    /// ```
+    /// use hyperslab::{Region, Selection};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let a = file.new_dataset("a").of::<f64>().shape(&[1000, 1000]).sparse(&[100, 100]).create()?;
+    /// let part = Region::new(&[99, 7], &[2, 2]).map_err(hyperslab::Error::from)?;
+    /// a.write_region(&part, &[1.0, 2.0, 3.0, 4.0])?;
+    /// let row = Selection::region(&Region::new(&[100, 0], &[1, 1000]).map_err(hyperslab::Error::from)?);
+    /// let (points, values) = a.read_defined::<f64>(&row)?;
+    /// assert_eq!((points.coordinates, values), (vec![100, 7, 100, 8], vec![3.0, 4.0]));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the selection reaches out of the dataset, for damaged chunks, and if values cannot be converted.
+    pub fn read_defined<T: H5Type>(&self, selection: &Selection) -> Result<Defined<T>> {
+        let (points, stored) = self.read_defined_stored(selection)?;
+        let plan = stored.conversions(Conversions::clone(self.conversions())).plan(self.datatype(), &T::datatype());
+        let plan = plan.map_err(|error| self.context(error.into()))?;
+        let count = stored.len();
+        let values = T::read_vec(count, |out| Ok::<(), Error>(plan.convert(stored.bytes(), out, count)?));
+        Ok((points, values.map_err(|error| self.context(error))?))
+    }
+
+    /// As [`read_defined`](Self::read_defined), of values as the file stores them.
+    ///
+    /// # Errors
+    /// As [`read_defined`](Self::read_defined).
+    pub fn read_defined_stored(&self, selection: &Selection) -> Result<(Points, Stored)> {
+        let rank = self.ndim();
+        if !self.is_structured() {
+            return self.all_as_defined(selection);
+        }
+        let mut points = Points { rank, coordinates: Vec::new() };
+        let mut values = Vec::new();
+        let foreign = self.for_each_slabs(selection, &mut |source, slabs| {
+            let parts: Result<Vec<(Vec<u64>, Vec<u8>)>> =
+                slabs.par_iter().map(|slab| slab.collect(&source.form)).collect();
+            for (coordinates, bytes) in parts? {
+                points.coordinates.extend(coordinates);
+                values.extend(bytes);
+            }
+            Ok(())
+        })?;
+        let stored = Stored::new(Arc::clone(self.object().file()), self.datatype().clone(), values);
+        Ok((points, stored.with_foreign(foreign)))
+    }
+
+    fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
+        let dims = self.dataspace().dims().to_vec();
+        let ordered = hyperslab_dataspace::Ordered::new(selection, &dims).map_err(|error| self.context(error.into()))?;
+        let mut points = Points { rank: dims.len(), coordinates: Vec::new() };
+        for position in 0..ordered.len() {
+            if let Some((at, _)) = ordered.at(position) {
+                points.coordinates.extend(at);
+            }
+        }
+        Ok((points, self.read_stored_selection(selection)?))
+    }
+
+    /// Gives the defined elements of a selection, some chunk rows at a time, to `visit`.
+    pub(crate) fn for_each_slabs(
+        &self,
+        selection: &Selection,
+        visit: &mut dyn FnMut(&StructuredSource, Vec<Slab>) -> Result<()>,
+    ) -> Result<Arc<ForeignHeap>> {
+        let file = self.object().file();
+        let foreign = Arc::new(ForeignHeap::new(file.container.store.limits().result_bytes));
+        let (open, _reading) = self.current()?;
+        let mut read = || {
+            let Some(source) = open.structured_chunks(file)? else {
+                return Err(Error::Misuse("it is not in structured chunks".into()));
+            };
+            source.for_each_defined(file.reading(), selection, Some(&foreign), &mut |slabs| visit(&source, slabs))
+        };
+        read().map_err(|error| self.context(error))?;
+        Ok(foreign)
+    }
+
+    /// Which elements of a selection are defined.
+    ///
+    /// ```
+    /// use hyperslab::{Points, Region, Selection};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let a = file.new_dataset("a").of::<u8>().shape(&[30, 30]).sparse(&[10, 10]).create()?;
+    /// assert_eq!(a.defined(&Selection::All)?, Selection::None);
+    /// let block = Region::new(&[5, 5], &[10, 3]).map_err(hyperslab::Error::from)?;
+    /// a.write_region(&block, &[1_u8; 30])?;
+    /// assert_eq!(a.defined(&Selection::All)?.element_count(&[30, 30]).map_err(hyperslab::Error::from)?, 30);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read_defined`](Self::read_defined).
+    pub fn defined(&self, selection: &Selection) -> Result<Selection> {
+        if !self.is_structured() {
+            return Ok(selection.clone());
+        }
+        let (rank, mut count) = (self.ndim(), 0_u64);
+        let mut blocks: Vec<Block> = Vec::new();
+        self.for_each_slabs(selection, &mut |_, slabs| {
+            for part in slabs.iter().flat_map(|slab| &slab.parts) {
+                count = count.saturating_add(part.set().len());
+                blocks.extend(part.set().blocks().into_iter().map(|block| moved(block, &part.origin)));
+            }
+            Ok(())
+        })?;
+        if count == 0 {
+            return Ok(Selection::None);
+        }
+        if count == self.size()? {
+            return Ok(Selection::All);
+        }
+        if count == blocks.len() as u64 {
+            blocks.sort_unstable_by(|one, other| one.start.cmp(&other.start));
+            let coordinates = blocks.iter().flat_map(|block| block.start.iter().copied()).collect();
+            return Ok(Selection::Points(Points { rank, coordinates }));
+        }
+        Ok(Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }))
+    }
+
+    /// The number of defined elements; of all elements if the dataset is not sparse. Mostly the index of the chunks tells.
+    ///
+    /// # Errors
+    /// As [`read_defined`](Self::read_defined).
+    pub fn defined_count(&self) -> Result<u64> {
+        if !self.is_structured() {
+            return self.size();
+        }
+        let file = self.object().file();
+        let (open, _reading) = self.current()?;
+        let count = || {
+            let mut count = 0_u64;
+            if let Some(source) = open.structured_chunks(file)? {
+                source.for_each_chunk(&file.container.store, &mut |scaled, location| {
+                    count = count.saturating_add(source.count_defined(file.reading(), scaled, &location)?);
+                    Ok(())
+                })?;
+            }
+            Ok(count)
+        };
+        count().map_err(|error| self.context(error))
+    }
+
+    /// The share of elements that are defined, from 0 to 1; 0 if there are no elements.
+    ///
+    /// # Errors
+    /// As [`defined_count`](Self::defined_count).
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    pub fn density(&self) -> Result<f64> {
+        let all = self.size()?;
+        Ok(if all == 0 { 0.0 } else { self.defined_count()? as f64 / all as f64 })
+    }
+
+    /// The defined elements, some rows (coordinates along dimension 0) at a time: as many as chunks are high, and `rows` at
+    /// least. Memory holds one block.
+    ///
+    /// ```
+    /// use hyperslab::Points;
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let a = file.new_dataset("a").of::<f32>().shape(&[1000, 50]).sparse(&[100, 50]).create()?;
+    /// a.write_points(&Points { rank: 2, coordinates: vec![7, 1, 950, 2] }, &[1.0, 2.0])?;
+    /// let mut sum = 0.0;
+    /// for block in a.defined_rows::<f32>(300) {
+    ///     sum += block?.values.iter().sum::<f32>();
+    /// }
+    /// assert_eq!(sum, 3.0);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn defined_rows<T: H5Type>(&self, rows: u64) -> impl Iterator<Item = Result<DefinedBlock<T>>> + '_ {
+        let dims = self.dataspace().dims().to_vec();
+        let height = self.structured_chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
+        let step = rows.max(1).div_ceil(height).saturating_mul(height);
+        let end = dims.first().copied().unwrap_or(0);
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            if start >= end {
+                return None;
+            }
+            let first = start;
+            let rows = step.min(end - first);
+            start = first.saturating_add(rows);
+            let mut region = Region::whole(&dims);
+            if let (Some(at), Some(count)) = (region.start.first_mut(), region.count.first_mut()) {
+                (*at, *count) = (first, rows);
+            }
+            let block = self.read_defined::<T>(&Selection::region(&region));
+            Some(block.map(|(points, values)| DefinedBlock { start: first, rows, points, values }))
+        })
+    }
+}
+
+fn moved(block: Block, origin: &[u64]) -> Block {
+    let add = |corner: &[u64]| corner.iter().zip(origin).map(|(at, origin)| at.saturating_add(*origin)).collect();
+    Block { start: add(&block.start), end: add(&block.end) }
+}
