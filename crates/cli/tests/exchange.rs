@@ -106,12 +106,15 @@ print(' '.join(made))";
     for name in names.split(' ') {
         bench.done(&format!("import {name}.npz a.h5 {name} --as csr"));
         bench.done(&format!("export a.h5 {name} back-{name}.npz"));
+        bench.done(&format!("import {name}.npz s.h5 {name}"));
+        bench.done(&format!("export s.h5 {name} sparse-{name}.npz"));
     }
     bench.quiet("import twice.npz a.h5 deep/twice --as csr --filter shuffle --deflate 5 --chunks 100");
     let compared = "for name in os.listdir():
-    if name.endswith('.npz') and not name.startswith('back-'):
+    if name.endswith('.npz') and not name.startswith(('back-', 'sparse-')):
         a, b, c = s.load_npz(name), group('a.h5', name[:-4]), s.load_npz('back-' + name)
-        same(a, b); same(a, c)
+        same(a, b); same(a, c); d = s.load_npz('sparse-' + name); same(a, d)
+        assert d.dtype == c.dtype and d.nnz == c.nnz, name
         assert b.dtype == c.dtype == a.dtype, (name, a.dtype, b.dtype)
         assert c.has_canonical_format and c.format == 'csr'
 g = h5py.File('a.h5')['deep/twice']
@@ -195,6 +198,49 @@ print(group('a.h5', 'again').dtype, h5py.File('b.h5')['x/data'].compression)";
     assert_eq!(bench.asked(&referee, "print('n' in h5py.File('a.h5'))"), "False");
 }
 
+#[test]
+fn sparse_datasets_come_and_go() {
+    let (bench, Some(referee)) = (Bench::new(), scipy()) else { return };
+    let made = "r = n.random.default_rng(11)
+m = s.random_array((2000, 3000), density=0.01, rng=r, format='csc')
+m.data[::5] = 0
+s.save_npz('m.npz', m); io.mmwrite('m.mtx', m)
+s.save_npz('cube.npz', s.coo_array((n.arange(1., 5), n.array([[0, 1, 1, 29], [5, 6, 6, 39], [49, 0, 0, 49]])), shape=(30, 40, 50)))";
+    bench.asked(&referee, made);
+    for (number, options) in [
+        "",
+        "--chunks 64x3000",
+        "--chunks 7x2999 --deflate 1",
+        "--chunks 2000x11",
+        "--filter shuffle,gzip=6 --dtype f32",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        bench.done(&format!("import m.npz a.h5 m{number} {options}"));
+        bench.done(&format!("import m.mtx a.h5 t{number} {options}"));
+        bench.done(&format!("export a.h5 m{number} m{number}.npz"));
+        bench.done(&format!("export a.h5 t{number} t{number}.mtx.gz"));
+        bench.done(&format!("import a.h5:/t{number} b.h5 again{number} --as csr"));
+    }
+    let compared = "m = s.load_npz('m.npz').tocsr(); m.sort_indices()
+for i in range(5):
+    a = m.astype('f4') if i == 4 else m
+    b, c = s.load_npz(f'm{i}.npz'), group('b.h5', f'again{i}')
+    same(a, b); same(a, c); same(a, io.mmread(f't{i}.mtx.gz')) if i < 4 else None
+    assert n.array_equal(b.indices, m.indices) and n.array_equal(c.indptr, m.indptr), i
+print(m.nnz)";
+    assert_eq!(bench.asked(&referee, compared), "60000");
+    bench.done("import cube.npz a.h5 cube");
+    let text = bench.run("cat a.h5 cube -s 1,6,0:2");
+    assert_eq!(String::from_utf8(text.stdout).unwrap().trim(), "[5.0 0.0]");
+    assert!(bench.failure("export a.h5 cube cube.mtx").contains("two dimensions"));
+    assert!(
+        bench.failure("import cube.npz a.h5 flat --chunks 10x10").contains("chunks of the shape [10, 10]")
+    );
+    assert!(!bench.run("check a.h5").stdout.is_empty());
+}
+
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
 
 #[test]
@@ -207,6 +253,7 @@ fn what_fails_leaves_nothing() {
     bench.write("good.txt", &format!("{BANNER}2 2 2\n1 1 1\n2 1 0.5\n"));
     bench.quiet("import good.txt a.h5 deep/m --as csr");
     assert!(bench.failure("import bad.mtx a.h5 deep/er/m --as csr").contains("line 4"));
+    assert!(bench.failure("import bad.mtx a.h5 deep/er/m").contains("line 4"));
     assert!(bench.failure("import good.txt a.h5 other/m --as csr --chunks 2x2").contains("one dimension"));
     assert!(bench.failure("import good.txt a.h5 other/m --as csr --dtype i8").contains("0.5 at [1, 0]"));
     let listed = bench.run("ls a.h5");

@@ -12,7 +12,7 @@ use super::element::Element;
 use super::place::{self, Place};
 use super::sorted::Keys;
 use super::transfer::transfer;
-use super::{folder_of, group};
+use super::{dataset, folder_of, group};
 use crate::change::{TypeName, change, named, open_or_create};
 
 /// What becomes of a matrix.
@@ -78,7 +78,13 @@ pub(super) fn store(
     };
     let outcome = match wanted.kept {
         Kept::Sparse => {
-            bail!("sparse datasets cannot be made yet; --as csr makes a group of compressed rows")
+            let chunk = match wanted.chunks {
+                Some(chunk) => chunk.to_vec(),
+                None => dataset::chunk_for(source.shape(), source.element(), source.count())?,
+            };
+            let keys = Keys::chunks(source.shape(), &chunk)?;
+            let sink = dataset::Writer::new(file, path, chunk, wanted.filters.clone());
+            transfer(source, keys, Box::new(sink), folder)
         }
         Kept::Csr => {
             let chunk = match wanted.chunks {

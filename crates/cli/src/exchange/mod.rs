@@ -10,6 +10,7 @@ mod columns;
 mod compressed;
 mod convert;
 mod coordinates;
+mod dataset;
 mod dense;
 mod element;
 mod export;

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{File, ObjectKind};
 
 use super::batch::Source;
-use super::{dense, group, matrix_market, npz};
+use super::{dataset, dense, group, matrix_market, npz};
 
 /// Where a matrix is or will be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +76,11 @@ pub(crate) fn in_file(file: &File, path: &str) -> Result<Box<dyn Source>> {
     let shown = || format!("`/{}`", path.trim_matches('/'));
     match object.kind() {
         Some(ObjectKind::Dataset) => {
-            Ok(Box::new(dense::Nonzero::new(object.into_dataset()?).with_context(shown)?))
+            let dataset = object.into_dataset()?;
+            if let Some(defined) = dataset::Defined::of(&dataset).with_context(shown)? {
+                return Ok(Box::new(defined));
+            }
+            Ok(Box::new(dense::Nonzero::new(dataset).with_context(shown)?))
         }
         Some(ObjectKind::Group) => {
             let found = object.into_group()?;

@@ -18,7 +18,6 @@ impl Keys {
     }
 
     /// Chunk by chunk.
-    #[cfg_attr(not(test), expect(dead_code, reason = "sparse datasets will be written chunk by chunk"))]
     pub(crate) fn chunks(shape: &[u64], chunk: &[u64]) -> Result<Self> {
         if chunk.len() != shape.len() || chunk.contains(&0) {
             bail!("chunks of the shape {chunk:?} for a matrix of the shape {shape:?}");
@@ -62,6 +61,13 @@ impl Keys {
         let inner = places.map(|(at, chunk)| at.checked_rem(*chunk).unwrap_or(0));
         let number = outer.zip(grid.iter().copied()).fold(0, linear);
         Some(inner.zip(chunk.iter().copied()).fold(number, linear))
+    }
+
+    /// Whether two keys are of one chunk, so that what has both should not be cut between them.
+    pub(super) fn together(&self, one: u64, other: u64) -> bool {
+        let Some((chunk, _)) = &self.chunks else { return false };
+        let places = chunk.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+        one.checked_div(places) == other.checked_div(places)
     }
 
     /// Adds the coordinates of a key's place.

@@ -68,6 +68,9 @@ impl Run {
     }
 }
 
+/// How many batches as large as usual one is that goes on to the end of a chunk.
+const MOST_BATCHES: usize = 16;
+
 /// A run in a spool.
 #[derive(Debug)]
 struct Waiting {
@@ -131,7 +134,8 @@ impl Merge {
         Ok(Self { run, at: 0, spool, waiting, heap })
     }
 
-    /// Puts about so many entries into the batch, summing those of one key; `false` if there are none.
+    /// Puts about so many entries into the batch, summing those of one key; `false` if there are none. A batch ends with a
+    /// chunk unless that is very large.
     pub(super) fn fill(
         &mut self,
         batch: &mut Batch,
@@ -141,7 +145,11 @@ impl Merge {
     ) -> Result<bool> {
         let (mut last, mut count, mut value) = (None, 0_usize, Vec::new());
         while let Some(key) = self.next_key() {
-            if last != Some(key) && count >= most {
+            if let Some(last) = last
+                && last != key
+                && count >= most
+                && (!keys.together(last, key) || count >= most.saturating_mul(MOST_BATCHES))
+            {
                 break;
             }
             value.clear();
