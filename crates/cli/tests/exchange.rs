@@ -202,7 +202,7 @@ print(group('a.h5', 'again').dtype, h5py.File('b.h5')['x/data'].compression)";
 fn sparse_datasets_come_and_go() {
     let (bench, Some(referee)) = (Bench::new(), scipy()) else { return };
     let made = "r = n.random.default_rng(11)
-m = s.random_array((2000, 3000), density=0.01, rng=r, format='csc')
+m = s.random_array((700, 3000), density=0.01, rng=r, format='csc')
 m.data[::5] = 0
 s.save_npz('m.npz', m); io.mmwrite('m.mtx', m)
 s.save_npz('cube.npz', s.coo_array((n.arange(1., 5), n.array([[0, 1, 1, 29], [5, 6, 6, 39], [49, 0, 0, 49]])), shape=(30, 40, 50)))";
@@ -211,7 +211,7 @@ s.save_npz('cube.npz', s.coo_array((n.arange(1., 5), n.array([[0, 1, 1, 29], [5,
         "",
         "--chunks 64x3000",
         "--chunks 7x2999 --deflate 1",
-        "--chunks 2000x11",
+        "--chunks 700x11",
         "--filter shuffle,gzip=6 --dtype f32",
     ]
     .into_iter()
@@ -230,7 +230,7 @@ for i in range(5):
     same(a, b); same(a, c); same(a, io.mmread(f't{i}.mtx.gz')) if i < 4 else None
     assert n.array_equal(b.indices, m.indices) and n.array_equal(c.indptr, m.indptr), i
 print(m.nnz)";
-    assert_eq!(bench.asked(&referee, compared), "60000");
+    assert_eq!(bench.asked(&referee, compared), "21000");
     bench.done("import cube.npz a.h5 cube");
     let text = bench.run("cat a.h5 cube -s 1,6,0:2");
     assert_eq!(String::from_utf8(text.stdout).unwrap().trim(), "[5.0 0.0]");
