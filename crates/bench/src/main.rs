@@ -6,7 +6,10 @@ mod arrays;
 mod clock;
 mod libhdf5;
 mod memory;
+mod noise;
 mod objects;
+mod rfc;
+mod sparse;
 mod table;
 mod writes;
 
@@ -32,6 +35,16 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         writes::run,
         "makes files: arrays, objects, attributes, links, appends, strings [ROUNDS, default 5] [ONLY] [alone]",
     ),
+    (
+        "sparse",
+        sparse::run,
+        "sparse matrices as others store them [DENSITIES, default 0.0001 0.001 0.01 0.1] [rounds=5] [pattern=random|banded|clustered] [columns=a,b] [side=20000]",
+    ),
+    (
+        "sparse-rfc",
+        rfc::run,
+        "sizes of sparse and variable-length data beside those that the authors of structured chunks published",
+    ),
     ("memory", memory::run, "tells the peak memory of reading parts of a dataset of 4 GiB"),
 ];
 
@@ -42,7 +55,7 @@ fn main() -> ExitCode {
     let Some((_, benchmark, _)) = BENCHMARKS.iter().find(|(benchmark, ..)| *benchmark == name) else {
         println!("cargo run --release -p hyperslab-bench -- BENCHMARK\n");
         for (benchmark, _, help) in BENCHMARKS {
-            println!("  {benchmark:<9} {help}");
+            println!("  {benchmark:<10} {help}");
         }
         return ExitCode::from(2);
     };

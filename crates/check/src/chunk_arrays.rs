@@ -2,12 +2,11 @@
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::chunk_index::{
-    ArrayPage, ChunkElementForm, ChunkElementLayout, ChunkIndexClient, FixedArrayDataBlock, FixedArrayHeader,
-    FixedArrayLayout,
+    ArrayPage, ChunkElementLayout, ChunkIndexClient, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout,
 };
 use hyperslab_format::codec::{Address, Structure as _};
 
-use crate::chunks::{Chunked, Place};
+use crate::chunks::{Chunked, Indexed};
 use crate::extents::Kind;
 use crate::file::Checker;
 
@@ -22,11 +21,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    pub(crate) fn new(chunked: &Chunked<'_>) -> Self {
-        Self::of(&chunked.dataset.space.max_dims(), &chunked.layout.dims)
-    }
-
-    fn of(max_dims: &[Option<u64>], chunk: &[u64]) -> Self {
+    pub(crate) fn of(max_dims: &[Option<u64>], chunk: &[u64]) -> Self {
         let counts = max_dims.iter().zip(chunk);
         let counts = counts.map(|(max, chunk)| max.map(|max| max.div_ceil((*chunk).max(1))));
         let mut dimensions: Vec<(usize, Option<u64>)> = counts.enumerate().collect();
@@ -60,7 +55,7 @@ impl Numbers {
 /// The elements of an array, one after the other.
 #[derive(Debug)]
 pub(crate) struct Elements<'a> {
-    pub(crate) chunked: &'a Chunked<'a>,
+    indexed: &'a Indexed<'a>,
     pub(crate) numbers: Numbers,
     layout: ChunkElementLayout,
     /// One more than the greatest number of a chunk that was found.
@@ -71,15 +66,14 @@ impl<'a> Elements<'a> {
     /// The elements of the array whose header lies at `owner`.
     pub(crate) fn new(
         checker: &mut Checker,
-        chunked: &'a Chunked<'a>,
+        indexed: &'a Indexed<'a>,
         (client, size): (ChunkIndexClient, u8),
         structure: &'static str,
         owner: Address,
     ) -> Option<Self> {
-        let layout = ChunkElementLayout::of_array(checker.params, client, size.into(), 0);
+        let layout = ChunkElementLayout::of_array(checker.params, client, size.into(), indexed.metadata_size);
         let layout = checker.decoded(structure, owner, layout)?;
-        let filtered = chunked.dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty());
-        if filtered != matches!(layout.form(), ChunkElementForm::Filtered { .. }) {
+        if client != indexed.client {
             checker.fault(
                 structure,
                 owner,
@@ -87,12 +81,12 @@ impl<'a> Elements<'a> {
             );
             return None;
         }
-        Some(Self { chunked, numbers: Numbers::new(chunked), layout, end: 0 })
+        let numbers = Numbers::of(&indexed.max_dims, indexed.chunk);
+        Some(Self { indexed, numbers, layout, end: 0 })
     }
 
     /// Looks at the elements in `bytes`, of which the first has the number `first`.
     pub(crate) fn look(&mut self, checker: &mut Checker, bytes: &[u8], first: u64) {
-        let filtered = matches!(self.layout.form(), ChunkElementForm::Filtered { .. });
         for (number, element) in (first..).zip(self.layout.iter(bytes)) {
             let Ok(element) = element else { return };
             if !element.address.is_defined() {
@@ -100,8 +94,7 @@ impl<'a> Elements<'a> {
             }
             self.end = number.saturating_add(1);
             let scaled = self.numbers.scaled(number);
-            let filtered = filtered.then_some((element.size, element.filter_mask));
-            self.chunked.chunk(checker, &scaled, Place { address: element.address, filtered });
+            (self.indexed.at_chunk)(checker, &scaled, &element);
         }
     }
 }
@@ -113,7 +106,7 @@ pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
     if chunked.dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty()) {
         checker.fault("data layout message", owner, "filters, and chunks that are found without an index");
     }
-    let numbers = Numbers::new(chunked);
+    let numbers = Numbers::of(&chunked.dataset.space.max_dims(), &chunked.layout.dims);
     let Some(total) = numbers.total() else {
         checker.fault("data layout message", owner, "no end of chunks that are found without an index");
         return;
@@ -125,11 +118,11 @@ pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
 }
 
 /// Chunks in a fixed array.
-pub(crate) fn fixed(checker: &mut Checker, chunked: &Chunked<'_>) -> Option<()> {
-    let (params, address) = (checker.params, chunked.layout.address);
+pub(crate) fn fixed(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
+    let (params, address) = (checker.params, indexed.address);
     let header: FixedArrayHeader = checker.block(address, &params, Kind::ChunkIndex)?;
     let form = (header.client, header.element_size);
-    let mut elements = Elements::new(checker, chunked, form, HEADER, address)?;
+    let mut elements = Elements::new(checker, indexed, form, HEADER, address)?;
     match elements.numbers.total() {
         Some(total) => {
             checker.same(HEADER, address, "number of elements", header.elements, total);

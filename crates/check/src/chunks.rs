@@ -6,13 +6,13 @@ use hyperslab_dataspace::Dims;
 use hyperslab_engine::Error;
 use hyperslab_filter::ChunkTarget;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
-use hyperslab_format::btree_v2::records::{
-    BTreeV2Record as _, ChunkRecord, ChunkRecordContext, ChunkRecordForm, types,
-};
+use hyperslab_format::btree_v2::records::{BTreeV2Record as _, ChunkRecord, ChunkRecordContext, types};
+use hyperslab_format::chunk_index::{ChunkElement, ChunkIndexClient};
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::message::{ChunkFlags, ChunkIndex, ChunkedLayout};
 
 use crate::btree_v1::{self, Key, Leaves};
+use crate::btree_v2::Tree;
 use crate::dataset::Dataset;
 use crate::elements;
 use crate::extents::Kind;
@@ -43,6 +43,31 @@ pub(crate) struct Place {
     pub(crate) filtered: Option<(u64, u32)>,
 }
 
+/// What is done with each chunk of an index: its place in the dataset, and what the index says of it.
+pub(crate) type AtChunk<'a> = dyn Fn(&mut Checker, &[u64], &ChunkElement<'_>) + 'a;
+
+/// An index of chunks, of whatever kind they are.
+pub(crate) struct Indexed<'a> {
+    /// Its header.
+    pub(crate) address: Address,
+    /// Elements of a chunk along each dimension.
+    pub(crate) chunk: &'a [u64],
+    /// What the dataset may grow to.
+    pub(crate) max_dims: Vec<Option<u64>>,
+    /// What the entries must be; records of trees have the same numbers from 10 on.
+    pub(crate) client: ChunkIndexClient,
+    /// Bytes of the metadata of structured chunks.
+    pub(crate) metadata_size: usize,
+    /// What is done with each chunk.
+    pub(crate) at_chunk: &'a AtChunk<'a>,
+}
+
+impl std::fmt::Debug for Indexed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Indexed").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
 /// Checks the index and all chunks.
 pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLayout) {
     let owner = dataset.owner;
@@ -65,6 +90,19 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
     if !layout.address.is_defined() {
         return;
     }
+    let filtered = dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty());
+    let at_chunk = |checker: &mut Checker, scaled: &[u64], element: &ChunkElement<'_>| {
+        let filtered = filtered.then_some((element.size, element.filter_mask));
+        chunked.chunk(checker, scaled, Place { address: element.address, filtered });
+    };
+    let indexed = Indexed {
+        address: layout.address,
+        chunk: &layout.dims,
+        max_dims: dataset.space.max_dims().to_vec(),
+        client: if filtered { ChunkIndexClient::FILTERED } else { ChunkIndexClient::CHUNKS },
+        metadata_size: 0,
+        at_chunk: &at_chunk,
+    };
     match &layout.index {
         ChunkIndex::BTreeV1 => chunked.btree_v1(checker),
         ChunkIndex::Single(filtered) => {
@@ -73,15 +111,9 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
             chunked.chunk(checker, &first, Place { address: layout.address, filtered });
         }
         ChunkIndex::Implicit => chunk_arrays::implicit(checker, &chunked),
-        ChunkIndex::FixedArray(_) => {
-            chunk_arrays::fixed(checker, &chunked);
-        }
-        ChunkIndex::ExtensibleArray(_) => {
-            crate::extensible_array::walk(checker, &chunked);
-        }
-        ChunkIndex::BTreeV2(_) => {
-            chunked.btree_v2(checker);
-        }
+        ChunkIndex::FixedArray(_) => drop(chunk_arrays::fixed(checker, &indexed)),
+        ChunkIndex::ExtensibleArray(_) => drop(crate::extensible_array::walk(checker, &indexed)),
+        ChunkIndex::BTreeV2(_) => drop(btree_v2(checker, &indexed)),
     }
 }
 
@@ -216,30 +248,34 @@ impl Chunked<'_> {
         let mut leaves = ChunkLeaves { chunked: self };
         btree_v1::walk(checker, self.layout.address, context, Kind::ChunkIndex, &mut leaves);
     }
+}
 
-    fn btree_v2(&self, checker: &mut Checker) -> Option<()> {
-        let (params, address, rank) = (checker.params, self.layout.address, self.layout.dims.len());
-        let filtered = self.dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty());
-        let wanted = if filtered { types::CHUNK_FILTERED } else { types::CHUNK };
-        let tree = btree_v2::open(checker, address, &[wanted], Kind::ChunkIndex)?;
-        let size = usize::from(tree.header.record_size);
-        let context = ChunkRecordContext::new(params, rank, tree.header.record_type, size, 0);
-        let context = checker.decoded(ChunkRecord::NAME, address, context)?;
-        let mut last: Option<Dims> = None;
-        tree.walk(checker, &mut |checker, bytes| {
-            let record = ChunkRecord::decode(bytes, context);
-            let Some(record) = checker.decoded(ChunkRecord::NAME, address, record) else { return };
-            if let Some(last) = last.take().filter(|last| *last >= record.scaled) {
-                let text = format!("the chunk {:?} stands behind {last:?}", record.scaled);
-                checker.fault(ChunkRecord::NAME, address, text);
-            }
-            let stored = matches!(context.form, ChunkRecordForm::Filtered { .. });
-            let filtered = stored.then_some((record.size, record.filter_mask));
-            self.chunk(checker, &record.scaled, Place { address: record.address, filtered });
-            last = Some(record.scaled);
-        });
-        Some(())
-    }
+/// Walks the tree of a dataset.
+pub(crate) fn btree_v2(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<Tree> {
+    let (params, address, rank) = (checker.params, indexed.address, indexed.chunk.len());
+    let wanted = types::CHUNK.saturating_add(indexed.client.0);
+    let tree = btree_v2::open(checker, address, &[wanted], Kind::ChunkIndex)?;
+    let size = usize::from(tree.header.record_size);
+    let context = ChunkRecordContext::new(params, rank, wanted, size, indexed.metadata_size);
+    let context = checker.decoded(ChunkRecord::NAME, address, context)?;
+    let mut last: Option<Dims> = None;
+    tree.walk(checker, &mut |checker, bytes| {
+        let record = ChunkRecord::decode(bytes, context);
+        let Some(record) = checker.decoded(ChunkRecord::NAME, address, record) else { return };
+        if let Some(last) = last.take().filter(|last| *last >= record.scaled) {
+            let text = format!("the chunk {:?} stands behind {last:?}", record.scaled);
+            checker.fault(ChunkRecord::NAME, address, text);
+        }
+        let element = ChunkElement {
+            address: record.address,
+            size: record.size,
+            filter_mask: record.filter_mask,
+            metadata: &record.metadata,
+        };
+        (indexed.at_chunk)(checker, &record.scaled, &element);
+        last = Some(record.scaled);
+    });
+    Some(tree)
 }
 
 /// The leaves of a version 1 B-tree of chunks.

@@ -17,6 +17,7 @@ use crate::elements::{self, Plan};
 use crate::extents::Kind;
 use crate::file::{Checker, to_usize};
 use crate::header::Header;
+use crate::structured_chunks;
 use crate::symbol_table::LocalHeap;
 
 const NAME: &str = "dataset";
@@ -53,9 +54,7 @@ pub(crate) fn check(checker: &mut Checker, header: &Header) {
         Layout::Contiguous(contiguous) => dataset.contiguous(checker, contiguous, external),
         Layout::Chunked(chunked) => chunks::check(checker, &dataset, chunked),
         Layout::Virtual(mapped) => virtual_mappings(checker, &dataset, mapped),
-        Layout::Structured(_) => {
-            checker.not_checked(LAYOUT, dataset.owner, "structured chunks");
-        }
+        Layout::Structured(structured) => structured_chunks::check(checker, &dataset, structured),
     }
 }
 

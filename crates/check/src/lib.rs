@@ -35,6 +35,7 @@ mod open;
 mod report;
 mod shared;
 mod show;
+mod structured_chunks;
 mod symbol_table;
 
 pub use extents::Kind;

@@ -23,6 +23,35 @@ pub fn dir() -> Option<PathBuf> {
     None
 }
 
+/// Names the folder of samples of sparse storage instead of `../shared/sparse/samples`.
+pub const SPARSE_VARIABLE: &str = "HYPERSLAB_SPARSE_SAMPLES";
+
+/// Small files with sparse datasets, sound and broken ones, with ground truth beside each; none after a line on stderr if
+/// they are not there.
+///
+/// # Errors
+/// The folder cannot be listed.
+pub fn sparse_samples() -> Result<Vec<Case>> {
+    let dir = std::env::var_os(SPARSE_VARIABLE)
+        .map_or_else(|| workspace::root().join("../shared/sparse/samples"), PathBuf::from);
+    if !dir.is_dir() {
+        let why = format!("there is no {} (set {SPARSE_VARIABLE} to point elsewhere)", dir.display());
+        workspace::skip("tests of sparse samples", &why);
+        return Ok(Vec::new());
+    }
+    let mut cases = Vec::new();
+    for entry in std::fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
+        let file = entry?.path();
+        let truth = file.with_extension("json");
+        if file.extension().is_some_and(|extension| extension == "h5") && truth.is_file() {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            cases.push(Case { name, file, truth });
+        }
+    }
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(cases)
+}
+
 /// One file of the corpus with what libhdf5 reads from it.
 #[derive(Debug)]
 pub struct Case {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! byte  0   signature "BTIN"
-//!       4   version 0; 1 with structured chunks
+//!       4   version 0; 1 is read too
 //!       5   type
 //!       6   records 0 … N-1
 //!           N+1 times: address of child (O), records in it (w), records in it and below it (t; none at level 1)
@@ -44,7 +44,7 @@ pub struct BTreeV2InternalContext {
 /// An internal node of a version 2 B-tree: N records between N+1 children.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTreeV2Internal {
-    /// 0, or 1 for structured chunks.
+    /// 0; 1 is read too.
     pub version: u8,
     /// The records' bytes, side by side.
     pub records: Vec<u8>,

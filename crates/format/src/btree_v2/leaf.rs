@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! byte  0   signature "BTLF"
-//!       4   version 0; 1 with structured chunks
+//!       4   version 0; 1 is read too
 //!       5   type
 //!       6   records
 //!           checksum (4), right behind the last record
@@ -30,7 +30,7 @@ pub struct BTreeV2LeafContext {
 /// A leaf of a version 2 B-tree: records side by side, as they lie in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTreeV2Leaf {
-    /// 0, or 1 for structured chunks.
+    /// 0; 1 is read too.
     pub version: u8,
     /// The records' bytes.
     pub records: Vec<u8>,

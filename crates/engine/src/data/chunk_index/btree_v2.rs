@@ -36,17 +36,17 @@ impl<E: Entry> BTreeV2Index<E> {
         self.tree.walk_checked(store, E::STRICT.then_some(&ascending), compare, visit)
     }
 
-    fn location(&self, record: &[u8]) -> Result<E> {
+    fn location(&self, record: &[u8]) -> Result<Option<E>> {
         at(location(record, self.context, &self.rules), self.address)
     }
 }
 
-/// What a record says of its chunk.
+/// What a record says of its chunk; `None` if it says that there is none.
 pub(super) fn location<E: Entry>(
     record: &[u8],
     context: ChunkRecordContext,
     rules: &E::Rules,
-) -> Result<E, FormatError> {
+) -> Result<Option<E>, FormatError> {
     let record = ChunkRecord::decode(record, context)?;
     let stored = ChunkElement {
         address: record.address,
@@ -54,7 +54,8 @@ pub(super) fn location<E: Entry>(
         filter_mask: record.filter_mask,
         metadata: &record.metadata,
     };
-    Ok(E::from_stored(rules, matches!(context.form, ChunkRecordForm::Plain), &stored))
+    let entry = E::from_stored(rules, matches!(context.form, ChunkRecordForm::Plain), &stored);
+    Ok(Some(entry).filter(|entry| !E::STRICT || entry.address().is_defined()))
 }
 
 impl<E: Entry> ChunkIndex<E> for BTreeV2Index<E> {
@@ -65,7 +66,7 @@ impl<E: Entry> ChunkIndex<E> for BTreeV2Index<E> {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         let mut found = None;
         self.walk(store, &mut |record| Ok(self.context.compare(record, scaled)), &mut |record| {
-            found = Some(self.location(record)?);
+            found = self.location(record)?;
             Ok(ControlFlow::Break(()))
         })?;
         Ok(found)
@@ -87,8 +88,10 @@ impl<E: Entry> ChunkIndex<E> for BTreeV2Index<E> {
             &mut |record| {
                 scaled.clear();
                 scaled.extend(self.context.scaled(record));
-                if chunks.contains(&scaled) {
-                    visit(&scaled, self.location(record)?)?;
+                if chunks.contains(&scaled)
+                    && let Some(location) = self.location(record)?
+                {
+                    visit(&scaled, location)?;
                 }
                 Ok(ControlFlow::Continue(()))
             },

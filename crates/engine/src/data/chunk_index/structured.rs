@@ -12,8 +12,8 @@ use hyperslab_format::chunk_index::{
 };
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure as _};
 use hyperslab_format::message::{
-    BTreeV2Parameters, ChunkFlags, ExtensibleArrayParameters, FixedArrayParameters, SingleStructuredChunk,
-    StructuredChunkLayout, StructuredIndex,
+    BTreeV2Parameters, ChunkFlags, ExtensibleArrayParameters, SingleStructuredChunk, StructuredChunkLayout,
+    StructuredIndex,
 };
 
 use super::btree_v2::BTreeV2Index;
@@ -303,12 +303,17 @@ pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &Chunk
                 let expected = if filtered { "bit 1 with filters" } else { "no bit 1 without filters" };
                 return Err(Error::corrupt(LAYOUT, "flags", expected, layout.flags.bits()));
             }
-            Ok(())
+            let sizes = shape.max_dims.iter().zip(&layout.dims);
+            if sizes.clone().all(|(max, chunk)| max.is_some_and(|max| max <= *chunk)) {
+                return Ok(());
+            }
+            let expected = "another than that of a single chunk for a dataset of several";
+            Err(Error::corrupt(LAYOUT, "chunk indexing type", expected, layout.index.index_type()))
         }
         _ if !address.is_defined() => Ok(()),
-        StructuredIndex::FixedArray(parameters) => {
+        StructuredIndex::FixedArray(_) => {
             let order = ArrayOrder::new(StructuredLocation::chunk(layout, rank), &shape.max_dims)?;
-            check_fixed_array(store, address, *parameters, &order)
+            check_fixed_array(store, address, &order)
         }
         StructuredIndex::ExtensibleArray(parameters) => check_extensible_array(store, address, *parameters),
         StructuredIndex::BTreeV2(parameters) => check_tree(store, address, *parameters),
@@ -328,18 +333,9 @@ fn agree(structure: &'static str, address: Address, fields: &[Field]) -> Result<
     Ok(())
 }
 
-fn check_fixed_array(
-    store: &Store,
-    address: Address,
-    parameters: FixedArrayParameters,
-    order: &ArrayOrder,
-) -> Result<()> {
+fn check_fixed_array(store: &Store, address: Address, order: &ArrayOrder) -> Result<()> {
     let header: Arc<FixedArrayHeader> = store.shared(address, &store.params())?;
-    let fields = [
-        ("page bits", header.page_bits.into(), parameters.page_bits.into()),
-        ("max num entries", header.elements, order.count()),
-    ];
-    agree(FixedArrayHeader::NAME, address, &fields)
+    agree(FixedArrayHeader::NAME, address, &[("max num entries", header.elements, order.count())])
 }
 
 fn check_extensible_array(

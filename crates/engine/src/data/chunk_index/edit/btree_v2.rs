@@ -66,8 +66,9 @@ impl<E: Entry> BTreeV2Edit<E> {
         Ok(record.encode(self.context)?)
     }
 
-    fn location(&self, record: &[u8]) -> Result<E> {
-        Ok(location(record, self.context, &self.rules)?)
+    fn location(&self, record: Option<Vec<u8>>) -> Result<Option<E>> {
+        let location = record.map(|record| location(&record, self.context, &self.rules)).transpose()?;
+        Ok(location.flatten())
     }
 
     /// The tree, made if there is none.
@@ -83,7 +84,7 @@ impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         let Some(tree) = &self.tree else { return Ok(None) };
         let found = tree.get(store, &mut |record| Ok(self.context.compare(record, scaled)))?;
-        found.map(|record| self.location(&record)).transpose()
+        self.location(found)
     }
 
     fn is_empty(&self) -> bool {
@@ -107,7 +108,7 @@ impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
         let (record, context) = (self.record(scaled, location)?, self.context);
         let compare = &mut |record: &[u8]| Ok(context.compare(record, scaled));
         let before = self.tree(edit)?.set(edit, &record, compare)?;
-        before.map(|record| self.location(&record)).transpose()
+        self.location(before)
     }
 
     fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
@@ -130,7 +131,7 @@ impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>> {
         let (context, Some(tree)) = (self.context, &mut self.tree) else { return Ok(None) };
         let removed = tree.remove(edit, &mut |record| Ok(context.compare(record, scaled)))?;
-        removed.map(|record| self.location(&record)).transpose()
+        self.location(removed)
     }
 
     fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {

@@ -14,6 +14,8 @@ mod single;
 mod structured;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_structured;
 
 use std::fmt;
 

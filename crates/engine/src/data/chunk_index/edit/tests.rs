@@ -245,6 +245,12 @@ pub(super) fn run<E: Tested>(mut case: Case<E>, seed: u64, steps: usize) {
     assert!(end(&mut edit) <= start, "all space is given back");
 }
 
+/// A million of them are in memory.
+#[test]
+fn the_place_of_a_chunk_is_three_words() {
+    assert_eq!(size_of::<ChunkLocation>(), 24);
+}
+
 #[test]
 fn every_index_is_a_map() {
     for (seed, case) in (0..).zip(cases()) {
@@ -320,12 +326,13 @@ pub(super) fn shift<E: Tested>(case: &Case<E>) {
         .collect();
     editor.insert(&mut edit, &chunks.clone().into_iter().collect::<Vec<_>>()).unwrap();
     for axis in 0..counts.len() {
-        editor.shift(&mut edit, axis, 2).unwrap();
+        let by = case.counts[axis].div_ceil(2).min(2);
+        editor.shift(&mut edit, axis, by.cast_signed()).unwrap();
         let mut moved = chunks.clone();
         moved = moved
             .into_iter()
             .map(|(mut scaled, place)| {
-                scaled[axis] += 2;
+                scaled[axis] += by;
                 (scaled, place)
             })
             .collect();
@@ -333,7 +340,7 @@ pub(super) fn shift<E: Tested>(case: &Case<E>) {
         let before = editor.layout().clone();
         assert_eq!(editor.shift(&mut edit, axis, -3).unwrap_err().kind(), ErrorKind::Misuse);
         assert_eq!(*editor.layout(), before);
-        editor.shift(&mut edit, axis, -2).unwrap();
+        editor.shift(&mut edit, axis, -by.cast_signed()).unwrap();
         assert_eq!(found(&editor, &store), chunks);
     }
 }

@@ -1,0 +1,310 @@
+"""How others store a sparse matrix: measured one operation at a time, as the `sparse` benchmark asks for them.
+
+    sparse_others.py FOLDER
+
+FOLDER has the matrix as CSR arrays (indptr.npy, indices.npy, values.npy) and the requests (boxes, rows, columns,
+append_rows, append_columns, append_values). First each column is named, then a blank line follows:
+
+    column NAME WHAT IT IS
+    missing NAME WHY
+
+After that a line `NAME OPERATION` on standard input is answered by `ok WALL CPU COUNT SUM SIZE`: seconds, how many
+stored values were met and their sum (`- -` where only a part was read and the times are scaled up), and the bytes
+in the file system. `error WHAT` says that it failed.
+"""
+import importlib
+import os
+import shutil
+import sys
+import time
+
+import numpy as np
+
+SIDE = 256  # of a box, and of the tiles and chunks that have a shape
+DENSE_ROWS, DENSE_COLUMNS = 10, 1  # so many rows and columns are read of the dense array
+
+
+class Requests:
+    """What all columns are asked for."""
+
+    def __init__(self, folder):
+        def load(name):
+            return np.load(os.path.join(folder, name + ".npy"))
+
+        self.indptr, self.indices, self.values = load("indptr"), load("indices"), load("values")
+        self.boxes, self.rows, self.columns = load("boxes"), load("rows"), load("columns")
+        self.append = load("append_rows"), load("append_columns"), load("append_values")
+        self.side = len(self.indptr) - 1
+        self.matrix = sparse.csr_matrix(
+            (self.values, self.indices.astype(np.int32), self.indptr.astype(np.int64)), shape=(self.side, self.side)
+        )
+
+
+class Csr:
+    """Three arrays in a container that `open` gives: each part that is asked for is sliced out of them."""
+
+    def matrix(self, group, side):
+        parts = group["values"][...], group["indices"][...], group["indptr"][...]
+        return sparse.csr_matrix(parts, shape=(side, side))
+
+    def read(self, asked):
+        with self.open() as group:
+            return [self.matrix(group, asked.side).data]
+
+    def boxes(self, asked):
+        found = []
+        with self.open() as group:
+            indptr, indices, values = group["indptr"][...], group["indices"], group["values"]
+            for row, column in asked.boxes:
+                starts = indptr[row : row + SIDE + 1]
+                inside = indices[starts[0] : starts[-1]]
+                part = values[starts[0] : starts[-1]]
+                kept = (inside >= column) & (inside < column + SIDE)
+                box = np.zeros((SIDE, SIDE), np.float32)
+                box[np.repeat(np.arange(SIDE), np.diff(starts))[kept], inside[kept] - column] = part[kept]
+                found.append(box)
+        return found
+
+    def rows(self, asked):
+        with self.open() as group:
+            indptr, indices, values = group["indptr"][...], group["indices"], group["values"]
+            return [
+                (indices[indptr[row] : indptr[row + 1]], values[indptr[row] : indptr[row + 1]])[1]
+                for row in asked.rows
+            ]
+
+    def columns(self, asked):
+        # Each column is a request of its own: the next one is not known yet.
+        found = []
+        with self.open() as group:
+            for column in asked.columns:
+                at = np.flatnonzero(group["indices"][...] == column)
+                found.append(group["values"][...][at])
+        return found
+
+    def add(self, asked):
+        with self.open() as group:
+            matrix = self.matrix(group, asked.side)
+        rows, columns, values = asked.append
+        self.store(matrix + sparse.csr_matrix((values, (rows, columns)), shape=matrix.shape))
+        return [values]
+
+    def write(self, asked):
+        self.store(asked.matrix)
+        return [asked.matrix.data]
+
+
+class CsrHdf5(Csr):
+    def __init__(self, folder, name, **filters):
+        self.path, self.filters = os.path.join(folder, name + ".h5"), filters
+
+    def open(self):
+        return h5py.File(self.path, "r")
+
+    def store(self, matrix):
+        with h5py.File(self.path, "w") as file:
+            file["indptr"] = matrix.indptr
+            for name, data in ("indices", matrix.indices), ("values", matrix.data):
+                chunk = (min(65536, len(data)),)
+                file.create_dataset(name, data=data, chunks=chunk, maxshape=(None,), **self.filters)
+
+
+class CsrZarr(Csr):
+    def __init__(self, folder, name):
+        self.path = os.path.join(folder, name)
+
+    def open(self):
+        return Opened(zarr.open_group(self.path, mode="r"))
+
+    def store(self, matrix):
+        remove(self.path)
+        group = zarr.open_group(self.path, mode="w")
+        for name, data in ("indptr", matrix.indptr), ("indices", matrix.indices), ("values", matrix.data):
+            chunk = (min(65536, len(data)),)
+            group.create_array(name, shape=data.shape, dtype=data.dtype, chunks=chunk)[...] = data
+
+
+class Opened:
+    """A Zarr group that need not be closed, for `with`."""
+
+    def __init__(self, group):
+        self.group = group
+
+    def __enter__(self):
+        return self.group
+
+    def __exit__(self, *_):
+        pass
+
+
+class Dense:
+    """A two-dimensional dataset of chunks with gzip; chunks without values are not written."""
+
+    scaled = {"rows": DENSE_ROWS, "columns": DENSE_COLUMNS}
+
+    def __init__(self, folder, name):
+        self.path = os.path.join(folder, name + ".h5")
+
+    def write(self, asked):
+        side = asked.side
+        with h5py.File(self.path, "w", libver="latest") as file:
+            shape, chunk = (side, side), (min(SIDE, side), min(SIDE, side))
+            x = file.create_dataset("x", shape, "f4", chunks=chunk, compression="gzip", compression_opts=4)
+            for top in range(0, side, SIDE):
+                band = asked.matrix[top : top + SIDE]
+                used = np.unique(band.indices // SIDE)
+                if len(used) == 0:
+                    continue
+                dense = band.toarray()
+                if len(used) * SIDE > 0.9 * side:
+                    x[top : top + SIDE] = dense
+                    continue
+                for tile in used:
+                    left = tile * SIDE
+                    x[top : top + SIDE, left : left + SIDE] = dense[:, left : left + SIDE]
+        return [asked.matrix.data]
+
+    def parts(self, of):
+        with h5py.File(self.path, "r") as file:
+            x = file["x"]
+            return [x[part] for part in of]
+
+    def read(self, asked):
+        return self.parts([...])
+
+    def boxes(self, asked):
+        return self.parts([np.s_[row : row + SIDE, column : column + SIDE] for row, column in asked.boxes])
+
+    def rows(self, asked):
+        return self.parts(list(asked.rows[:DENSE_ROWS]))
+
+    def columns(self, asked):
+        return self.parts([np.s_[:, column] for column in asked.columns[:DENSE_COLUMNS]])
+
+    def add(self, asked):
+        rows, columns, values = asked.append
+        with h5py.File(self.path, "r+") as file:
+            x = file["x"]
+            for point in np.lexsort((columns // SIDE, rows // SIDE)):  # chunk by chunk, which is kind
+                x[rows[point], columns[point]] = values[point]
+        return [values]
+
+
+class TileDb:
+    def __init__(self, folder, name):
+        self.path = os.path.join(folder, name)
+
+    def write(self, asked):
+        remove(self.path)
+        side, zstd = asked.side, tiledb.FilterList([tiledb.ZstdFilter(3)])
+        dimensions = [
+            tiledb.Dim(name=name, domain=(0, side - 1), tile=min(SIDE, side), dtype=np.uint32, filters=zstd)
+            for name in ("row", "column")
+        ]
+        value = tiledb.Attr("value", dtype=np.float32, filters=zstd)
+        schema = tiledb.ArraySchema(tiledb.Domain(*dimensions), attrs=[value], sparse=True, capacity=10000)
+        tiledb.Array.create(self.path, schema)
+        points = asked.matrix.tocoo()
+        self.put(points.row, points.col, points.data)
+        return [points.data]
+
+    def put(self, rows, columns, values):
+        with tiledb.open(self.path, "w") as array:
+            array[rows.astype(np.uint32), columns.astype(np.uint32)] = values
+
+    def read(self, asked):
+        with tiledb.open(self.path) as array:
+            every = array[:]
+        points = every["value"], (every["row"].astype(np.int32), every["column"].astype(np.int32))
+        return [sparse.csr_matrix(points, shape=(asked.side, asked.side)).data]
+
+    def boxes(self, asked):
+        found = []
+        with tiledb.open(self.path) as array:
+            for row, column in asked.boxes:
+                inside = array[row : row + SIDE, column : column + SIDE]
+                box = np.zeros((SIDE, SIDE), np.float32)
+                box[inside["row"] - row, inside["column"] - column] = inside["value"]
+                found.append(box)
+        return found
+
+    def rows(self, asked):
+        with tiledb.open(self.path) as array:
+            return [array[row, :]["value"] for row in asked.rows]
+
+    def columns(self, asked):
+        with tiledb.open(self.path) as array:
+            return [array[:, column]["value"] for column in asked.columns]
+
+    def add(self, asked):
+        self.put(*asked.append)
+        return [asked.append[2]]
+
+
+def remove(path):
+    shutil.rmtree(path) if os.path.isdir(path) else os.path.exists(path) and os.remove(path)
+
+
+def size(path):
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
+
+
+def measure(column, operation, asked):
+    """The line that answers a request."""
+    if operation == "write":
+        remove(column.path)
+    wall, cpu = time.perf_counter(), time.process_time()
+    parts = getattr(column, operation)(asked)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    count, total = "-", "-"
+    part = getattr(column, "scaled", {}).get(operation)
+    if part:
+        times = len(getattr(asked, operation)) / part
+        wall, cpu = wall * times, cpu * times
+    else:
+        count = sum(int(np.count_nonzero(part)) for part in parts)
+        total = sum(float(part.sum(dtype=np.float64)) for part in parts)
+    return f"ok {wall:.9f} {cpu:.9f} {count} {total} {size(column.path)}"
+
+
+def main():
+    global h5py, sparse, tiledb, zarr
+    import h5py
+    import scipy.sparse as sparse
+
+    folder = sys.argv[1]
+    stored = os.path.join(folder, "others")
+    os.makedirs(stored, exist_ok=True)
+    columns = {
+        "csr": (CsrHdf5(stored, "csr"), f"CSR arrays in HDF5, chunks of 65536, h5py {h5py.__version__}"),
+        "csr_gzip": (
+            CsrHdf5(stored, "csr_gzip", compression="gzip", compression_opts=4, shuffle=True),
+            "the same with shuffle and gzip 4",
+        ),
+        "dense_gzip": (Dense(stored, "dense_gzip"), "a dense dataset, chunks of 256 x 256 with gzip 4"),
+    }
+    for name, make, what in (
+        ("tiledb", TileDb, "a sparse TileDB array, tiles of 256 x 256, zstd 3"),
+        ("zarr", CsrZarr, "CSR arrays in Zarr, chunks of 65536, zstd"),
+    ):
+        try:
+            globals()[name] = module = importlib.import_module(name)
+            columns[name] = make(stored, name), f"{what}, {module.__version__}"
+        except ImportError as error:
+            print("missing", name, str(error).splitlines()[0])
+    for name, (_, what) in columns.items():
+        print("column", name, what)
+    print(flush=True)
+    asked = Requests(folder)
+    for line in sys.stdin:
+        name, operation = line.split()
+        try:
+            answer = measure(columns[name][0], operation, asked)
+        except Exception as error:  # whatever it is, the next request may succeed
+            answer = "error " + " ".join(f"{type(error).__name__}: {error}".split())
+        print(answer, flush=True)
+
+
+main()

@@ -1,0 +1,129 @@
+//! Sizes of sparse data and of data of variable length, beside those that the authors of structured chunks published.
+
+mod made;
+mod published;
+
+use anyhow::{Result, ensure};
+use hyperslab::{Dataset, Datatype, File, FileOptions, H5Type as _};
+
+use self::made::{Places, SIDE, Sparse};
+use self::published::{CHUNKS, Chunk, VECTORS, Vectors};
+use crate::libhdf5;
+
+/// A way to store both: a pair of columns of each table.
+pub(crate) trait Storage {
+    /// Short.
+    fn name(&self) -> &str;
+
+    /// Stores a part of an array of bytes as one chunk of `x`, with gzip 9 if asked for.
+    fn sparse(&self, file: &File, data: &Sparse, gzip: bool) -> Result<Dataset>;
+
+    /// Stores vectors as one chunk of `x`.
+    fn vectors(&self, file: &File, vectors: &[Vec<i8>], gzip: bool) -> Result<Dataset>;
+}
+
+/// All elements, zero where nothing is, and vectors in global heaps: as both are stored in files of every version.
+struct Dense;
+
+impl Storage for Dense {
+    fn name(&self) -> &str {
+        "dense"
+    }
+
+    fn sparse(&self, file: &File, data: &Sparse, gzip: bool) -> Result<Dataset> {
+        let side = u64::try_from(SIDE)?;
+        let builder = file.new_dataset("x").of::<u8>().shape(&[side, side]).chunks(&[side, side]);
+        let dataset = if gzip { builder.deflate(9) } else { builder }.create()?;
+        dataset.write_raw(&data.dense())?;
+        Ok(dataset)
+    }
+
+    fn vectors(&self, file: &File, vectors: &[Vec<i8>], gzip: bool) -> Result<Dataset> {
+        let count = u64::try_from(vectors.len())?;
+        let builder = file.new_dataset("x").datatype(Datatype::sequence(i8::datatype(), 8));
+        let builder = builder.shape(&[count]).chunks(&[count]);
+        let dataset = if gzip { builder.deflate(9) } else { builder }.create()?;
+        dataset.write_sequences(vectors)?;
+        Ok(dataset)
+    }
+}
+
+pub(crate) fn run(_args: &[String]) -> Result<()> {
+    let storages: [&dyn Storage; 1] = [&Dense];
+    let names: Vec<String> =
+        storages.iter().map(|storage| format!("{0} | {0} gzip 9", storage.name())).collect();
+    println!("One chunk of {SIDE} x {SIDE} bytes: the bytes of the chunk; hyperslab's columns come last\n");
+    let theirs = "their structured | their dense gzip 9 | their structured gzip 9";
+    println!("| places | values | percent | {theirs} | {} |", names.join(" | "));
+    println!("|---|---|---|---|---|---{}|", "|---".repeat(names.len().saturating_mul(2)));
+    for chunk in &CHUNKS {
+        sparse(chunk, &storages)?;
+    }
+    println!("\n10 000 vectors of variable length: the bytes of the file\n");
+    let theirs = "their heaps | their heaps gzip 9 | their structured | their structured gzip 9";
+    println!("| lengths | values | {theirs} | {} |", names.join(" | "));
+    println!("|---|---|---|---|---|---{}|", "|---".repeat(names.len().saturating_mul(2)));
+    VECTORS.iter().try_for_each(|vectors| variable(vectors, &storages))
+}
+
+fn kind(random: bool) -> &'static str {
+    if random { "random" } else { "compressible" }
+}
+
+/// The rows of one table of theirs.
+fn sparse(chunk: &Chunk, storages: &[&dyn Storage]) -> Result<()> {
+    let places = match chunk.places {
+        Places::Points => "points",
+        Places::Rectangle => "rectangle",
+        Places::Runs => "runs",
+    };
+    let theirs = chunk.structured.iter().zip(&chunk.dense_gzip).zip(&chunk.structured_gzip);
+    for (percent, ((structured, dense), gzip)) in (1..).zip(theirs) {
+        let data = Sparse::make(chunk.places, percent, chunk.random);
+        let mut cells = Vec::new();
+        for (storage, gzip) in storages.iter().flat_map(|storage| [(storage, false), (storage, true)]) {
+            let dense = data.dense();
+            let (bytes, _) = stored(&|file| storage.sparse(file, &data, gzip), &|dataset| {
+                Ok(dataset.read::<u8>()?.into_raw_vec_and_offset().0 == dense)
+            })?;
+            cells.push(bytes.to_string());
+        }
+        println!(
+            "| {places} | {} | {percent} | {structured} | {dense} | {gzip} | {} |",
+            kind(chunk.random),
+            cells.join(" | ")
+        );
+    }
+    Ok(())
+}
+
+fn variable(theirs: &Vectors, storages: &[&dyn Storage]) -> Result<()> {
+    let data = made::vectors(theirs.longest, theirs.random);
+    let mut cells: Vec<String> = theirs.now.iter().chain(&theirs.structured).map(u64::to_string).collect();
+    for (storage, gzip) in storages.iter().flat_map(|storage| [(storage, false), (storage, true)]) {
+        let (_, bytes) = stored(&|file| storage.vectors(file, &data, gzip), &|dataset| {
+            Ok(dataset.read_sequences::<i8>()?.into_raw_vec_and_offset().0 == data)
+        })?;
+        cells.push(bytes.to_string());
+    }
+    println!("| 1 to {} | {} | {} |", theirs.longest, kind(theirs.random), cells.join(" | "));
+    Ok(())
+}
+
+/// The bytes of what is stored, and of the file; what is read back must be the same.
+fn stored(
+    make: &dyn Fn(&File) -> Result<Dataset>,
+    same: &dyn Fn(&Dataset) -> Result<bool>,
+) -> Result<(u64, u64)> {
+    let path = libhdf5::folder()?.join(format!("rfc_{}.h5", std::process::id()));
+    let file = FileOptions::new().create(&path)?;
+    drop(make(&file)?);
+    file.close()?;
+    let bytes = std::fs::metadata(&path)?.len();
+    let file = File::open(&path)?;
+    let dataset = file.dataset("x")?;
+    let result = (dataset.storage_size()?, same(&dataset)?);
+    std::fs::remove_file(&path)?;
+    ensure!(result.1, "read something else");
+    Ok((result.0, bytes))
+}

@@ -1,0 +1,210 @@
+//! Sparse matrices, side by side with the ways in which others store them.
+
+mod backend;
+mod matrix;
+mod npy;
+mod others;
+mod report;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use self::backend::{Backend, Operation};
+use self::matrix::{Matrix, Met, Pattern, Requests};
+use self::others::Others;
+use self::report::Measured;
+use crate::libhdf5;
+
+/// Rows and columns of the matrices.
+const SIDE: usize = 20_000;
+/// Values to all places.
+const DENSITIES: [f64; 4] = [0.0001, 0.001, 0.01, 0.1];
+
+/// What is wanted.
+#[derive(Debug)]
+struct Wanted {
+    side: usize,
+    densities: Vec<f64>,
+    patterns: Vec<Pattern>,
+    rounds: Option<usize>,
+    /// Names of columns; none for all.
+    columns: Vec<String>,
+}
+
+impl Wanted {
+    fn parse(args: &[String]) -> Result<Self> {
+        let mut wanted = Self {
+            side: SIDE,
+            densities: Vec::new(),
+            patterns: Pattern::ALL.to_vec(),
+            rounds: None,
+            columns: Vec::new(),
+        };
+        for arg in args {
+            match arg.split_once('=') {
+                None => wanted.densities.push(arg.parse().with_context(|| format!("`{arg}` is no density"))?),
+                Some(("side", side)) => wanted.side = side.parse()?,
+                Some(("rounds", rounds)) => wanted.rounds = Some(rounds.parse()?),
+                Some(("columns", names)) => wanted.columns = names.split(',').map(str::to_owned).collect(),
+                Some(("pattern", name)) => wanted.patterns.retain(|pattern| pattern.name() == name),
+                Some((other, _)) => bail!("`{other}=`: side=, rounds=, columns= and pattern= are known"),
+            }
+        }
+        if wanted.densities.is_empty() {
+            wanted.densities = DENSITIES.to_vec();
+        }
+        ensure!(wanted.side >= 2 * matrix::BOX, "too small for the boxes");
+        ensure!(
+            wanted.densities.iter().all(|density| *density > 0.0 && *density < 0.5),
+            "densities are more than 0 and less than 0.5"
+        );
+        Ok(wanted)
+    }
+
+    /// Large ones take long.
+    fn rounds(&self, density: f64) -> usize {
+        self.rounds.unwrap_or(if density < 0.05 { 5 } else { 3 })
+    }
+}
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let wanted = Wanted::parse(args)?;
+    println!(
+        "{0} x {0} f32; milliseconds: median (best) / median of the processors, ~ where a part was measured",
+        wanted.side
+    );
+    for density in &wanted.densities {
+        for pattern in &wanted.patterns {
+            compare(&wanted, *pattern, *density).with_context(|| format!("{} {density}", pattern.name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// All columns for one matrix.
+fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<()> {
+    let folder = Folder::new()?;
+    let matrix = Matrix::make(wanted.side, pattern, density, 1);
+    let requests = matrix.requests(pattern, 7)?;
+    matrix.save(&requests, &folder.0)?;
+    let Others { mut backends, missing } = others::start(&folder.0)?;
+    if !wanted.columns.is_empty() {
+        backends.retain(|backend| wanted.columns.iter().any(|name| name == backend.name()));
+    }
+    let (count, rounds) = (matrix.values.len(), wanted.rounds(density));
+    println!("\n## {} {}%: {count} values, {rounds} rounds\n", pattern.name(), density * 100.0);
+    for backend in &backends {
+        println!("- {}: {}", backend.name(), backend.what());
+    }
+    for why in missing {
+        println!("- not measured: {why}");
+    }
+    let measured = measure(&mut backends, rounds, &expected(&matrix, &requests))?;
+    let count = f64::from(u32::try_from(count)?);
+    println!("\n{}", report::table(&measured, count, density));
+    Ok(())
+}
+
+/// What each operation must meet.
+fn expected(matrix: &Matrix, requests: &Requests) -> Vec<(Operation, Met)> {
+    let met = |operation: Operation| match operation {
+        Operation::Write | Operation::Read => Met::of(&matrix.values),
+        Operation::Boxes => matrix.met_in_boxes(&requests.boxes),
+        Operation::Rows => matrix.met_in_rows(&requests.rows),
+        Operation::Columns => matrix.met_in_columns(&requests.columns),
+        Operation::Append => Met::of(requests.append.iter().map(|(_, value)| value)),
+    };
+    Operation::ALL.map(|operation| (operation, met(operation))).to_vec()
+}
+
+/// The columns take turns, operation by operation.
+fn measure(
+    backends: &mut [Box<dyn Backend>],
+    rounds: usize,
+    expected: &[(Operation, Met)],
+) -> Result<Vec<Measured>> {
+    let named = |name: &str| Measured { name: name.to_owned(), done: Vec::new() };
+    let mut measured: Vec<Measured> = backends.iter().map(|backend| named(backend.name())).collect();
+    for round in 0..rounds {
+        for (operation, met) in expected {
+            for (backend, column) in backends.iter_mut().zip(&mut measured) {
+                if round >= backend.rounds() {
+                    continue;
+                }
+                let done = backend.run(*operation)?;
+                ensure!(
+                    done.met.is_none_or(|found| found == *met),
+                    "{}: {operation:?} met {:?} instead of {met:?}",
+                    column.name,
+                    done.met
+                );
+                column.done.push((*operation, done));
+            }
+        }
+    }
+    Ok(measured)
+}
+
+/// Where matrices are; gone at the end.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self> {
+        let path = libhdf5::folder()?.join(format!("sparse_{}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Took;
+    use backend::Done;
+
+    struct Counts(u64);
+
+    impl Backend for Counts {
+        fn name(&self) -> &str {
+            "counts"
+        }
+
+        fn what(&self) -> &str {
+            "what it is told"
+        }
+
+        fn run(&mut self, _: Operation) -> Result<Done> {
+            let met = Some(Met { count: self.0, sum: 1.0 });
+            Ok(Done { took: Took::default(), met, bytes: 0 })
+        }
+    }
+
+    #[test]
+    fn a_column_that_meets_something_else_is_refused() {
+        let expected = [(Operation::Write, Met { count: 1, sum: 1.0 })];
+        let run = |count| measure(&mut [Box::new(Counts(count)) as Box<dyn Backend>], 2, &expected);
+        assert!(run(1).is_ok_and(|columns| columns.iter().all(|column| column.done.len() == 2)));
+        assert!(run(2).is_err_and(|error| error.to_string().contains("counts: Write met")));
+    }
+
+    #[test]
+    fn words_are_densities_or_settings() -> Result<()> {
+        let words = ["0.01", "rounds=2", "pattern=banded", "columns=csr,zarr"].map(str::to_owned);
+        let wanted = Wanted::parse(&words)?;
+        assert_eq!((wanted.densities.as_slice(), wanted.rounds(0.1)), ([0.01].as_slice(), 2));
+        assert_eq!((wanted.patterns, wanted.columns.len()), (vec![Pattern::Banded], 2));
+        assert_eq!(Wanted::parse(&[])?.densities, DENSITIES);
+        for wrong in ["0.7", "many", "size=3", "side=300"] {
+            assert!(Wanted::parse(&[wrong.to_owned()]).is_err(), "{wrong}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! Other ways to store sparse matrices, measured inside a Python process that stays alive.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::rc::Rc;
+
+use anyhow::{Context, Result, bail, ensure};
+use hyperslab_testkit::{referee, workspace};
+
+use super::backend::{Backend, Done, Operation};
+use super::matrix::Met;
+use crate::clock::Took;
+
+/// Names the Python to use; it must have h5py, `SciPy` and `NumPy`, and may have TileDB and Zarr.
+const PYTHON_VARIABLE: &str = "HYPERSLAB_BENCH_PYTHON";
+
+/// A running Python that answers each line with one.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    requests: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+/// A column that is measured in Python.
+#[derive(Debug)]
+struct Column {
+    name: String,
+    what: String,
+    process: Rc<RefCell<Process>>,
+}
+
+/// What can be measured, and what cannot, with the reason.
+pub(crate) struct Others {
+    pub(crate) backends: Vec<Box<dyn Backend>>,
+    pub(crate) missing: Vec<String>,
+}
+
+/// Starts Python for the matrix in a folder.
+pub(crate) fn start(folder: &Path) -> Result<Others> {
+    let mut process = Process::start(folder)?;
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    loop {
+        let line = process.line()?;
+        let mut words = line.splitn(3, ' ');
+        match (words.next(), words.next(), words.next()) {
+            (Some("column"), Some(name), Some(what)) => found.push((name.to_owned(), what.to_owned())),
+            (Some("missing"), Some(name), Some(why)) => missing.push(format!("{name} ({why})")),
+            _ if line.is_empty() => break,
+            _ => bail!("unreadable line `{line}`"),
+        }
+    }
+    let process = Rc::new(RefCell::new(process));
+    let column =
+        |(name, what)| -> Box<dyn Backend> { Box::new(Column { name, what, process: Rc::clone(&process) }) };
+    Ok(Others { backends: found.into_iter().map(column).collect(), missing })
+}
+
+impl Process {
+    fn start(folder: &Path) -> Result<Self> {
+        let python = std::env::var_os(PYTHON_VARIABLE)
+            .or_else(|| referee::python().map(|referee| OsString::from(referee.python())))
+            .with_context(|| {
+                format!("no Python: ${PYTHON_VARIABLE} names none, and the referee's is not there")
+            })?;
+        let script = workspace::root().join("crates/bench/python/sparse_others.py");
+        let mut child = Command::new(&python)
+            .arg(script)
+            .arg(folder)
+            .env("HDF5_USE_FILE_LOCKING", "FALSE")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot run {}", python.display()))?;
+        let requests = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().context("no standard output")?);
+        Ok(Self { child, requests, answers })
+    }
+
+    /// The next line, without its end.
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        ensure!(self.answers.read_line(&mut line)? > 0, "Python ended: it needs h5py, SciPy and NumPy");
+        Ok(line.trim_end().to_owned())
+    }
+
+    fn ask(&mut self, request: &str) -> Result<Done> {
+        let requests = self.requests.as_mut().context("no standard input")?;
+        writeln!(requests, "{request}")?;
+        answer(&self.line()?)
+    }
+}
+
+impl Drop for Process {
+    /// Without requests it ends by itself.
+    fn drop(&mut self) {
+        self.requests = None;
+        let _ended = self.child.wait();
+    }
+}
+
+fn answer(line: &str) -> Result<Done> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let ["ok", wall, cpu, count, sum, bytes] = words.as_slice() else { bail!("{line}") };
+    let met = match *count {
+        "-" => None,
+        count => Some(Met { count: count.parse()?, sum: sum.parse()? }),
+    };
+    Ok(Done { took: Took { wall: wall.parse()?, cpu: cpu.parse()? }, met, bytes: bytes.parse()? })
+}
+
+impl Backend for Column {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn what(&self) -> &str {
+        &self.what
+    }
+
+    fn rounds(&self) -> usize {
+        // Seconds for each operation, whatever the density.
+        if self.name == "dense_gzip" { 1 } else { usize::MAX }
+    }
+
+    fn run(&mut self, operation: Operation) -> Result<Done> {
+        let word = match operation {
+            Operation::Write => "write",
+            Operation::Read => "read",
+            Operation::Boxes => "boxes",
+            Operation::Rows => "rows",
+            Operation::Columns => "columns",
+            Operation::Append => "add",
+        };
+        self.process.borrow_mut().ask(&format!("{} {word}", self.name)).with_context(|| self.name.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read() -> Result<()> {
+        let done = answer("ok 0.5 0.25 3 6.0 1234")?;
+        assert_eq!(done.met, Some(Met { count: 3, sum: 6.0 }));
+        assert_eq!((done.took.wall, done.took.cpu, done.bytes), (0.5, 0.25, 1234));
+        assert_eq!(answer("ok 0.5 0.25 - - 1234")?.met, None);
+        assert!(answer("error KeyError: 'x'").is_err_and(|error| error.to_string().contains("KeyError")));
+        Ok(())
+    }
+}
