@@ -94,6 +94,7 @@ def put(name, m, **k):
 base = s.random_array((60, 84), density=0.1, rng=r)
 for i, format in enumerate(['csr', 'csc', 'coo', 'bsr']):
     for j, t in enumerate(['f8', 'f4', 'i1', 'i2', 'i4', 'i8', 'u1', 'u2', 'u4', 'u8', '?', 'c8', 'c16']):
+        if (i + j) % 3 == 2: continue
         m = (base * 100).astype(t).asformat(format)
         put(f'{format}{j}', m if j % 2 else s.csr_matrix(m).asformat(format), compressed=bool(i % 2))
 put('blocks', s.bsr_array((base * 9).toarray(), blocksize=(4, 7)))
@@ -102,7 +103,7 @@ unsorted = s.csr_array((n.arange(1., 5), [2, 0, 1, 1], [0, 2, 4]), shape=(2, 3))
 put('unsorted', unsorted); put('empty', s.csr_array((0, 5))); put('nothing', s.csc_array((3, 5)))
 print(' '.join(made))";
     let names = bench.asked(&referee, made);
-    assert!(names.split(' ').count() > 50);
+    assert!(names.split(' ').count() > 35);
     for name in names.split(' ') {
         bench.done(&format!("import {name}.npz a.h5 {name} --as csr"));
         bench.done(&format!("export a.h5 {name} back-{name}.npz"));
@@ -231,6 +232,17 @@ for i in range(5):
     assert n.array_equal(b.indices, m.indices) and n.array_equal(c.indptr, m.indptr), i
 print(m.nnz)";
     assert_eq!(bench.asked(&referee, compared), "21000");
+    let size = |encoding: &str| {
+        bench.done(&format!("import m.npz {encoding}.h5 m --encoding {encoding}"));
+        bench.done(&format!("export {encoding}.h5 m {encoding}.npz --deflate 0"));
+        let same = std::fs::read(bench.path(&format!("{encoding}.npz"))).unwrap();
+        (std::fs::metadata(bench.path(&format!("{encoding}.h5"))).unwrap().len(), same)
+    };
+    let [(blocks, one), (points, two), (shortest, three)] = ["blocks", "points", "shortest"].map(size);
+    assert!(
+        points < blocks && shortest <= points && one == two && two == three,
+        "{blocks} {points} {shortest}"
+    );
     bench.done("import cube.npz a.h5 cube");
     let text = bench.run("cat a.h5 cube -s 1,6,0:2");
     assert_eq!(String::from_utf8(text.stdout).unwrap().trim(), "[5.0 0.0]");
@@ -238,7 +250,7 @@ print(m.nnz)";
     assert!(
         bench.failure("import cube.npz a.h5 flat --chunks 10x10").contains("chunks of the shape [10, 10]")
     );
-    assert!(!bench.run("check a.h5").stdout.is_empty());
+    assert!(bench.run("check a.h5").status.success());
 }
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::convert::Conversion;
 use hyperslab::filter::FilterSpec;
-use hyperslab::{Dataset, DatasetBuilder, File, FileOptions, Points, Region, Selection};
+use hyperslab::{Dataset, DatasetBuilder, File, FileOptions, Points, Region, Selection, SelectionEncoding};
 
 use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
@@ -88,12 +88,19 @@ pub(super) struct Writer<'a> {
     path: &'a str,
     chunk: Vec<u64>,
     filters: Vec<FilterSpec>,
+    encoding: SelectionEncoding,
     made: Option<(Dataset, Element)>,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(file: &'a File, path: &'a str, chunk: Vec<u64>, filters: Vec<FilterSpec>) -> Self {
-        Self { file, path, chunk, filters, made: None }
+    pub(super) fn new(
+        file: &'a File,
+        path: &'a str,
+        chunk: Vec<u64>,
+        filters: Vec<FilterSpec>,
+        encoding: SelectionEncoding,
+    ) -> Self {
+        Self { file, path, chunk, filters, encoding, made: None }
     }
 }
 
@@ -101,7 +108,8 @@ impl Sink for Writer<'_> {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
         let builder = self.file.new_dataset(self.path).datatype(element.datatype()).shape(shape);
         let filters = self.filters.iter().cloned();
-        let dataset = filters.fold(builder.sparse(&self.chunk), DatasetBuilder::filter).create()?;
+        let dataset = filters.fold(builder.sparse(&self.chunk), DatasetBuilder::filter);
+        let dataset = dataset.selection_encoding(self.encoding).create()?;
         self.made = Some((dataset, element));
         Ok(())
     }

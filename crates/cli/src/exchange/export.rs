@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use hyperslab::filter::FilterSpec;
 
-use super::import::{Kept, Wanted, is_same, store};
+use super::import::{Encoding, Kept, Wanted, is_same, store};
 use super::place::{Place, in_file};
 use super::sorted::Keys;
 use super::transfer::transfer;
@@ -60,7 +60,7 @@ fn to_group(
         None | Some(0) => Vec::new(),
         Some(level) => vec![FilterSpec::shuffle(), FilterSpec::deflate(level)],
     };
-    let wanted = Wanted { kept: Kept::Csr, dtype: None, chunks: None, filters };
+    let wanted = Wanted { kept: Kept::Csr, dtype: None, chunks: None, filters, encoding: Encoding::Blocks };
     let there = to.exists();
     let source = if is_same(file, to) {
         None

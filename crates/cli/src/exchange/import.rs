@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use hyperslab::File;
 use hyperslab::filter::FilterSpec;
+use hyperslab::{File, SelectionEncoding};
 
 use super::batch::Source;
 use super::convert::Converted;
@@ -24,6 +24,27 @@ pub(crate) enum Kept {
     Csr,
 }
 
+/// How a sparse dataset lists its elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Encoding {
+    /// As blocks, which other implementations of the proposal expect
+    Blocks,
+    /// One by one, which is smaller where few are neighbours
+    Points,
+    /// Whichever is smaller, chunk by chunk
+    Shortest,
+}
+
+impl Encoding {
+    pub(super) fn stored(self) -> SelectionEncoding {
+        match self {
+            Self::Blocks => SelectionEncoding::Blocks,
+            Self::Points => SelectionEncoding::Points,
+            Self::Shortest => SelectionEncoding::Shortest,
+        }
+    }
+}
+
 /// How a matrix is imported.
 #[derive(Debug)]
 pub(crate) struct Wanted<'a> {
@@ -31,6 +52,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) dtype: Option<TypeName>,
     pub(crate) chunks: Option<&'a [u64]>,
     pub(crate) filters: Vec<FilterSpec>,
+    pub(crate) encoding: Encoding,
 }
 
 /// Brings the matrix at `input` to `path` of the file.
@@ -83,7 +105,8 @@ pub(super) fn store(
                 None => dataset::chunk_for(source.shape(), source.element(), source.count())?,
             };
             let keys = Keys::chunks(source.shape(), &chunk)?;
-            let sink = dataset::Writer::new(file, path, chunk, wanted.filters.clone());
+            let sink =
+                dataset::Writer::new(file, path, chunk, wanted.filters.clone(), wanted.encoding.stored());
             transfer(source, keys, Box::new(sink), folder)
         }
         Kept::Csr => {

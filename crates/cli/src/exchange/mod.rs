@@ -30,7 +30,7 @@ mod matrices;
 use std::path::{Path, PathBuf};
 
 pub(crate) use export::{Goal, export};
-pub(crate) use import::{Kept, Wanted, import};
+pub(crate) use import::{Encoding, Kept, Wanted, import};
 pub(crate) use place::{Named, Place};
 
 /// The folder of a file, where what waits for it is kept: there is room for as much again.

@@ -12,7 +12,7 @@ use hyperslab::filter::FilterSpec;
 use hyperslab::{DatasetBuilder, File};
 
 use crate::change::{TypeName, change, named, open_or_create, shape};
-use crate::exchange::{self, Kept, Named, Place, Wanted};
+use crate::exchange::{self, Encoding, Kept, Named, Place, Wanted};
 
 /// What `import` takes.
 #[derive(Debug, clap::Args)]
@@ -46,6 +46,9 @@ pub(crate) struct ImportArguments {
     /// Matrices: what becomes of them
     #[arg(long = "as", value_enum, default_value = "sparse", value_name = "KIND")]
     kept: Kept,
+    /// Sparse datasets: how it is written down which elements there are
+    #[arg(long, value_enum, default_value = "blocks", value_name = "ENCODING")]
+    encoding: Encoding,
     /// Matrices: the type of values [default: that of INPUT]
     #[arg(long, value_enum, value_name = "TYPE")]
     dtype: Option<TypeName>,
@@ -138,7 +141,13 @@ fn matrix(arguments: &ImportArguments, storage: Storage<'_>, named: Option<Named
     let from = place(&arguments.input, named).context("no matrix")?;
     let mut filters = storage.filters;
     filters.extend(arguments.deflate.map(FilterSpec::deflate));
-    let wanted = Wanted { kept: arguments.kept, dtype: arguments.dtype, chunks: storage.chunks, filters };
+    let wanted = Wanted {
+        kept: arguments.kept,
+        dtype: arguments.dtype,
+        chunks: storage.chunks,
+        filters,
+        encoding: arguments.encoding,
+    };
     exchange::import(&from, &arguments.input, &arguments.file, &arguments.path, wanted)
 }
 
