@@ -102,7 +102,8 @@ pub fn decode_defined(bytes: &[u8], chunk: &[u64], most_elements: u64) -> Result
     let length = reader.u32("extent length")?;
     let extent = DataspaceMessage::decode(reader.take_u64(length.into(), "extent")?, PARAMS)?;
     if extent.dataspace.dims() != chunk {
-        return Err(reader.corrupt("extent", format!("that of the chunk, {chunk:?}"), extent.dataspace));
+        let expected = format!("that of the chunk, {}", Dataspace::simple(chunk));
+        return Err(reader.corrupt("extent", expected, extent.dataspace));
     }
     let selection = read_selection(&mut reader)?;
     if let Selection::Hyperslab(Hyperslab::Regular(regular)) = &selection
