@@ -441,7 +441,7 @@ impl DatasetBuilder {
             Storage::Structured { chunk, sparse } => {
                 let chunk = match chunk {
                     Some(chunk) => chunk.clone(),
-                    None => self.sparse.chunk_for(dataspace, u64::from(datatype.size))?,
+                    None => self.sparse.chunk_for(dataspace)?,
                 };
                 NewLayout::Structured {
                     chunk: chunk.into(),

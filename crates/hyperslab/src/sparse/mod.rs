@@ -4,6 +4,7 @@
 mod builder;
 mod chunks;
 mod contents;
+mod csr;
 mod read;
 mod write;
 
@@ -14,6 +15,7 @@ use crate::{Datatype, H5Type as _};
 pub use builder::SelectionEncoding;
 pub(crate) use builder::SparseWanted;
 pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
+pub use csr::{Compressed, MatrixIndex};
 pub use read::{Defined, DefinedBlock};
 
 /// A section of structured chunks.
