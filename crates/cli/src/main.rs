@@ -11,6 +11,7 @@ mod ls;
 mod open;
 mod output;
 mod repack;
+mod sections;
 mod values;
 
 use std::io::{self, Write as _};

@@ -218,3 +218,59 @@ fn defined_elements_of_vast_datasets() {
     let got = document(&["cat", &file, "counts", "-f", "json", "-s", "4:6,7:"]);
     assert_eq!(got, json!({ "shape": [2, 3], "data": [[51, -1, -1], [-1, -1, -1]] }));
 }
+
+fn entry<'d>(document: &'d Value, path: &str) -> &'d Value {
+    let key = if document.get("entries").is_some() { "entries" } else { "objects" };
+    document[key].as_array().unwrap().iter().find(|entry| entry["path"] == path).unwrap()
+}
+
+#[test]
+fn listings_show_sections() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = made(&folder);
+    let tree = printed(&["ls", &file]);
+    assert!(tree.contains("structured chunks 4 × 5 · deflate · 15.4 % defined · fill -1"), "{tree}");
+    assert!(tree.contains("structured chunks 100 × 100 · nothing written · 0.0 % defined"), "{tree}");
+    let long = printed(&["ls", "-v", &file, "counts"]);
+    for line in
+        ["· fixed array · 5 chunks", "20 of 130 elements (15.4 %)", "SPARSE_SELECTION ", "SPARSE_FIXED_DATA "]
+    {
+        assert!(long.contains(line), "{line}\n{long}");
+    }
+    assert!(long.lines().filter(|line| line.contains("×) · deflate(6)")).count() == 2, "{long}");
+    assert!(printed(&["ls", "-v", &file, "notes"]).contains("SPARSE_VL "));
+    let listed = document(&["ls", "--json", &file]);
+    let counts = entry(&listed, "/counts");
+    assert_eq!(counts["layout"], "structured chunks");
+    assert_eq!((&counts["chunk_shape"], &counts["chunk_index"]), (&json!([4, 5]), &json!("fixed array")));
+    assert_eq!((&counts["chunks"], &counts["defined"]), (&json!(5), &json!(20)));
+    let sections = counts["sections"].as_array().unwrap();
+    let names: Vec<&Value> = sections.iter().map(|section| &section["name"]).collect();
+    assert_eq!(names, ["SPARSE_SELECTION", "SPARSE_FIXED_DATA"]);
+    let stored: u64 = sections.iter().map(|section| section["stored_size"].as_u64().unwrap()).sum();
+    assert_eq!(counts["stored_size"], stored);
+    assert_eq!(sections[1]["unfiltered_size"], 80);
+    assert_eq!(sections[1]["filters"][0]["name"], "deflate");
+}
+
+#[test]
+fn digests_tell_what_is_defined() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = made(&folder);
+    let before = document(&["digest", &file]);
+    let counts = entry(&before, "/counts");
+    assert_eq!((&counts["layout"], &counts["chunk"]), (&json!("structured"), &json!([4, 5])));
+    assert_eq!(counts["sections"][0]["filters"][0]["id"], 1);
+    assert_eq!((&counts["defined"], &counts["data_len"]), (&json!(20), &json!(520)));
+    let notes = entry(&before, "/notes");
+    assert!(notes["data_skipped"].is_string() && notes["defined_sha256"].is_string(), "{notes}");
+    // An element that is defined as the fill value reads as before, but is not as before.
+    let open = File::open_rw(&file).unwrap();
+    let dataset = open.dataset("counts").unwrap();
+    dataset.write_points(&Points { rank: 2, coordinates: vec![0, 0] }, &[-1]).unwrap();
+    open.close().unwrap();
+    let after = document(&["digest", &file]);
+    assert_eq!(entry(&after, "/counts")["data_sha256"], counts["data_sha256"]);
+    assert_ne!(entry(&after, "/counts")["defined_sha256"], counts["defined_sha256"]);
+    assert_eq!(entry(&after, "/notes"), notes);
+}

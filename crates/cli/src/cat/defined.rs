@@ -16,7 +16,7 @@ use crate::values::paths::Paths;
 const BYTES: u64 = 32 << 20;
 
 /// The defined elements of a selection.
-pub(super) struct DefinedElements<'a> {
+pub(crate) struct DefinedElements<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
     /// The stored chunks, for each the coordinates of its first element, then its defined elements, then the bytes of
@@ -35,7 +35,12 @@ struct Piece {
 }
 
 impl<'a> DefinedElements<'a> {
-    pub(super) fn new(dataset: &'a Dataset, taken: Vec<Taken>) -> Result<Self> {
+    /// Those of a whole dataset.
+    pub(crate) fn all(dataset: &'a Dataset) -> hyperslab::Result<Self> {
+        Self::new(dataset, selection::everything(dataset.dataspace().dims()))
+    }
+
+    pub(super) fn new(dataset: &'a Dataset, taken: Vec<Taken>) -> hyperslab::Result<Self> {
         let chunking = dataset.structured_chunking();
         let mut this = Self {
             dataset,
@@ -64,7 +69,10 @@ impl<'a> DefinedElements<'a> {
     }
 
     /// Reads the elements of each piece and gives them to `visit`.
-    pub(super) fn for_each(&self, visit: &mut dyn FnMut(&Points, &Stored) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each<E: From<hyperslab::Error>>(
+        &self,
+        visit: &mut dyn FnMut(&Points, &Stored) -> Result<(), E>,
+    ) -> Result<(), E> {
         if matches!(self.dataset.dataspace(), Dataspace::Null) {
             return Ok(());
         }
@@ -299,7 +307,7 @@ mod tests {
                     let mut elements = DefinedElements::new(dataset, taken.clone()).unwrap();
                     elements.most = most;
                     let (mut at, mut bytes, mut pieces) = (Vec::new(), Vec::new(), 0);
-                    let read = elements.for_each(&mut |points, stored| {
+                    let read: Result<()> = elements.for_each(&mut |points, stored| {
                         at.extend_from_slice(&points.coordinates);
                         bytes.extend_from_slice(stored.bytes());
                         pieces += 1;

@@ -4,7 +4,7 @@
 
 mod blocks;
 mod csv;
-mod defined;
+pub(crate) mod defined;
 pub(crate) mod descr;
 mod destination;
 mod elements;
