@@ -274,3 +274,54 @@ fn digests_tell_what_is_defined() {
     assert_ne!(entry(&after, "/counts")["defined_sha256"], counts["defined_sha256"]);
     assert_eq!(entry(&after, "/notes"), notes);
 }
+
+#[test]
+fn totals_are_added_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = made(&folder);
+    let open = File::open_rw(&file).unwrap();
+    let group = open.create_group("more").unwrap();
+    let plain =
+        group.new_dataset("plain").of::<u16>().shape(&[100]).chunks(&[50]).deflate(6).create().unwrap();
+    plain.write_raw(&[7_u16; 100]).unwrap();
+    open.close().unwrap();
+    let all = document(&["stat", "--json", &file]);
+    assert_eq!(all["objects"], json!({ "dataset": 4, "group": 2 }));
+    assert_eq!(all["links"], json!({ "hard": 5 }));
+    assert_eq!(all["layouts"]["chunked"]["raw_size"], 200);
+    let chunks = &all["structured_chunks"];
+    assert_eq!(
+        (&chunks["datasets"], &chunks["chunks"], &chunks["defined"]),
+        (&json!(3), &json!(7), &json!(23))
+    );
+    assert_eq!(chunks["defined_per_chunk"], json!(23.0 / 7.0));
+    assert_eq!(chunks["elements"], json!(130 + 1_000_000_000_000_u64 + (1 << 60)));
+    let listed = document(&["ls", "--json", &file]);
+    for (number, path) in [(0, "/counts"), (1, "/counts")] {
+        let one = document(&["stat", "--json", &file, path]);
+        let section = &one["structured_chunks"]["sections"][number];
+        for key in ["name", "stored_size", "unfiltered_size"] {
+            assert_eq!(section[key], entry(&listed, path)["sections"][number][key]);
+        }
+    }
+    let deflated =
+        all["filters"].as_array().unwrap().iter().find(|one| one["filters"] == json!(["deflate"])).unwrap();
+    assert_eq!(deflated["datasets"], 2);
+    assert_eq!(document(&["stat", "--json", &file, "more"])["objects"], json!({ "dataset": 1, "group": 1 }));
+    let text = printed(&["stat", &file]);
+    for line in ["structured chunks            3  ", "    deflate                      2  ", "SPARSE_VL "] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn totals_of_broken_files_say_so() {
+    for (case, _) in samples("corrupt").iter().filter(|(case, _)| case.name == "bad_fahd_checksum") {
+        let output = run(&["stat", case.file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            String::from_utf8_lossy(&output.stdout).contains("contiguous                   1  48 B of 48 B")
+        );
+        assert!(String::from_utf8_lossy(&output.stderr).contains("fixed array header"));
+    }
+}

@@ -2,7 +2,7 @@
 
 use hyperslab::{
     ChunkIndexKind, Dataset, Dataspace, Datatype, ErrorKind, ExternalFile, FillStatus, FilterInfo, Layout,
-    ObjectToken, Result,
+    ObjectToken, Result, StructuredChunking,
 };
 
 use super::describe::{Describer, message, noted};
@@ -29,7 +29,8 @@ pub(crate) struct DatasetFacts {
     /// Bytes of all elements; `None` if that passes 64 bits.
     pub(crate) logical: Option<u64>,
     pub(crate) stored: Option<StoredFacts>,
-    /// Of a dataset in structured chunks.
+    /// Of a dataset in structured chunks: how they are, and what they take.
+    pub(crate) chunking: Option<StructuredChunking>,
     pub(crate) structured: Option<StructuredTotals>,
     pub(crate) units: Option<String>,
     /// The elements, if there are few.
@@ -74,6 +75,7 @@ impl DatasetFacts {
             external: dataset.external_files(),
             logical: elements.and_then(|count| count.checked_mul(u64::from(datatype.size))),
             stored: noted(stored, problems).flatten(),
+            chunking: dataset.structured_chunking(),
             structured,
             units: describer.label(dataset, "units", problems),
             value: noted(value, problems).flatten(),

@@ -178,6 +178,11 @@ fn dataset_keys(object: &mut Object, dataset: &DatasetFacts) {
     optional(object, "stored_size", dataset.stored.map(|stored| stored.bytes));
     optional(object, "ratio", dataset.ratio());
     object.insert("filters".into(), dataset.filters.iter().map(filter).collect());
+    if let Some(chunking) = &dataset.chunking {
+        object.insert("chunk_shape".into(), json!(chunking.shape));
+        object.insert("chunk_index".into(), json!(index_name(chunking.index)));
+        object.insert("sparse".into(), json!(chunking.sparse));
+    }
     if let Some(totals) = &dataset.structured {
         structured_keys(object, totals);
     }
@@ -198,9 +203,6 @@ fn filter(filter: &FilterInfo) -> Json {
 }
 
 fn structured_keys(object: &mut Object, totals: &StructuredTotals) {
-    object.insert("chunk_shape".into(), json!(totals.chunking.shape));
-    object.insert("chunk_index".into(), json!(index_name(totals.chunking.index)));
-    object.insert("sparse".into(), json!(totals.chunking.sparse));
     object.insert("defined".into(), json!(totals.defined));
     optional(object, "density", totals.density());
     object.insert("sections".into(), totals.sections.iter().map(section).collect());

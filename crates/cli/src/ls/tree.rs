@@ -307,8 +307,8 @@ fn layout_text(dataset: &DatasetFacts) -> String {
     if let hyperslab::Layout::Chunked(chunking) = &dataset.layout {
         text.push_str(&format!(" {}", sizes(&chunking.shape)));
     }
-    if let Some(totals) = &dataset.structured {
-        text.push_str(&format!(" {}", sizes(&totals.chunking.shape)));
+    if let Some(chunking) = &dataset.chunking {
+        text.push_str(&format!(" {}", sizes(&chunking.shape)));
     }
     let nothing = dataset.stored.is_some_and(|stored| stored.bytes == 0) && dataset.logical != Some(0);
     if !dataset.external.is_empty() {
@@ -332,9 +332,9 @@ fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
             layout.push_str(EDGES_UNFILTERED);
         }
     }
-    if let Some(totals) = &dataset.structured {
-        layout.push_str(&format!(" · {}", index_name(totals.chunking.index)));
-        if totals.chunking.edges_unfiltered {
+    if let Some(chunking) = &dataset.chunking {
+        layout.push_str(&format!(" · {}", index_name(chunking.index)));
+        if chunking.edges_unfiltered {
             layout.push_str(EDGES_UNFILTERED);
         }
     }
