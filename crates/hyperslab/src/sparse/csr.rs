@@ -35,16 +35,8 @@ macro_rules! matrix_index {
             }
 
             #[inline]
-            #[expect(clippy::allow_attributes, reason = "not all types of the macro lose something")]
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_possible_wrap,
-                clippy::cast_lossless,
-                trivial_numeric_casts,
-                reason = "the number fits"
-            )]
             fn truncated(number: u64) -> Self {
-                number as Self
+                Self::try_from(number).unwrap_or_default()
             }
         }
     )*};
