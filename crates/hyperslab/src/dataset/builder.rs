@@ -9,8 +9,8 @@ use hyperslab_engine::{Address, Error, Result};
 use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, FilterSpec, Pipeline};
 
 use super::data::ArrayData;
-use crate::sparse::{Section, SparseWanted};
 use crate::datatype::convert::Conversions;
+use crate::sparse::{Section, SectionFacts, SparseWanted};
 use crate::{
     AllocationTime, CharacterSet, CreationOrder, Dataset, Dataspace, Datatype, FillTime, Group, H5Type,
     NamedDatatype, ObjectKind, VirtualMapping,
@@ -72,7 +72,10 @@ pub(crate) enum Storage {
     External(Vec<ExternalPiece>),
     Virtual(Vec<VirtualMapping>),
     /// Structured chunks, of a shape that is chosen if none is given.
-    Structured { chunk: Option<Vec<u64>>, sparse: bool },
+    Structured {
+        chunk: Option<Vec<u64>>,
+        sparse: bool,
+    },
 }
 
 /// The fill value that is asked for.
@@ -441,7 +444,7 @@ impl DatasetBuilder {
             Storage::Structured { chunk, sparse } => {
                 let chunk = match chunk {
                     Some(chunk) => chunk.clone(),
-                    None => self.sparse.chunk_for(dataspace, u64::from(datatype.size))?,
+                    None => self.sparse.chunk_for(dataspace)?,
                 };
                 NewLayout::Structured {
                     chunk: chunk.into(),
@@ -468,21 +471,13 @@ impl DatasetBuilder {
                 false => Ok(Vec::new()),
             };
         };
-        let store = &self.group.file().container.store;
-        let sections = Section::all(*sparse, datatype.is_variable_length());
-        let pipeline = |section: &Section| {
-            let specs: Vec<FilterSpec> =
-                self.filters.iter().chain(self.sparse.filters(*section)).cloned().collect();
-            let shown = section.shown_type(datatype, chunk, encoding.unwrap_or_default());
-            let fill = match fill {
-                Fill::User(element) if *section == Section::Values => FactsFill::Element(element),
-                _ => FactsFill::Default,
-            };
-            let facts = DatasetFacts::new(&shown, chunk).with_fill(fill);
-            Pipeline::for_dataset(&specs, &facts, store.filters())
-                .map_err(|error| Error::Misuse(error.to_string()))
-        };
-        sections.iter().map(pipeline).collect()
+        let encoding = encoding.unwrap_or_default();
+        let facts = SectionFacts { datatype, chunk, sparse: *sparse, encoding, fill };
+        let filters =
+            |section: Section| self.filters.iter().chain(self.sparse.filters(section)).cloned().collect();
+        facts
+            .pipelines(&filters, self.group.file().container.store.filters())
+            .map_err(|error| Error::Misuse(error.to_string()))
     }
 
     /// The filters with the parameters that the dataset asks for.

@@ -6,7 +6,7 @@ use hyperslab_filter::FilterSpec;
 
 use super::Section;
 use crate::dataset::Storage;
-use crate::{Dataspace, DatasetBuilder};
+use crate::{DatasetBuilder, Dataspace};
 
 /// Defined elements that a chunk of a shape of one's own choice holds about.
 const ELEMENTS: f64 = 16384.0;
@@ -28,7 +28,7 @@ pub enum SelectionEncoding {
 }
 
 impl SelectionEncoding {
-    fn stored(self) -> DefinedEncoding {
+    pub(crate) fn stored(self) -> DefinedEncoding {
         match self {
             Self::Blocks => DefinedEncoding::Hyperslab,
             Self::Points => DefinedEncoding::Points,
@@ -59,38 +59,45 @@ impl SparseWanted {
         self.sections.iter().any(|filters| !filters.is_empty())
     }
 
-    /// A chunk that holds about [`ELEMENTS`] defined elements: a cube, or as long as the dataset is along dimensions that
-    /// are shorter.
-    pub(crate) fn chunk_for(&self, dataspace: &Dataspace, _element_size: u64) -> Result<Vec<u64>> {
-        if !matches!(dataspace, Dataspace::Simple(_)) {
-            return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
-        }
-        let density = self.density.unwrap_or(DENSITY);
-        let most = dataspace.max_dims();
-        let lengths: Vec<f64> = dataspace
-            .dims()
-            .iter()
-            .zip(&most)
-            .map(|(size, most)| match most {
-                Some(most) => to_float((*size).max(*most).max(1)),
-                None => f64::from(1 << 16),
-            })
-            .collect();
-        let mut chunk = vec![0.0; lengths.len()];
-        let mut left = ELEMENTS / density;
-        let mut order: Vec<usize> = (0..lengths.len()).collect();
-        order.sort_by(|one, other| lengths.get(*one).partial_cmp(&lengths.get(*other)).unwrap_or(std::cmp::Ordering::Equal));
-        for (done, dimension) in order.iter().enumerate() {
-            let open = f64::from(u32::try_from(order.len() - done).unwrap_or(1));
-            let side = left.max(1.0).powf(1.0 / open);
-            if let (Some(size), Some(length)) = (chunk.get_mut(*dimension), lengths.get(*dimension)) {
-                *size = side.min(*length).min(f64::from(1 << 16)).max(1.0);
-                left /= *size;
-            }
-        }
-        let fit = |(size, length): (&f64, &f64)| fitted(*size, *length);
-        Ok(chunk.iter().zip(&lengths).map(fit).collect())
+    /// A chunk of a shape that the dataset and its density choose.
+    pub(crate) fn chunk_for(&self, dataspace: &Dataspace) -> Result<Vec<u64>> {
+        chunk_of_density(dataspace, self.density)
     }
+}
+
+/// A chunk that holds about [`ELEMENTS`] defined elements if that share of all is defined: a cube, or as long as the
+/// dataset is along dimensions that are shorter.
+pub(crate) fn chunk_of_density(dataspace: &Dataspace, density: Option<f64>) -> Result<Vec<u64>> {
+    if !matches!(dataspace, Dataspace::Simple(_)) {
+        return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
+    }
+    let density = density.filter(|density| *density > 0.0).unwrap_or(DENSITY).min(1.0);
+    let most = dataspace.max_dims();
+    let lengths: Vec<f64> = dataspace
+        .dims()
+        .iter()
+        .zip(&most)
+        .map(|(size, most)| match most {
+            Some(most) => to_float((*size).max(*most).max(1)),
+            None => f64::from(1 << 16),
+        })
+        .collect();
+    let mut chunk = vec![0.0; lengths.len()];
+    let mut left = ELEMENTS / density;
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by(|one, other| {
+        lengths.get(*one).partial_cmp(&lengths.get(*other)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    for (done, dimension) in order.iter().enumerate() {
+        let open = f64::from(u32::try_from(order.len() - done).unwrap_or(1));
+        let side = left.max(1.0).powf(1.0 / open);
+        if let (Some(size), Some(length)) = (chunk.get_mut(*dimension), lengths.get(*dimension)) {
+            *size = side.min(*length).min(f64::from(1 << 16)).max(1.0);
+            left /= *size;
+        }
+    }
+    let fit = |(size, length): (&f64, &f64)| fitted(*size, *length);
+    Ok(chunk.iter().zip(&lengths).map(fit).collect())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a length that is only compared with others")]

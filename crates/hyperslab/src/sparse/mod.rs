@@ -4,6 +4,7 @@
 mod builder;
 mod chunks;
 mod contents;
+mod filters;
 mod read;
 mod write;
 
@@ -12,8 +13,9 @@ use hyperslab_engine::format::DefinedEncoding;
 use crate::{Datatype, H5Type as _};
 
 pub use builder::SelectionEncoding;
-pub(crate) use builder::SparseWanted;
+pub(crate) use builder::{SparseWanted, chunk_of_density};
 pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
+pub(crate) use filters::SectionFacts;
 pub use read::{Defined, DefinedBlock};
 
 /// A section of structured chunks.
@@ -47,7 +49,12 @@ impl Section {
     }
 
     /// The type that filters are told of: what stands in the section one after the other.
-    pub(crate) fn shown_type(self, datatype: &Datatype, chunk: &[u64], encoding: DefinedEncoding) -> Datatype {
+    pub(crate) fn shown_type(
+        self,
+        datatype: &Datatype,
+        chunk: &[u64],
+        encoding: DefinedEncoding,
+    ) -> Datatype {
         let narrow = chunk.iter().all(|size| *size <= 1 << 16);
         let coordinate = if narrow { u16::datatype() } else { u32::datatype() };
         let corners = if encoding == DefinedEncoding::Hyperslab { 2 } else { 1 };
@@ -56,6 +63,8 @@ impl Section {
                 let coordinates = u32::try_from(chunk.len()).unwrap_or(1).saturating_mul(corners);
                 Datatype::array([coordinates], coordinate)
             }
+            // Places in the heap, not contents: to filters they are bytes.
+            Self::Values if datatype.is_variable_length() => Datatype::array([datatype.size], u8::datatype()),
             Self::Values => datatype.clone(),
             Self::Heap => u8::datatype(),
         }

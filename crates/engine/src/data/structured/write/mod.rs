@@ -1,6 +1,7 @@
 //! Writing structured chunks: what is written is merged into chunks in memory, which wait for more until there are too
 //! many of them; then they are encoded on all threads and stored.
 
+mod defined;
 mod points;
 mod resize;
 mod selected;
@@ -18,6 +19,7 @@ use crate::error::Result;
 use crate::store::{Edit, Store};
 use waiting::Waiting;
 
+pub use defined::IsDefined;
 pub use points::Coordinates;
 
 mod waiting;
@@ -90,8 +92,11 @@ impl StructuredWriter {
     fn merge(&mut self, writing: &mut StructuredWriting<'_, '_>, updates: Vec<Update>) -> Result<()> {
         let (store, cache, contents) = (writing.edit.store(), writing.cache, writing.contents);
         let bytes = updates.iter().fold(0_usize, |sum, update| sum.saturating_add(update.bytes()));
-        let jobs: Vec<(Update, Option<DefinedChunk>)> =
-            updates.into_iter().map(|update| (self.waiting.take(&update.scaled), update)).map(|(known, update)| (update, known)).collect();
+        let jobs: Vec<(Update, Option<DefinedChunk>)> = updates
+            .into_iter()
+            .map(|update| (self.waiting.take(&update.scaled), update))
+            .map(|(known, update)| (update, known))
+            .collect();
         let this = &*self;
         let work = |(update, known): (Update, Option<DefinedChunk>)| {
             let scaled = update.scaled.clone();
@@ -128,7 +133,11 @@ impl StructuredWriter {
         let Some(mut values) = update.values else {
             let before = before.map_or_else(|| DefinedChunk::empty(&self.form), Ok)?;
             let (defined, left) = before.defined.without(&update.defined);
-            return Ok(DefinedChunk { values: left.gather(&before.values, &[], size)?, defined, heap: before.heap });
+            return Ok(DefinedChunk {
+                values: left.gather(&before.values, &[], size)?,
+                defined,
+                heap: before.heap,
+            });
         };
         let mut before = match before {
             Some(before) => before,
@@ -156,7 +165,11 @@ impl StructuredWriter {
         let limit = store.limits().chunk_bytes;
         let bytes = defined.len().saturating_mul(self.form.element_size as u64);
         let Some(length) = usize::try_from(bytes).ok().filter(|_| bytes <= limit) else {
-            return Err(crate::error::Error::Limit { what: "structured chunk: bytes".into(), got: bytes, limit });
+            return Err(crate::error::Error::Limit {
+                what: "structured chunk: bytes".into(),
+                got: bytes,
+                limit,
+            });
         };
         let mut values = vec![0; length];
         self.form.fill.write(&mut values);
