@@ -11,7 +11,7 @@ use super::guide::{Guide, Wish, fitting, specs_of};
 use crate::Datatype;
 use crate::datatype::DatatypeClass;
 use crate::datatype::convert::Conversions;
-use crate::sparse::{Section, SectionFacts, chunk_of_density};
+use crate::sparse::{Section, SectionFacts, SparseWanted};
 
 /// Filters that take any bytes and give the same back.
 const FOR_ANY_BYTES: [FilterId; 11] = [
@@ -89,17 +89,16 @@ impl Guide<'_> {
     /// The same, in chunks whose shape the density chooses.
     pub(super) fn auto_sparse(&self, dataset: StoredBefore<'_>, density: Option<f64>) -> Result<Wish> {
         let before = dataset.description;
-        let density = match density {
-            Some(density) => density,
-            None => {
-                let undefined = match self.undefined(dataset) {
-                    Ok(undefined) => undefined,
-                    Err(why) => return Ok(Wish::Refused(why)),
-                };
-                dataset.defined_share(undefined.as_deref())?
-            }
+        let density = if let Some(density) = density {
+            density
+        } else {
+            let undefined = match self.undefined(dataset) {
+                Ok(undefined) => undefined,
+                Err(why) => return Ok(Wish::Refused(why)),
+            };
+            dataset.defined_share(undefined.as_deref())?
         };
-        let chunk = chunk_of_density(&before.dataspace, Some(density))?;
+        let chunk = SparseWanted::default().with_density(density).chunk_for(&before.dataspace)?;
         Ok(Wish::Layout(self.sparse_layout(chunk.into())))
     }
 

@@ -4,6 +4,7 @@
 mod builder;
 mod chunks;
 mod contents;
+mod csr;
 mod filters;
 mod read;
 mod write;
@@ -13,9 +14,10 @@ use hyperslab_engine::format::DefinedEncoding;
 use crate::{Datatype, H5Type as _};
 
 pub use builder::SelectionEncoding;
-pub(crate) use builder::{SparseWanted, chunk_of_density};
-pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
+pub(crate) use builder::SparseWanted;
 pub(crate) use filters::SectionFacts;
+pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
+pub use csr::{Compressed, MatrixIndex};
 pub use read::{Defined, DefinedBlock};
 
 /// A section of structured chunks.
@@ -49,12 +51,7 @@ impl Section {
     }
 
     /// The type that filters are told of: what stands in the section one after the other.
-    pub(crate) fn shown_type(
-        self,
-        datatype: &Datatype,
-        chunk: &[u64],
-        encoding: DefinedEncoding,
-    ) -> Datatype {
+    pub(crate) fn shown_type(self, datatype: &Datatype, chunk: &[u64], encoding: DefinedEncoding) -> Datatype {
         let narrow = chunk.iter().all(|size| *size <= 1 << 16);
         let coordinate = if narrow { u16::datatype() } else { u32::datatype() };
         let corners = if encoding == DefinedEncoding::Hyperslab { 2 } else { 1 };

@@ -5,8 +5,7 @@ use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
-    ChunkFlags, FieldOrder, FilterPipeline, Filters as StoredFilters, StructuredChunkLayout,
-    StructuredChunkType,
+    ChunkFlags, FieldOrder, FilterPipeline, Filters as StoredFilters, StructuredChunkLayout, StructuredChunkType,
 };
 use hyperslab_format::structured_chunk::{DefinedEncoding, MetadataOrder};
 use smallvec::SmallVec;
@@ -34,6 +33,8 @@ pub struct SectionForm {
     pub pipeline: Pipeline,
     /// Whether it ends with a checksum.
     pub checksum: bool,
+    /// Whether encoders seek runs of one byte only; `None` until the first chunks have shown what is better.
+    pub runs_only: Option<bool>,
 }
 
 /// What a dataset's header says that matters to its chunks.
@@ -128,8 +129,7 @@ impl StructuredForm {
             }
             _ if layout.dims.len() == dims.len() => &layout.dims,
             _ => {
-                let expected =
-                    format!("{} for a dataspace of rank {}", dims.len().saturating_add(1), dims.len());
+                let expected = format!("{} for a dataspace of rank {}", dims.len().saturating_add(1), dims.len());
                 return Err(corrupt("dimensionality", expected, &layout.dims.len()));
             }
         };
@@ -234,11 +234,8 @@ impl StructuredForm {
     }
 }
 
-fn sections(
-    layout: &StructuredChunkLayout,
-    filters: Option<&FilterPipeline>,
-) -> Result<SmallVec<[SectionForm; 3]>> {
-    let none = SectionForm { pipeline: Pipeline::default(), checksum: false };
+fn sections(layout: &StructuredChunkLayout, filters: Option<&FilterPipeline>) -> Result<SmallVec<[SectionForm; 3]>> {
+    let none = SectionForm { pipeline: Pipeline::default(), checksum: false, runs_only: None };
     let mut sections: SmallVec<[SectionForm; 3]> = SmallVec::from_elem(none, layout.sections.into());
     for section in &layout.metadata_sections {
         if let Some(form) = sections.get_mut(usize::from(*section)) {
@@ -248,22 +245,12 @@ fn sections(
     let Some(message) = filters else { return Ok(sections) };
     let StoredFilters::Sections(listed) = &message.filters else {
         let expected = "filters of sections for structured chunks";
-        return Err(Error::corrupt(
-            "filter pipeline message",
-            "version",
-            expected,
-            "filters of whole chunks",
-        ));
+        return Err(Error::corrupt("filter pipeline message", "version", expected, "filters of whole chunks"));
     };
     for section in listed {
         let Some(form) = sections.get_mut(usize::from(section.section)) else {
             let expected = format!("a section below {}", layout.sections);
-            return Err(Error::corrupt(
-                "filter pipeline message",
-                "section number",
-                expected,
-                section.section,
-            ));
+            return Err(Error::corrupt("filter pipeline message", "section number", expected, section.section));
         };
         form.pipeline = stages(&section.filters);
     }
