@@ -31,7 +31,7 @@ impl<'r> Guide<'r> {
     }
 
     /// Why elements cannot be read, and so not be stored another way.
-    fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
+    pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
         let missing = |pipeline: &Pipeline| {
             let missing = pipeline.missing(self.source.container.store.filters()).next()?;
             Some(format!("there is no filter {}", missing.id.0))

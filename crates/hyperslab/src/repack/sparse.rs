@@ -91,6 +91,8 @@ impl Guide<'_> {
         let before = dataset.description;
         let density = if let Some(density) = density {
             density
+        } else if let Some(why) = self.unreadable(before) {
+            return Ok(Wish::Refused(why));
         } else {
             let undefined = match self.undefined(dataset) {
                 Ok(undefined) => undefined,

@@ -2,8 +2,8 @@
 
 use hyperslab::filter::FilterSpec;
 use hyperslab::{
-    CharacterSet, ChunkIndexKind, Dataset, Datatype, ErrorKind, File, FileOptions, LibraryVersion, LibverBounds,
-    Points, Section, SelectionEncoding,
+    CharacterSet, ChunkIndexKind, Dataset, Datatype, ErrorKind, File, FileOptions, LibraryVersion,
+    LibverBounds, Points, Section, SelectionEncoding,
 };
 
 use super::{check, file, points, same_bytes, same_texts};
@@ -32,7 +32,8 @@ fn same_chunks(one: &Dataset, other: &Dataset) {
 
 fn numbers(file: &File, name: &str, shape: usize, filtered: bool, encoding: SelectionEncoding) -> Dataset {
     let (dims, max_dims, chunk, index) = shapes()[shape].clone();
-    let mut new = file.new_dataset(name).of::<i32>().shape(&dims).max_shape(&max_dims).sparse(&chunk).fill(-7);
+    let mut new =
+        file.new_dataset(name).of::<i32>().shape(&dims).max_shape(&max_dims).sparse(&chunk).fill(-7);
     new = new.selection_encoding(encoding);
     if filtered {
         new = new
@@ -54,7 +55,8 @@ fn chunks_go_over_as_they_are_stored() {
     let folder = tempfile::tempdir().unwrap();
     for (number, (offsets, lengths)) in [(8, 8), (4, 8)].into_iter().enumerate() {
         for filtered in [false, true] {
-            let (from, to) = (folder.path().join("from.h5"), folder.path().join(format!("to{number}{filtered}.h5")));
+            let (from, to) =
+                (folder.path().join("from.h5"), folder.path().join(format!("to{number}{filtered}.h5")));
             let source = file(&from, 8, 8);
             let target = file(&to, offsets, lengths);
             for shape in 0..4 {
@@ -136,14 +138,16 @@ fn texts_between_files_of_all_widths() {
 fn references_lead_to_the_copies() {
     let source = FileOptions::new().create_in_memory().unwrap();
     source.new_dataset("g/x").write(&[1.5]).unwrap();
-    let refs = source.new_dataset("g/refs").datatype(Datatype::object_reference(8)).shape(&[100]).sparse(&[10]);
+    let refs =
+        source.new_dataset("g/refs").datatype(Datatype::object_reference(8)).shape(&[100]).sparse(&[10]);
     let refs = refs.create().unwrap();
     let address = source.object("g/x").unwrap().token().address().to_le_bytes();
     refs.write_points_bytes(&Points { rank: 1, coordinates: vec![42] }, refs.datatype(), &address).unwrap();
     let target = FileOptions::new().sizes(4, 8).create_in_memory().unwrap();
     target.new_dataset("elsewhere").write(&[0; 100]).unwrap();
     target.copy(&source.object("g").unwrap(), "h").unwrap();
-    let (points, stored) = target.dataset("h/refs").unwrap().read_defined_stored(&hyperslab::Selection::All).unwrap();
+    let (points, stored) =
+        target.dataset("h/refs").unwrap().read_defined_stored(&hyperslab::Selection::All).unwrap();
     assert_eq!(points.coordinates, [42]);
     let copied = u32::try_from(target.object("h/x").unwrap().token().address()).unwrap();
     assert_eq!(stored.bytes(), copied.to_le_bytes());

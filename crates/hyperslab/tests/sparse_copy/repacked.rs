@@ -149,17 +149,22 @@ proptest! {
 fn chunks_that_nobody_wrote_stay_away() {
     let source = FileOptions::new().create_in_memory().unwrap();
     // Too large to be read whole.
-    let large = source.new_dataset("a").of::<f64>().shape(&[1 << 24, 1 << 20]).chunks(&[64, 64]).create().unwrap();
+    let large =
+        source.new_dataset("a").of::<f64>().shape(&[1 << 24, 1 << 20]).chunks(&[64, 64]).create().unwrap();
     let at = Points { rank: 2, coordinates: vec![5, 7, 1 << 23, 1 << 19] };
     large.write_points(&at, &[1.0, 2.0]).unwrap();
-    let sparse = repack(&source, &Repack::new().layout("a", RepackLayout::AutoSparse { density: None }).unwrap());
+    let sparse =
+        repack(&source, &Repack::new().layout("a", RepackLayout::AutoSparse { density: None }).unwrap());
     let made = sparse.dataset("a").unwrap();
     let (points, values) = made.read_defined::<f64>(&hyperslab::Selection::All).unwrap();
     assert_eq!((points, values), (at, vec![1.0, 2.0]));
     let dense = repack(&sparse, &Repack::new().layout("a", RepackLayout::Chunked(vec![32, 32])).unwrap());
     let dense = dense.dataset("a").unwrap();
     assert_eq!(dense.chunks().unwrap().len(), 2);
-    assert_eq!(dense.read_slice::<f64>(&hyperslab::s![1 << 23, 1 << 19]).unwrap().into_raw_vec_and_offset().0, [2.0]);
+    assert_eq!(
+        dense.read_slice::<f64>(&hyperslab::s![1 << 23, 1 << 19]).unwrap().into_raw_vec_and_offset().0,
+        [2.0]
+    );
 }
 
 #[test]
@@ -189,7 +194,10 @@ fn filters_of_all_sections_and_of_one() {
     let sparse = RepackLayout::Sparse(vec![1000]);
     let ids = |file: &File| -> Vec<Vec<u16>> {
         let sections = file.dataset("a").unwrap().structured_chunking().unwrap().sections;
-        sections.into_iter().map(|(_, filters)| filters.into_iter().map(|filter| filter.id).collect()).collect()
+        sections
+            .into_iter()
+            .map(|(_, filters)| filters.into_iter().map(|filter| filter.id).collect())
+            .collect()
     };
     // What is kept passes over the coordinates where it is for numbers.
     let kept = repack(&source, &Repack::new().layout("a", sparse.clone()).unwrap());
@@ -235,8 +243,9 @@ fn texts_there_and_back() {
     for width in [8, 4] {
         let source = FileOptions::new().sizes(width, 8).create_in_memory().unwrap();
         let text = Datatype::variable_string(CharacterSet::Utf8, width);
-        let texts: Vec<String> =
-            (0..500).map(|number| if number % 9 == 4 { format!("text {number}") } else { String::new() }).collect();
+        let texts: Vec<String> = (0..500)
+            .map(|number| if number % 9 == 4 { format!("text {number}") } else { String::new() })
+            .collect();
         for (name, chunked) in [("a", false), ("b", true)] {
             let new = source.new_dataset(name).datatype(text.clone()).shape(&[500]);
             let new = if chunked { new.chunks(&[30]) } else { new };
@@ -252,7 +261,10 @@ fn texts_there_and_back() {
             assert_eq!(sparse.dataset(name).unwrap().defined_count().unwrap(), there as u64);
             same_texts(&sparse.dataset(name).unwrap(), &other.dataset(name).unwrap());
             for file in [&sparse, &other, &chunked, &beside] {
-                assert_eq!(file.dataset(name).unwrap().read_strings().unwrap().into_raw_vec_and_offset().0, texts);
+                assert_eq!(
+                    file.dataset(name).unwrap().read_strings().unwrap().into_raw_vec_and_offset().0,
+                    texts
+                );
             }
         }
     }

@@ -19,7 +19,8 @@ fn samples_in_other_chunks_and_without_any() {
         }
         let source = OpenOptions::new().open(&case.file).unwrap();
         let before = sparse(&source);
-        let chunk: Vec<u64> = before.structured_chunking().unwrap().shape.iter().map(|size| size + 3).collect();
+        let chunk: Vec<u64> =
+            before.structured_chunking().unwrap().shape.iter().map(|size| size + 3).collect();
         let variable = before.datatype().is_variable_length();
         for (number, layout) in [
             None,
@@ -53,7 +54,8 @@ fn samples_in_other_chunks_and_without_any() {
             if number == 0 && !case.name.starts_with("v17") {
                 // As it is stored, whatever other programs make of it.
                 for chunk in before.structured_chunks().unwrap() {
-                    let read = |dataset: &Dataset| dataset.read_structured_chunk(&chunk.offset).unwrap().unwrap();
+                    let read =
+                        |dataset: &Dataset| dataset.read_structured_chunk(&chunk.offset).unwrap().unwrap();
                     assert_eq!(read(&before).bytes, read(&after).bytes, "{}", case.name);
                 }
             }
