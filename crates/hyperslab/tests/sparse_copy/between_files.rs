@@ -8,8 +8,11 @@ use hyperslab::{
 
 use super::{check, file, points, same_bytes, same_texts};
 
+/// Shape, largest shape, chunk, index.
+type Shape = (Vec<u64>, Vec<Option<u64>>, Vec<u64>, ChunkIndexKind);
+
 /// Shapes, with the index that goes with each.
-fn shapes() -> [(Vec<u64>, Vec<Option<u64>>, Vec<u64>, ChunkIndexKind); 4] {
+fn shapes() -> [Shape; 4] {
     [
         (vec![20, 30], vec![Some(20), Some(30)], vec![20, 30], ChunkIndexKind::Single),
         (vec![25, 33], vec![Some(25), Some(40)], vec![7, 10], ChunkIndexKind::FixedArray),

@@ -46,7 +46,7 @@ fn sampled(streamed: &Streamed<'_>, total: u64) -> Result<f64> {
     let zeros = vec![0; size];
     let fill = before.fill_element().unwrap_or(&zeros);
     let undefined = streamed.sparse.undefined.as_deref().unwrap_or(fill);
-    let parts = streamed.written_parts()?;
+    let parts = streamed.written_parts(None)?;
     let in_all: u64 = match &parts {
         Parts::All(_) => total,
         Parts::Stored(regions) => regions

@@ -1,7 +1,9 @@
 //! Structured chunks: as they are stored where nothing about them changes, else the defined elements alone, which may come
 //! from datasets that hold all of them, and go to such.
 
-use hyperslab_dataspace::{DefinedSet, Dims, Points, Selection};
+use std::collections::BTreeSet;
+
+use hyperslab_dataspace::{DefinedSet, Dims, Points, Region, Selection};
 use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::chunks::{batches, read_batch, write_runs};
@@ -199,7 +201,9 @@ impl Copier<'_> {
         let undefined = writer.description().fill_element().unwrap_or(&zeros).to_vec();
         // Elements that lead elsewhere are compared before they are moved, too.
         let fill = before.fill_element().filter(|_| !plan.is_copy() && streamed.sparse.undefined.is_none());
-        for region in streamed.written_parts()? {
+        let target =
+            writer.structured.as_ref().map(|structured| Dims::from_slice(structured.form.grid.chunk()));
+        for region in streamed.written_parts(target.as_deref())? {
             let selection = Selection::region(&region);
             let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
             let elements = streamed.read(&selection, &foreign)?;
@@ -228,16 +232,48 @@ impl Copier<'_> {
 }
 
 impl Streamed<'_> {
-    /// The parts of a dataset that holds all elements in which some may count as defined.
-    pub(super) fn written_parts(&self) -> Result<Parts> {
-        if self.sparse.skips_unwritten(&self.dataset.description)
-            && let Some(stored) = StoredParts::of(self.source, &self.dataset)?
-        {
-            return Ok(Parts::Stored(stored.regions.into_iter()));
+    /// The parts of a dataset that holds all elements in which some may count as defined: boxes that cut no stored chunk,
+    /// and where there is room for it are as large as chunks of the shape `target`, so that each of these is met once.
+    pub(super) fn written_parts(&self, target: Option<&[u64]>) -> Result<Parts> {
+        let dims = Dims::from_slice(self.dataset.description.dataspace.dims());
+        let stored = StoredParts::of(self.source, &self.dataset)?;
+        let chunk =
+            stored.as_ref().map_or_else(|| Dims::from_elem(1, dims.len()), |stored| stored.chunk.clone());
+        let shape = grown(&chunk, target.unwrap_or(&chunk), self.element_bytes(), self.budget());
+        match stored {
+            Some(stored) if self.sparse.skips_unwritten(&self.dataset.description) => {
+                let number = |region: &Region| -> Dims {
+                    region.start.iter().zip(&shape).map(|(start, size)| start / (*size).max(1)).collect()
+                };
+                let numbers: BTreeSet<Dims> = stored.regions.iter().map(number).collect();
+                let boxes: Vec<Region> = numbers
+                    .into_iter()
+                    .map(|number| {
+                        let start: Dims =
+                            number.iter().zip(&shape).map(|(at, size)| at.saturating_mul(*size)).collect();
+                        let left = start.iter().zip(&dims).map(|(start, dim)| dim.saturating_sub(*start));
+                        let count = left.zip(&shape).map(|(left, size)| left.min(*size)).collect();
+                        Region { start, count }
+                    })
+                    .collect();
+                Ok(Parts::Stored(boxes.into_iter()))
+            }
+            _ => Ok(Parts::All(self.boxes(Some(shape)))),
         }
-        let chunk = self.dataset.chunks(self.source)?.map(|chunks| Dims::from_slice(chunks.grid.chunk()));
-        Ok(Parts::All(self.boxes(chunk)))
     }
+}
+
+/// The shape of whole chunks side by side, up to another shape and to so many bytes, rows first; one chunk at least.
+fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
+    let mut shape = Dims::from_slice(chunk);
+    for (dimension, target) in target.iter().enumerate().rev() {
+        let all = shape.iter().fold(element_size.max(1), |product, size| product.saturating_mul(*size));
+        if let Some(size) = shape.get_mut(dimension) {
+            let wanted = target.div_ceil((*size).max(1));
+            *size = size.saturating_mul(wanted.min(bytes / all.max(1)).max(1));
+        }
+    }
+    shape
 }
 
 /// Bytes that the defined elements of a chunk and their coordinates take, as its index entry says.
@@ -249,4 +285,19 @@ fn bytes_in_memory(form: &StructuredForm, location: &StructuredLocation) -> u64 
         values.map_or(0, |values| values.unfiltered.checked_div(form.element_size as u64).unwrap_or(0));
     let coordinates = count.saturating_mul(form.grid.rank() as u64).saturating_mul(8);
     unfiltered.saturating_add(coordinates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_grow_by_whole_chunks() {
+        let shape = |chunk: &[u64], target: &[u64], bytes| grown(chunk, target, 4, bytes).to_vec();
+        assert_eq!(shape(&[10, 10], &[100, 95], 1 << 20), [100, 100]);
+        assert_eq!(shape(&[10, 10], &[100, 95], 400 * 25), [20, 100]);
+        assert_eq!(shape(&[10, 10], &[100, 95], 1), [10, 10]);
+        assert_eq!(shape(&[1, 1], &[100, 95], 4 * 200), [2, 95]);
+        assert_eq!(shape(&[30, 30], &[7, 7], 1 << 20), [30, 30]);
+    }
 }

@@ -47,9 +47,13 @@ impl Iterator for Parts {
     }
 }
 
-/// The stored chunks of a dataset of which chunks hold all elements, and how many there could be.
+/// The stored chunks of a dataset of which chunks hold all elements.
 pub(super) struct StoredParts {
+    /// What they hold.
     pub(super) regions: Vec<Region>,
+    /// Their shape.
+    pub(super) chunk: Dims,
+    /// How many there could be.
     pub(super) total: u64,
 }
 
@@ -77,7 +81,7 @@ impl StoredParts {
                 regions.push(region);
             }
         }
-        Ok(Some(Self { regions, total }))
+        Ok(Some(Self { regions, chunk: Dims::from_slice(grid.chunk()), total }))
     }
 }
 
@@ -100,9 +104,17 @@ impl Streamed<'_> {
     pub(super) fn boxes(&self, chunk: Option<Dims>) -> Boxes {
         let dims = Dims::from_slice(self.dataset.description.dataspace.dims());
         let chunk = chunk.unwrap_or_else(|| Dims::from_elem(1, dims.len()));
-        let budget = if self.plan.is_copy() { AT_ONCE } else { POINTERS_AT_ONCE };
-        let size = self.plan.from_size.max(self.plan.to_size) as u64;
-        Boxes::new(&dims, &chunk, size, budget)
+        Boxes::new(&dims, &chunk, self.element_bytes(), self.budget())
+    }
+
+    /// Bytes of an element, in the file in which it has more.
+    pub(super) fn element_bytes(&self) -> u64 {
+        self.plan.from_size.max(self.plan.to_size) as u64
+    }
+
+    /// Bytes of elements that are in memory at once.
+    pub(super) fn budget(&self) -> u64 {
+        if self.plan.is_copy() { AT_ONCE } else { POINTERS_AT_ONCE }
     }
 }
 
