@@ -5,6 +5,7 @@ mod cat;
 mod change;
 mod check;
 mod digest;
+mod exchange;
 mod import;
 mod ls;
 mod open;
@@ -33,9 +34,9 @@ enum Command {
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
     Head(cat::HeadArguments),
-    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes.
+    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; or a sparse matrix: mtx, npz, or a group.
     Export(cat::ExportArguments),
-    /// Make a dataset of an npy or csv file.
+    /// Make a dataset of an npy or csv file, or of a sparse matrix: mtx, npz, or a group of AnnData or 10x.
     Import(import::ImportArguments),
     /// Copy objects, within a file or into another one.
     Cp(change::CpArguments),

@@ -4,11 +4,11 @@
 
 mod blocks;
 mod csv;
-mod descr;
+pub(crate) mod descr;
 mod destination;
 mod elements;
 mod json;
-mod npy;
+pub(crate) mod npy;
 mod selection;
 mod text;
 
@@ -20,9 +20,10 @@ use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Dataset, Dataspace, Datatype, File, ObjectKind};
 
 use self::blocks::Blocks;
-use self::destination::Destination;
+pub(crate) use self::destination::Destination;
 use self::elements::{Elements, Style};
 use self::selection::Taken;
+use crate::exchange::{self, Goal, Place};
 use crate::open::OpenArguments;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, complex_base};
@@ -47,12 +48,18 @@ pub(crate) struct CatArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab export data.h5 image image.npy
-  hyperslab export data.h5 table table.csv --select 0:100")]
+  hyperslab export data.h5 table table.csv --select 0:100
+  hyperslab export data.h5 matrix matrix.mtx.gz       what is stored of a sparse dataset, or is not zero
+  hyperslab export cells.h5ad X matrix.npz            compressed rows or columns, as SciPy reads them
+  hyperslab export data.h5 matrix cells.h5:/X         compressed rows, as AnnData has them")]
 pub(crate) struct ExportArguments {
     #[command(flatten)]
     source: Source,
-    /// Where to write it
+    /// Where to write it: a file, or FILE.h5:/GROUP for a group of compressed rows
     out: PathBuf,
+    /// Matrices: compresses what is written at a level, 0 to 9 [default: 6, and none in groups]
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
+    deflate: Option<u32>,
     /// What to write, as NumPy's indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
@@ -120,9 +127,23 @@ impl Format {
 /// Writes the selected elements to a file.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
     let out = &arguments.out;
+    if let Some(place) = Place::of(out, None)
+        && arguments.format.is_none()
+    {
+        if arguments.select.is_some() {
+            bail!("--select has no meaning for a sparse matrix, which is written whole");
+        }
+        let goal = Goal { place, out, level: arguments.deflate };
+        return exchange::export(
+            &arguments.source.open,
+            &arguments.source.file,
+            &arguments.source.path,
+            &goal,
+        );
+    }
     let format = arguments.format.or_else(|| Format::by_ending(out)).with_context(|| {
         format!(
-            "the ending of `{}` names no format; say it with --format npy, csv, json, raw or text",
+            "the ending of `{}` names no format; say it with --format npy, csv, json, raw or text, or name a .mtx, .mtx.gz or .npz",
             out.display()
         )
     })?;
