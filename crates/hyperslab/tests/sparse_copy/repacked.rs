@@ -153,8 +153,10 @@ fn chunks_that_nobody_wrote_stay_away() {
         source.new_dataset("a").of::<f64>().shape(&[1 << 24, 1 << 20]).chunks(&[64, 64]).create().unwrap();
     let at = Points { rank: 2, coordinates: vec![5, 7, 1 << 23, 1 << 19] };
     large.write_points(&at, &[1.0, 2.0]).unwrap();
-    let sparse =
-        repack(&source, &Repack::new().layout("a", RepackLayout::AutoSparse { density: None }).unwrap());
+    source.new_dataset("b").of::<f64>().shape(&[1 << 40]).create().unwrap();
+    let work = Repack::new().layout("*", RepackLayout::AutoSparse { density: None }).unwrap();
+    let sparse = repack(&source, &work);
+    assert_eq!(sparse.dataset("b").unwrap().defined_count().unwrap(), 0);
     let made = sparse.dataset("a").unwrap();
     let (points, values) = made.read_defined::<f64>(&hyperslab::Selection::All).unwrap();
     assert_eq!((points, values), (at, vec![1.0, 2.0]));

@@ -1,6 +1,7 @@
 //! How many elements of a dataset would be defined if it were sparse.
 
 use hyperslab_dataspace::{Dataspace, Selection};
+use hyperslab_format::message::Layout;
 
 use super::StoredBefore;
 use super::elements::Plan;
@@ -11,6 +12,9 @@ use crate::ops::OpenDataset;
 
 /// Parts of a dataset that are looked at; of larger ones, so many that lie evenly.
 const SAMPLES: usize = 64;
+
+/// Bytes of each, but one chunk at least.
+const SAMPLE_BYTES: u64 = 1 << 20;
 
 impl StoredBefore<'_> {
     /// The share of its elements, from 0 to 1, that are defined, or would be if those with the value `undefined` were not:
@@ -37,6 +41,11 @@ impl StoredBefore<'_> {
         }
         let (plan, _) = Plan::new(&before.datatype, self.file.container.params())?;
         let sparse = SparseCopy { encoding: None, undefined: undefined.map(<[u8]>::to_vec) };
+        let unwritten =
+            matches!(&before.layout.layout, Layout::Contiguous(layout) if !layout.address.is_defined());
+        if unwritten && before.external.is_empty() && sparse.skips_unwritten(before) {
+            return Ok(0.0);
+        }
         sampled(&Streamed { source: self.file, dataset, plan, sparse }, total)
     }
 }
@@ -46,7 +55,7 @@ fn sampled(streamed: &Streamed<'_>, total: u64) -> Result<f64> {
     let zeros = vec![0; size];
     let fill = before.fill_element().unwrap_or(&zeros);
     let undefined = streamed.sparse.undefined.as_deref().unwrap_or(fill);
-    let parts = streamed.written_parts(None)?;
+    let parts = streamed.written_parts(None, SAMPLE_BYTES)?;
     let in_all: u64 = match &parts {
         Parts::All(_) => total,
         Parts::Stored(regions) => regions

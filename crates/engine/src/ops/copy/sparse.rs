@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use hyperslab_dataspace::{DefinedSet, Dims, Points, Region, Selection};
+use hyperslab_dataspace::{Boxes, DefinedSet, Dims, Points, Region, Selection};
 use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::chunks::{batches, read_batch, write_runs};
@@ -203,7 +203,7 @@ impl Copier<'_> {
         let fill = before.fill_element().filter(|_| !plan.is_copy() && streamed.sparse.undefined.is_none());
         let target =
             writer.structured.as_ref().map(|structured| Dims::from_slice(structured.form.grid.chunk()));
-        for region in streamed.written_parts(target.as_deref())? {
+        for region in streamed.written_parts(target.as_deref(), streamed.budget())? {
             let selection = Selection::region(&region);
             let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
             let elements = streamed.read(&selection, &foreign)?;
@@ -233,13 +233,13 @@ impl Copier<'_> {
 
 impl Streamed<'_> {
     /// The parts of a dataset that holds all elements in which some may count as defined: boxes that cut no stored chunk,
-    /// and where there is room for it are as large as chunks of the shape `target`, so that each of these is met once.
-    pub(super) fn written_parts(&self, target: Option<&[u64]>) -> Result<Parts> {
+    /// and where `bytes` are room enough are as large as chunks of the shape `target`, so that each of these is met once.
+    pub(super) fn written_parts(&self, target: Option<&[u64]>, bytes: u64) -> Result<Parts> {
         let dims = Dims::from_slice(self.dataset.description.dataspace.dims());
         let stored = StoredParts::of(self.source, &self.dataset)?;
         let chunk =
             stored.as_ref().map_or_else(|| Dims::from_elem(1, dims.len()), |stored| stored.chunk.clone());
-        let shape = grown(&chunk, target.unwrap_or(&chunk), self.element_bytes(), self.budget());
+        let shape = grown(&chunk, target.unwrap_or(&chunk), self.element_bytes(), bytes);
         match stored {
             Some(stored) if self.sparse.skips_unwritten(&self.dataset.description) => {
                 let number = |region: &Region| -> Dims {
@@ -258,7 +258,7 @@ impl Streamed<'_> {
                     .collect();
                 Ok(Parts::Stored(boxes.into_iter()))
             }
-            _ => Ok(Parts::All(self.boxes(Some(shape)))),
+            _ => Ok(Parts::All(Boxes::new(&dims, &shape, self.element_bytes(), bytes))),
         }
     }
 }
