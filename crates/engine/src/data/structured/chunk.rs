@@ -53,7 +53,8 @@ impl DefinedChunk {
 
     /// The values of `count` elements from the `position`th on.
     pub(super) fn values(&self, position: u64, count: u64, element_size: usize) -> &[u8] {
-        let bytes = |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
+        let bytes =
+            |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
         self.values.get(bytes(position)..).and_then(|rest| rest.get(..bytes(count))).unwrap_or_default()
     }
 }
@@ -128,7 +129,9 @@ impl StructuredForm {
         let orders = self.metadata_orders();
         let first = self.sections_in(location, orders.first().copied().unwrap_or_default());
         match orders.get(1) {
-            Some(other) if first.as_ref().map_or(true, |sections| self.check_masks(sections, location).is_err()) => {
+            Some(other)
+                if first.as_ref().map_or(true, |sections| self.check_masks(sections, location).is_err()) =>
+            {
                 self.sections_in(location, *other)
             }
             _ => first,
@@ -171,10 +174,11 @@ impl StructuredForm {
     }
 
     fn check_masks(&self, sections: &ChunkSections, location: &StructuredLocation) -> Result<()> {
-        for (section, form) in sections.0.iter().zip(&self.sections) {
+        for (number, (section, form)) in sections.0.iter().zip(&self.sections).enumerate() {
             let filters = u32::try_from(form.pipeline.stages.len()).unwrap_or(u32::MAX);
             if section.filter_mask.checked_shr(filters).unwrap_or(0) != 0 {
-                let expected = format!("bits of {filters} filters");
+                let noun = if filters == 1 { "filter" } else { "filters" };
+                let expected = format!("bits of the {filters} {noun} of section {number}");
                 let got = format_args!("{:#x}", section.filter_mask);
                 return Err(Error::corrupt(NAME, "filter mask", expected, got).at(location.address));
             }
@@ -196,7 +200,8 @@ impl StructuredForm {
         let mut contents = Vec::with_capacity(sections.0.len());
         for (number, (section, form)) in sections.0.iter().zip(&self.sections).enumerate() {
             let range = usize::try_from(section.offset).ok().zip(usize::try_from(section.size).ok());
-            let bytes = range.and_then(|(offset, size)| stored.get(offset..)?.get(..size)).unwrap_or_default();
+            let bytes =
+                range.and_then(|(offset, size)| stored.get(offset..)?.get(..size)).unwrap_or_default();
             let passed = !plainly && !form.pipeline.is_empty() && section.size > 0;
             if !passed {
                 if section.unfiltered != section.size {
@@ -207,7 +212,8 @@ impl StructuredForm {
                 contents.push(Cow::Borrowed(bytes));
                 continue;
             }
-            contents.push(Cow::Owned(self.defilter(store, location, (section, form), bytes, scratch)?));
+            let plain = self.defilter(store, location, (section, form), bytes, scratch);
+            contents.push(Cow::Owned(plain.map_err(|error| error.context(format!("section {number}")))?));
         }
         Ok(contents)
     }
@@ -225,7 +231,10 @@ impl StructuredForm {
         let length = usize::try_from(section.unfiltered).ok().filter(|_| section.unfiltered <= possible);
         let Some(length) = length else {
             return Err(Error::Limit {
-                what: format!("structured chunk at {}: bytes of a section after its filters", location.address),
+                what: format!(
+                    "structured chunk at {}: bytes of a section after its filters",
+                    location.address
+                ),
                 got: section.unfiltered,
                 limit: possible,
             });
@@ -383,8 +392,12 @@ impl StructuredForm {
             }
             let mut length = |runs_only: bool| {
                 let target = ChunkTarget { runs_only, ..ChunkTarget::of_length(section.len()) };
-                let encoded =
-                    form.pipeline.encode_chunk_with(store.filters(), section.as_slice(), &target, &mut scratch);
+                let encoded = form.pipeline.encode_chunk_with(
+                    store.filters(),
+                    section.as_slice(),
+                    &target,
+                    &mut scratch,
+                );
                 let failed = |source| Error::Filter { address: Address::UNDEFINED, source };
                 encoded.map(|(bytes, _)| bytes.len()).map_err(failed)
             };
