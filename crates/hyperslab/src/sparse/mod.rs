@@ -15,9 +15,9 @@ use crate::{Datatype, H5Type as _};
 
 pub use builder::SelectionEncoding;
 pub(crate) use builder::SparseWanted;
-pub(crate) use filters::SectionFacts;
 pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
 pub use csr::{Compressed, MatrixIndex};
+pub(crate) use filters::SectionFacts;
 pub use read::{Defined, DefinedBlock};
 
 /// A section of structured chunks.
