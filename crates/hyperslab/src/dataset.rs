@@ -110,6 +110,13 @@ impl Dataset {
         matches!(self.first.description.layout.layout, StoredLayout::Structured(_))
     }
 
+    /// Whether elements may be undefined.
+    pub(crate) fn is_sparse(&self) -> bool {
+        use hyperslab_engine::format::StructuredChunkType;
+        let layout = &self.first.description.layout.layout;
+        matches!(layout, StoredLayout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))
+    }
+
     fn is_virtual(&self) -> bool {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }

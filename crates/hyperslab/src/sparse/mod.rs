@@ -47,7 +47,12 @@ impl Section {
     }
 
     /// The type that filters are told of: what stands in the section one after the other.
-    pub(crate) fn shown_type(self, datatype: &Datatype, chunk: &[u64], encoding: DefinedEncoding) -> Datatype {
+    pub(crate) fn shown_type(
+        self,
+        datatype: &Datatype,
+        chunk: &[u64],
+        encoding: DefinedEncoding,
+    ) -> Datatype {
         let narrow = chunk.iter().all(|size| *size <= 1 << 16);
         let coordinate = if narrow { u16::datatype() } else { u32::datatype() };
         let corners = if encoding == DefinedEncoding::Hyperslab { 2 } else { 1 };
@@ -56,6 +61,8 @@ impl Section {
                 let coordinates = u32::try_from(chunk.len()).unwrap_or(1).saturating_mul(corners);
                 Datatype::array([coordinates], coordinate)
             }
+            // What leads to contents is bytes like others here: the contents are in the chunk too.
+            Self::Values if datatype.is_variable_length() => Datatype::opaque(datatype.size, ""),
             Self::Values => datatype.clone(),
             Self::Heap => u8::datatype(),
         }

@@ -1,5 +1,6 @@
 //! Reading the defined elements of sparse datasets.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use hyperslab_dataspace::Block;
@@ -47,7 +48,8 @@ impl Dataset {
     /// If the selection reaches out of the dataset, for damaged chunks, and if values cannot be converted.
     pub fn read_defined<T: H5Type>(&self, selection: &Selection) -> Result<Defined<T>> {
         let (points, stored) = self.read_defined_stored(selection)?;
-        let plan = stored.conversions(Conversions::clone(self.conversions())).plan(self.datatype(), &T::datatype());
+        let plan =
+            stored.conversions(Conversions::clone(self.conversions())).plan(self.datatype(), &T::datatype());
         let plan = plan.map_err(|error| self.context(error.into()))?;
         let count = stored.len();
         let values = T::read_vec(count, |out| Ok::<(), Error>(plan.convert(stored.bytes(), out, count)?));
@@ -60,7 +62,7 @@ impl Dataset {
     /// As [`read_defined`](Self::read_defined).
     pub fn read_defined_stored(&self, selection: &Selection) -> Result<(Points, Stored)> {
         let rank = self.ndim();
-        if !self.is_structured() {
+        if !self.is_sparse() {
             return self.all_as_defined(selection);
         }
         let mut points = Points { rank, coordinates: Vec::new() };
@@ -80,7 +82,9 @@ impl Dataset {
 
     fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
         let dims = self.dataspace().dims().to_vec();
-        let ordered = hyperslab_dataspace::Ordered::new(selection, &dims).map_err(|error| self.context(error.into()))?;
+        let selection = &in_c_order(selection);
+        let ordered = hyperslab_dataspace::Ordered::new(selection, &dims)
+            .map_err(|error| self.context(error.into()))?;
         let mut points = Points { rank: dims.len(), coordinates: Vec::new() };
         for position in 0..ordered.len() {
             if let Some((at, _)) = ordered.at(position) {
@@ -103,7 +107,9 @@ impl Dataset {
             let Some(source) = open.structured_chunks(file)? else {
                 return Err(Error::Misuse("it is not in structured chunks".into()));
             };
-            source.for_each_defined(file.reading(), selection, Some(&foreign), &mut |slabs| visit(&source, slabs))
+            source.for_each_defined(file.reading(), selection, Some(&foreign), &mut |slabs| {
+                visit(&source, slabs)
+            })
         };
         read().map_err(|error| self.context(error))?;
         Ok(foreign)
@@ -125,7 +131,7 @@ impl Dataset {
     /// # Errors
     /// As [`read_defined`](Self::read_defined).
     pub fn defined(&self, selection: &Selection) -> Result<Selection> {
-        if !self.is_structured() {
+        if !self.is_sparse() {
             return Ok(selection.clone());
         }
         let (rank, mut count) = (self.ndim(), 0_u64);
@@ -156,7 +162,7 @@ impl Dataset {
     /// # Errors
     /// As [`read_defined`](Self::read_defined).
     pub fn defined_count(&self) -> Result<u64> {
-        if !self.is_structured() {
+        if !self.is_sparse() {
             return self.size();
         }
         let file = self.object().file();
@@ -201,7 +207,8 @@ impl Dataset {
     /// ```
     pub fn defined_rows<T: H5Type>(&self, rows: u64) -> impl Iterator<Item = Result<DefinedBlock<T>>> + '_ {
         let dims = self.dataspace().dims().to_vec();
-        let height = self.structured_chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
+        let height =
+            self.structured_chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
         let step = rows.max(1).div_ceil(height).saturating_mul(height);
         let end = dims.first().copied().unwrap_or(0);
         let mut start = 0;
@@ -222,7 +229,17 @@ impl Dataset {
     }
 }
 
+/// Points have an order of their own, and may be there twice.
+fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
+    let Selection::Points(points) = selection else { return Cow::Borrowed(selection) };
+    let mut places: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();
+    places.sort_unstable();
+    places.dedup();
+    Cow::Owned(Selection::Points(Points { rank: points.rank, coordinates: places.concat() }))
+}
+
 fn moved(block: Block, origin: &[u64]) -> Block {
-    let add = |corner: &[u64]| corner.iter().zip(origin).map(|(at, origin)| at.saturating_add(*origin)).collect();
+    let add =
+        |corner: &[u64]| corner.iter().zip(origin).map(|(at, origin)| at.saturating_add(*origin)).collect();
     Block { start: add(&block.start), end: add(&block.end) }
 }

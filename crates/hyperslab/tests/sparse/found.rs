@@ -1,0 +1,56 @@
+//! What the sequences found, and what they do not come across.
+
+use hyperslab::filter::FilterSpec;
+use hyperslab::{File, FileOptions, Points, Section, Selection};
+
+use crate::kind::Kind;
+
+fn memory() -> File {
+    FileOptions::new().create_in_memory().unwrap()
+}
+
+/// All elements of datasets that are not sparse are defined, also where no chunk is stored yet.
+#[test]
+fn all_elements_of_other_datasets_are_defined() {
+    let file = memory();
+    let text = file
+        .new_dataset("a")
+        .datatype(Kind::Words.datatype())
+        .shape(&[3])
+        .variable_chunks(&[2])
+        .create()
+        .unwrap();
+    assert_eq!(text.defined_count().unwrap(), 3);
+    assert_eq!(text.defined(&Selection::All).unwrap(), Selection::All);
+    let (points, stored) = text.read_defined_stored(&Selection::All).unwrap();
+    assert_eq!((points.coordinates, stored.strings().unwrap()), (vec![0, 1, 2], vec![String::new(); 3]));
+}
+
+/// Defined elements come in C order, each once, whatever the order of the points that are asked for.
+#[test]
+fn defined_elements_come_in_order() {
+    let file = memory();
+    let plain = file.new_dataset("a").write(&[10, 20, 30]).unwrap();
+    let points = Selection::Points(Points { rank: 1, coordinates: vec![2, 0, 2] });
+    let (points, values) = plain.read_defined::<i32>(&points).unwrap();
+    assert_eq!((points.coordinates, values), (vec![0, 2], vec![10, 30]));
+}
+
+/// Sections of elements of variable length pass filters that must not fail, as all others do.
+#[test]
+fn mandatory_filters_of_elements_of_variable_length() {
+    let file = memory();
+    let filters = [FilterSpec::shuffle().mandatory(), FilterSpec::deflate(6).mandatory()];
+    let new = file.new_dataset("a").datatype(Kind::Words.datatype()).shape(&[100]).sparse(&[50]);
+    let text = new
+        .section_filters(Section::Values, &filters)
+        .section_filters(Section::Heap, &filters)
+        .create()
+        .unwrap();
+    let texts: Vec<String> = (0..100).map(|number| format!("text {number}")).collect();
+    text.write_strings(&texts).unwrap();
+    file.flush().unwrap();
+    assert_eq!(text.read_strings().unwrap().into_raw_vec_and_offset().0, texts);
+    let chunk = text.read_structured_chunk(&[0]).unwrap().unwrap();
+    assert!(chunk.info.sections[1].size < chunk.info.sections[1].unfiltered / 4);
+}
