@@ -26,6 +26,29 @@ pub struct Deflate;
 /// Deflate makes at most so many bytes of one.
 const EXPANSION: usize = 1032;
 
+/// Bytes of a plane of shuffled elements below which planes are not told apart.
+const LEAST_PLANE: usize = 128;
+
+/// How a chunk is encoded.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    level: u32,
+    /// Bytes after each of which a block ends; 0 if they may end anywhere. The planes of shuffled elements have little in
+    /// common, so that each has codes of its own then.
+    plane: usize,
+    /// Only runs of one byte are sought, no other repetition.
+    runs_only: bool,
+}
+
+impl Plan {
+    fn parts<'i>(&self, input: &'i [u8]) -> impl Iterator<Item = &'i [u8]> + use<'i> {
+        let split = self.plane >= LEAST_PLANE && self.plane < input.len();
+        let first = input.chunks(if split { self.plane } else { input.len().max(1) });
+        // An empty chunk is a stream, too.
+        first.chain(input.is_empty().then_some(input))
+    }
+}
+
 /// The level that is used where client data names none.
 const DEFAULT_LEVEL: u32 = 6;
 
@@ -90,7 +113,8 @@ impl Filter for Deflate {
             return Err(FilterError::failed(self.id(), format!("level {level} is more than 9")));
         }
         let mut state: Box<codec::State> = workspace.take();
-        codec::encode(&mut state, level, input, output)?;
+        let plan = Plan { level, plane: context.plane, runs_only: context.runs_only };
+        codec::encode(&mut state, &plan, input, output)?;
         workspace.keep(state);
         Ok(Produced::Output)
     }
@@ -168,6 +192,37 @@ mod tests {
         }
         assert_eq!(decode(&bomb, None, 10 << 20).unwrap().len(), 10 << 20);
         assert!(decode(&bomb, None, (10 << 20) - 1).is_err());
+    }
+
+    #[test]
+    fn planes_have_codes_of_their_own() {
+        use crate::{ChunkTarget, Pipeline, Registry, Stage};
+        // Small counts as floats: one plane of zeros, one with few values, two with many.
+        let mut state = 1_u64;
+        let mut count = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % 15 * (state >> 32) % 15 + 1) as f32
+        };
+        let values: Vec<u8> = (0..20_000).flat_map(|_| count().to_le_bytes()).collect();
+        let registry = Registry::default();
+        let stages = vec![Stage::new(FilterId::SHUFFLE, &[4]), Stage::new(FilterId::DEFLATE, &[4])];
+        let split = Pipeline::new(stages);
+        let (shuffled, _) = Pipeline::new(split.stages[..1].to_vec())
+            .encode_chunk(&registry, values.as_slice(), &ChunkTarget::default())
+            .unwrap();
+        let joined = conformance::encode(&Deflate, &[4], &shuffled).unwrap();
+        for length in [values.len(), 4003, 512, 511, 3, 0] {
+            for runs_only in [false, true] {
+                let target = ChunkTarget { runs_only, ..ChunkTarget::default() };
+                let (stored, mask) = split.encode_chunk(&registry, &values[..length], &target).unwrap();
+                assert_eq!(split.decode_chunk(&registry, mask, &stored, &target).unwrap(), &values[..length]);
+                if length == values.len() {
+                    assert!(stored.len() * 100 < joined.len() * 98, "{} of {}", stored.len(), joined.len());
+                }
+            }
+        }
     }
 
     #[test]

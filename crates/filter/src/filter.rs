@@ -20,12 +20,16 @@ pub struct FilterContext<'a> {
     pub max_output: usize,
     /// Whether checksums are verified.
     pub verify: bool,
+    /// Bytes of a plane, where what is encoded are the planes of shuffled elements; otherwise 0.
+    pub plane: usize,
+    /// See [`ChunkTarget::runs_only`](crate::ChunkTarget::runs_only).
+    pub runs_only: bool,
 }
 
 impl<'a> FilterContext<'a> {
     /// A context with parameters, an output of `max_output` bytes at most, verified, and nothing else known.
     pub fn new(client_data: &'a [u32], max_output: usize) -> Self {
-        Self { client_data, element_size: 0, expected_output: None, max_output, verify: true }
+        Self { client_data, element_size: 0, expected_output: None, max_output, verify: true, plane: 0, runs_only: false }
     }
 }
 

@@ -61,6 +61,9 @@ pub struct ChunkTarget {
     pub expansion: usize,
     /// Whether checksums are verified.
     pub verify: bool,
+    /// Whether encoders seek runs of one byte only, no other repetition: that is faster, and where other repetitions are
+    /// chance, smaller.
+    pub runs_only: bool,
     /// Whether bytes beyond the expected length are an error. Otherwise they are dropped, as libhdf5 does.
     pub exact: bool,
 }
@@ -76,7 +79,7 @@ impl Default for ChunkTarget {
     /// Unknown length, at most 4 GiB, at most 65536-fold, verified.
     fn default() -> Self {
         let max_bytes = usize::try_from(4_u64 << 30).unwrap_or(usize::MAX);
-        Self { length: None, element_size: 0, max_bytes, expansion: 1 << 16, verify: true, exact: false }
+        Self { length: None, element_size: 0, max_bytes, expansion: 1 << 16, verify: true, runs_only: false, exact: false }
     }
 }
 
@@ -279,12 +282,15 @@ impl Pipeline {
         let mut hand = Hand::new(bytes.into(), scratch);
         let workspace = &mut scratch.workspace;
         let mut mask = 0;
+        let mut planes = 0;
         for (at, stage) in self.stages.iter().enumerate() {
             let bit = mask_bit(at);
             let optional = stage.is_optional() && bit != 0;
             let result = stage.find(registry).and_then(|filter| {
                 hand.pass(|input, output| {
-                    let produced = filter.encode_with(&context(stage, target), input, output, workspace)?;
+                    let plane = input.len().checked_div(planes).unwrap_or(0);
+                    let context = FilterContext { plane, ..context(stage, target) };
+                    let produced = filter.encode_with(&context, input, output, workspace)?;
                     let grew = produced == Produced::Output && output.len() >= input.len();
                     if optional && filter.compresses() && grew {
                         return Err(FilterError::failed(stage.id, "the chunk does not become smaller"));
@@ -293,7 +299,7 @@ impl Pipeline {
                 })
             });
             match result {
-                Ok(()) => {}
+                Ok(()) => planes = planes_behind(stage),
                 Err(_) if optional => mask |= bit,
                 Err(error) => return Err(error),
             }
@@ -309,6 +315,8 @@ fn context<'a>(stage: &'a Stage, target: &ChunkTarget) -> FilterContext<'a> {
         expected_output: None,
         max_output: target.max_bytes,
         verify: target.verify,
+        plane: 0,
+        runs_only: target.runs_only,
     }
 }
 
@@ -324,6 +332,14 @@ fn decode_context<'a>(
         .map_or_else(|| input.len().saturating_mul(target.expansion), |expected| expected.saturating_mul(2));
     let max_output = most.saturating_add(SLACK).min(target.max_bytes);
     FilterContext { expected_output, max_output, ..context(stage, target) }
+}
+
+/// The planes that stand one after the other in what a stage gives; 0 if there are none.
+fn planes_behind(stage: &Stage) -> usize {
+    match stage.client_data.first() {
+        Some(size) if stage.id == FilterId::SHUFFLE && *size > 1 => usize::try_from(*size).unwrap_or(0),
+        _ => 0,
+    }
 }
 
 /// More bytes than expected are none too few.

@@ -2,6 +2,7 @@
 
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
+use super::Plan;
 use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
@@ -27,7 +28,9 @@ pub(super) fn decode(state: &mut State, input: &[u8], output: &mut [u8]) -> Resu
 }
 
 /// Encodes `input` as a zlib stream.
-pub(super) fn encode(state: &mut State, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+pub(super) fn encode(state: &mut State, plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+    // It ends blocks where it pays by itself.
+    let level = plan.level;
     let failed = |reason: String| FilterError::failed(ID, reason);
     let number = i32::try_from(level).unwrap_or(i32::MAX);
     let mut stream = match state.encoder.take() {

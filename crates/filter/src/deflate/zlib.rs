@@ -1,16 +1,17 @@
 //! Deflate decoded by `fdeflate`, the fastest of those in Rust, and encoded by zlib-rs.
 
-use flate2::{Compress, Compression, FlushCompress, Status};
+use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status};
 
+use super::Plan;
 use crate::codec::inflate::inflate;
 use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// What is kept from one chunk to the next: an encoder, with its level.
-#[derive(Debug, Default)]
+/// What is kept from one chunk to the next: encoders, with what they are made for.
+#[derive(Default)]
 pub(super) struct State {
-    encoder: Option<(u32, Compress)>,
+    encoders: [Option<(u32, Deflate)>; 2],
 }
 
 /// Decodes a zlib stream into `output`: the bytes decoded, or [`None`] if they are more.
@@ -18,28 +19,72 @@ pub(super) fn decode(_state: &mut State, input: &[u8], output: &mut [u8]) -> Res
     inflate(input, output).map_err(|detail| FilterError::corrupt(ID, detail))
 }
 
+fn encoder(level: u32, runs_only: bool) -> Deflate {
+    let mut config = DeflateConfig { level: i32::try_from(level).unwrap_or(6), ..DeflateConfig::default() };
+    if runs_only {
+        config.strategy = zlib_rs::Strategy::Rle;
+    }
+    Deflate::new_with_config(config)
+}
+
 /// Encodes `input` as a zlib stream.
-pub(super) fn encode(state: &mut State, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
-    let mut stream = match state.encoder.take() {
-        Some((kept, mut stream)) if kept == level => {
+pub(super) fn encode(state: &mut State, plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+    let [whole, runs] = &mut state.encoders;
+    let kept = if plan.runs_only { runs } else { whole };
+    let mut stream = match kept.take() {
+        Some((level, mut stream)) if level == plan.level => {
             stream.reset();
             stream
         }
-        _ => Compress::new(Compression::new(level), true),
+        _ => encoder(plan.level, plan.runs_only),
     };
-    output.clear();
     // Stored blocks of at least 8 KiB cost 5 bytes each; head and checksum cost 6.
-    output.reserve(input.len().saturating_add(input.len() / 1000).saturating_add(64));
+    output.clear();
+    output.resize(input.len().saturating_add(input.len() / 1000).saturating_add(64), 0);
+    let mut parts = plan.parts(input).peekable();
+    let mut written = 0_usize;
+    while let Some(part) = parts.next() {
+        let last = parts.peek().is_none();
+        written = encode_part(&mut stream, part, last, output, written)?;
+    }
+    output.truncate(written);
+    *kept = Some((plan.level, stream));
+    Ok(())
+}
+
+/// Encodes one part behind what is `written`, and ends its block; gives what is written then.
+fn encode_part(
+    stream: &mut Deflate,
+    part: &[u8],
+    last: bool,
+    output: &mut Vec<u8>,
+    mut written: usize,
+) -> Result<usize> {
+    let flush = if last { DeflateFlush::Finish } else { DeflateFlush::Block };
+    let mut rest = part;
     loop {
-        let consumed = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
-        let rest = input.get(consumed..).unwrap_or_default();
+        let (before_in, before_out) = (stream.total_in(), stream.total_out());
+        let room = output.get_mut(written..).unwrap_or_default();
+        let is_full = |written: usize, output: &[u8]| written >= output.len();
         let status = stream
-            .compress_vec(rest, output, FlushCompress::Finish)
-            .map_err(|error| FilterError::failed(ID, error.to_string()))?;
-        if status == Status::StreamEnd {
-            state.encoder = Some((level, stream));
-            return Ok(());
+            .compress(rest, room, flush)
+            .map_err(|error| FilterError::failed(ID, error.as_str().to_owned()))?;
+        let taken = usize::try_from(stream.total_in().saturating_sub(before_in)).unwrap_or(usize::MAX);
+        let given = usize::try_from(stream.total_out().saturating_sub(before_out)).unwrap_or(usize::MAX);
+        rest = rest.get(taken..).unwrap_or_default();
+        written = written.saturating_add(given);
+        let done = if last { status == Status::StreamEnd } else { rest.is_empty() && !is_full(written, output) };
+        if done {
+            return Ok(written);
         }
-        output.reserve(output.len().max(64));
+        if is_full(written, output) {
+            output.resize(output.len().saturating_mul(2).max(64), 0);
+        }
+    }
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").finish_non_exhaustive()
     }
 }

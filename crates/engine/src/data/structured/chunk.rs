@@ -17,6 +17,9 @@ use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
 
+/// Seeking runs alone takes less time: it may make a section larger in this proportion.
+const TUNING: (usize, usize) = (100, 102);
+
 /// The defined elements of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinedChunk {
@@ -333,6 +336,15 @@ impl StructuredForm {
     /// # Errors
     /// Those of mandatory filters.
     pub fn encode_chunk(&self, store: &Store, scaled: &[u64], chunk: &DefinedChunk) -> Result<EncodedChunk> {
+        let contents = self.contents(chunk)?;
+        thread_local! {
+            static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
+        }
+        SCRATCH.with_borrow_mut(|scratch| self.filter(store, scaled, contents, scratch))
+    }
+
+    /// The sections of a chunk, without filters.
+    fn contents(&self, chunk: &DefinedChunk) -> Result<Vec<Vec<u8>>> {
         let mut contents: Vec<Vec<u8>> = Vec::with_capacity(3);
         if self.kind.is_sparse() {
             contents.push(encode_defined(&chunk.defined, self.encoding.unwrap_or_default())?);
@@ -349,10 +361,37 @@ impl StructuredForm {
             contents.push(values);
             contents.push(heap);
         }
-        thread_local! {
-            static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
+        for (section, form) in contents.iter_mut().zip(&self.sections) {
+            if form.checksum {
+                seal_section(section);
+            }
         }
-        SCRATCH.with_borrow_mut(|scratch| self.filter(store, scaled, contents, scratch))
+        Ok(contents)
+    }
+
+    /// Finds out for each section whether seeking runs alone makes it smaller, or hardly larger, by encoding a chunk both
+    /// ways.
+    ///
+    /// # Errors
+    /// Those of mandatory filters.
+    pub(super) fn tune(&mut self, store: &Store, chunk: &DefinedChunk) -> Result<()> {
+        let contents = self.contents(chunk)?;
+        let mut scratch = Scratch::default();
+        for (section, form) in contents.iter().zip(&mut self.sections) {
+            if form.runs_only.is_some() || form.pipeline.is_empty() || section.is_empty() {
+                continue;
+            }
+            let mut length = |runs_only: bool| {
+                let target = ChunkTarget { runs_only, ..ChunkTarget::of_length(section.len()) };
+                let encoded =
+                    form.pipeline.encode_chunk_with(store.filters(), section.as_slice(), &target, &mut scratch);
+                let failed = |source| Error::Filter { address: Address::UNDEFINED, source };
+                encoded.map(|(bytes, _)| bytes.len()).map_err(failed)
+            };
+            let (whole, runs) = (length(false)?, length(true)?);
+            form.runs_only = Some(runs.saturating_mul(TUNING.0) <= whole.saturating_mul(TUNING.1));
+        }
+        Ok(())
     }
 
     fn filter(
@@ -366,14 +405,14 @@ impl StructuredForm {
         let mut bytes = Vec::new();
         let mut sections = Vec::with_capacity(contents.len());
         for (mut section, form) in contents.into_iter().zip(&self.sections) {
-            if form.checksum {
-                seal_section(&mut section);
-            }
             let unfiltered = section.len() as u64;
             let mut filter_mask = 0;
             if !plainly && !form.pipeline.is_empty() && !section.is_empty() {
-                let target =
-                    ChunkTarget { element_size: self.element_size, ..ChunkTarget::of_length(section.len()) };
+                let target = ChunkTarget {
+                    element_size: self.element_size,
+                    runs_only: form.runs_only.unwrap_or(false),
+                    ..ChunkTarget::of_length(section.len())
+                };
                 (section, filter_mask) = form
                     .pipeline
                     .encode_chunk_with(store.filters(), section, &target, scratch)

@@ -33,6 +33,8 @@ pub struct SectionForm {
     pub pipeline: Pipeline,
     /// Whether it ends with a checksum.
     pub checksum: bool,
+    /// Whether encoders seek runs of one byte only; `None` until the first chunks have shown what is better.
+    pub runs_only: Option<bool>,
 }
 
 /// What a dataset's header says that matters to its chunks.
@@ -228,7 +230,7 @@ impl StructuredForm {
 }
 
 fn sections(layout: &StructuredChunkLayout, filters: Option<&FilterPipeline>) -> Result<SmallVec<[SectionForm; 3]>> {
-    let none = SectionForm { pipeline: Pipeline::default(), checksum: false };
+    let none = SectionForm { pipeline: Pipeline::default(), checksum: false, runs_only: None };
     let mut sections: SmallVec<[SectionForm; 3]> = SmallVec::from_elem(none, layout.sections.into());
     for section in &layout.metadata_sections {
         if let Some(form) = sections.get_mut(usize::from(*section)) {

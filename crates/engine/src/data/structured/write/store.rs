@@ -15,6 +15,9 @@ use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{ChunkSections, DefinedEncoding};
 
+/// Defined elements of a chunk that tell how others are encoded best.
+const TELLING: u64 = 256;
+
 /// Bytes of chunks that are encoded at once.
 const BATCH_BYTES: usize = 32 << 20;
 
@@ -59,6 +62,12 @@ impl StructuredWriter {
         let store = writing.edit.store();
         if self.form.encoding.is_none() {
             self.form.encoding = Some(self.encoding_in_use(store)?);
+        }
+        if self.form.sections.iter().any(|section| section.runs_only.is_none()) {
+            let largest = batch.iter().max_by_key(|(_, chunk)| chunk.defined.len());
+            if let Some((_, chunk)) = largest.filter(|(_, chunk)| chunk.defined.len() >= TELLING) {
+                self.form.tune(store, chunk)?;
+            }
         }
         let form = &self.form;
         let encode = |(scaled, chunk): &(Dims, DefinedChunk)| {
