@@ -61,11 +61,11 @@ impl Array {
     ) {
         let (points, kind) = (points_of(self.rank(), places), self.kind());
         match kind {
-            Kind::Words if call % 2 == 0 => {
+            Kind::Words if call.is_multiple_of(2) => {
                 let texts: Vec<String> = values.iter().map(|value| words(*value)).collect();
                 dataset.write_points_strings(&points, &texts).unwrap();
             }
-            Kind::Sequence if call % 2 == 0 => {
+            Kind::Sequence if call.is_multiple_of(2) => {
                 let items: Vec<Vec<i32>> = values.iter().map(|value| sequence(*value)).collect();
                 dataset.write_points_sequences(&points, &items).unwrap();
             }
@@ -98,11 +98,11 @@ impl Array {
     ) {
         let (kind, selection) = (self.kind(), &chosen.0);
         match kind {
-            Kind::Words if call % 2 == 0 => {
+            Kind::Words if call.is_multiple_of(2) => {
                 let texts: Vec<String> = values.iter().map(|value| words(*value)).collect();
                 dataset.write_strings_selection(selection, &texts).unwrap();
             }
-            Kind::Sequence if call % 2 == 0 && *selection == Selection::All => {
+            Kind::Sequence if call.is_multiple_of(2) && *selection == Selection::All => {
                 let items: Vec<Vec<i32>> = values.iter().map(|value| sequence(*value)).collect();
                 dataset.write_sequences(&items).unwrap();
             }
@@ -123,13 +123,11 @@ impl Array {
             let places: BTreeSet<&Place> = chosen.1.iter().collect();
             return places.into_iter().cloned().collect();
         }
-        match chosen.0 {
-            Selection::All => self.values.keys().cloned().collect(),
-            _ => {
-                let places: BTreeSet<&Place> = chosen.1.iter().collect();
-                places.into_iter().filter(|place| self.values.contains_key(*place)).cloned().collect()
-            }
+        if chosen.0 == Selection::All {
+            return self.values.keys().cloned().collect();
         }
+        let places: BTreeSet<&Place> = chosen.1.iter().collect();
+        places.into_iter().filter(|place| self.values.contains_key(*place)).cloned().collect()
     }
 
     /// Reads a selection in every way.
@@ -141,7 +139,7 @@ impl Array {
             let stored = dataset.read_stored_selection(selection).unwrap();
             assert_eq!(self.kind().plain_of(&stored), self.plain(places), "read {selection:?}");
         }
-        if self.kind().is_number() && call % 3 == 0 && readable {
+        if self.kind().is_number() && call.is_multiple_of(3) && readable {
             let numbers = dataset.read_selection::<f64>(selection).unwrap();
             let expected: Vec<f64> =
                 places.iter().map(|place| self.kind().number(self.value(place))).collect();

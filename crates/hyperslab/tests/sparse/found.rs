@@ -1,7 +1,10 @@
 //! What the sequences found, and what they do not come across.
 
+use std::sync::Arc;
+
 use hyperslab::filter::FilterSpec;
-use hyperslab::{File, FileOptions, Points, Section, Selection};
+use hyperslab::vfd::Core;
+use hyperslab::{File, FileOptions, LibverBounds, OpenOptions, Points, Section, Selection};
 
 use crate::kind::Kind;
 
@@ -53,4 +56,32 @@ fn mandatory_filters_of_elements_of_variable_length() {
     assert_eq!(text.read_strings().unwrap().into_raw_vec_and_offset().0, texts);
     let chunk = text.read_structured_chunk(&[0]).unwrap().unwrap();
     assert!(chunk.info.sections[1].size < chunk.info.sections[1].unfiltered / 4);
+}
+
+/// A shape that is changed together with the only chunk gets into the header.
+#[test]
+fn a_shape_and_a_single_chunk_change_together() {
+    for filter in [FilterSpec::deflate(9), FilterSpec::fletcher32()] {
+        let medium = Arc::new(Core::from_vec("found", Vec::new()));
+        let file = FileOptions::new().create_driver(medium.clone()).unwrap();
+        let new = file.new_dataset("a").of::<u8>().shape(&[3]).max_shape(&[Some(3)]).sparse(&[3]);
+        new.unfiltered_edges().fill(21_u8).section_filters(Section::Values, &[filter]).create().unwrap();
+        file.close().unwrap();
+        let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
+        let a = file.dataset("a").unwrap();
+        a.write_raw(&[17_u8, 2, 8]).unwrap();
+        file.close().unwrap();
+        let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
+        let a = file.dataset("a").unwrap();
+        file.flush().unwrap();
+        let point = Selection::Points(Points { rank: 1, coordinates: vec![2] });
+        a.write_selection(&point, &[11_u8]).unwrap();
+        a.resize(&[1]).unwrap();
+        a.write_raw(&[4_u8]).unwrap();
+        let again = file.dataset("a").unwrap();
+        assert_eq!(again.read_raw::<u8>().unwrap(), [4]);
+        file.close().unwrap();
+        let again = File::from_bytes(medium.to_vec()).unwrap().dataset("a").unwrap();
+        assert_eq!(again.read_raw::<u8>().unwrap(), [4]);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hyperslab_dataspace::DefinedSet;
+use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Region};
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{
@@ -53,7 +53,8 @@ impl DefinedChunk {
 
     /// The values of `count` elements from the `position`th on.
     pub(super) fn values(&self, position: u64, count: u64, element_size: usize) -> &[u8] {
-        let bytes = |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
+        let bytes =
+            |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
         self.values.get(bytes(position)..).and_then(|rest| rest.get(..bytes(count))).unwrap_or_default()
     }
 }
@@ -128,7 +129,9 @@ impl StructuredForm {
         let orders = self.metadata_orders();
         let first = self.sections_in(location, orders.first().copied().unwrap_or_default());
         match orders.get(1) {
-            Some(other) if first.as_ref().map_or(true, |sections| self.check_masks(sections, location).is_err()) => {
+            Some(other)
+                if first.as_ref().map_or(true, |sections| self.check_masks(sections, location).is_err()) =>
+            {
                 self.sections_in(location, *other)
             }
             _ => first,
@@ -196,7 +199,8 @@ impl StructuredForm {
         let mut contents = Vec::with_capacity(sections.0.len());
         for (number, (section, form)) in sections.0.iter().zip(&self.sections).enumerate() {
             let range = usize::try_from(section.offset).ok().zip(usize::try_from(section.size).ok());
-            let bytes = range.and_then(|(offset, size)| stored.get(offset..)?.get(..size)).unwrap_or_default();
+            let bytes =
+                range.and_then(|(offset, size)| stored.get(offset..)?.get(..size)).unwrap_or_default();
             let passed = !plainly && !form.pipeline.is_empty() && section.size > 0;
             if !passed {
                 if section.unfiltered != section.size {
@@ -225,7 +229,10 @@ impl StructuredForm {
         let length = usize::try_from(section.unfiltered).ok().filter(|_| section.unfiltered <= possible);
         let Some(length) = length else {
             return Err(Error::Limit {
-                what: format!("structured chunk at {}: bytes of a section after its filters", location.address),
+                what: format!(
+                    "structured chunk at {}: bytes of a section after its filters",
+                    location.address
+                ),
                 got: section.unfiltered,
                 limit: possible,
             });
@@ -323,12 +330,41 @@ impl StructuredForm {
         if inside.count.as_slice() == self.grid.chunk() || !self.kind.is_sparse() {
             return Ok(chunk);
         }
-        let (defined, left) = chunk.defined.intersection(&DefinedSet::of_region(self.grid.chunk(), &inside)?);
-        if defined.len() == chunk.defined.len() {
+        // There may be few elements in a box of very many rows, and mostly none is outside.
+        let (mut kept, mut count) = (DefinedBuilder::with_capacity(self.grid.chunk(), 0)?, 0_u64);
+        let width = inside.count.last().copied().unwrap_or(1);
+        let size = self.grid.chunk().last().copied().unwrap_or(1).max(1);
+        chunk.defined.for_each_run(0..chunk.defined.total(), |offset, _, length| {
+            let (mut from, end) = (offset, offset.saturating_add(length));
+            while from < end {
+                let column = from % size;
+                let row = from.saturating_sub(column);
+                let next = row.saturating_add(size).min(end);
+                let last = row.saturating_add(width).min(next);
+                if from < last && self.holds_row(&inside, row) {
+                    kept.push_run(from, last.saturating_sub(from));
+                    count = count.saturating_add(last.saturating_sub(from));
+                }
+                from = next;
+            }
+        });
+        if count == chunk.defined.len() {
             return Ok(chunk);
         }
+        let (defined, left) = chunk.defined.intersection(&kept.finish()?);
         let values = left.gather(&chunk.values, &[], self.element_size)?;
         Ok(DefinedChunk { defined, values, heap: chunk.heap })
+    }
+
+    /// Whether the row that begins at an offset in a chunk lies in a box, which begins at the chunk's first element.
+    fn holds_row(&self, inside: &Region, offset: u64) -> bool {
+        let mut rest = offset;
+        let sizes = self.grid.chunk().iter().zip(&inside.count).enumerate().rev();
+        sizes.fold(true, |holds, (dimension, (size, count))| {
+            let at = rest % (*size).max(1);
+            rest /= (*size).max(1);
+            holds && (dimension == self.grid.rank().saturating_sub(1) || at < *count)
+        })
     }
 
     /// The bytes to store for a chunk.
@@ -383,8 +419,12 @@ impl StructuredForm {
             }
             let mut length = |runs_only: bool| {
                 let target = ChunkTarget { runs_only, ..ChunkTarget::of_length(section.len()) };
-                let encoded =
-                    form.pipeline.encode_chunk_with(store.filters(), section.as_slice(), &target, &mut scratch);
+                let encoded = form.pipeline.encode_chunk_with(
+                    store.filters(),
+                    section.as_slice(),
+                    &target,
+                    &mut scratch,
+                );
                 let failed = |source| Error::Filter { address: Address::UNDEFINED, source };
                 encoded.map(|(bytes, _)| bytes.len()).map_err(failed)
             };

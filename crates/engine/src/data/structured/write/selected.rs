@@ -121,7 +121,9 @@ impl StructuredWriter {
     /// [`Error::Misuse`] if all elements of the chunks are always there; damaged chunks, those of the medium.
     pub fn erase(&mut self, writing: &mut StructuredWriting<'_, '_>, selection: &Selection) -> Result<()> {
         if !self.form.kind.is_sparse() {
-            return Err(Error::Misuse("the elements of this dataset cannot be undefined: it is not sparse".into()));
+            return Err(Error::Misuse(
+                "the elements of this dataset cannot be undefined: it is not sparse".into(),
+            ));
         }
         let extent = Dims::from_slice(self.form.grid.extent());
         let Some(bounds) = selection.bounding_box(&extent)? else { return Ok(()) };
@@ -142,7 +144,11 @@ impl StructuredWriter {
             let mut updates = Vec::new();
             for scaled in batch {
                 let scaled: &Dims = scaled;
-                let defined = self.form.selected_in(&wanted, scaled)?;
+                // All of a chunk need not be listed.
+                let defined = match self.form.wanted_in(&wanted, scaled)? {
+                    None => DefinedSet::all(self.form.grid.chunk())?,
+                    Some(defined) => defined,
+                };
                 if !defined.is_empty() {
                     updates.push(Update { scaled: scaled.clone(), defined, values: None });
                 }
