@@ -85,3 +85,46 @@ fn a_shape_and_a_single_chunk_change_together() {
         assert_eq!(again.read_raw::<u8>().unwrap(), [4]);
     }
 }
+
+/// What waits to be encoded is still there when a later change of the same chunk fails.
+#[test]
+fn what_waits_outlives_a_change_that_fails() {
+    let file = memory();
+    let new = file.new_dataset("a").datatype(Kind::Words.datatype()).shape(&[4]);
+    let text = new.sparse(&[4]).create().unwrap();
+    text.write_points_strings(&Points { rank: 1, coordinates: vec![1] }, &["one"]).unwrap();
+    // Places in the heap of the file, which chunks cannot lead to.
+    let elements = [[7_u8; 16]; 4].concat();
+    text.write_stored(&Selection::All, &elements).unwrap_err();
+    assert_eq!(text.read_strings().unwrap().into_raw_vec_and_offset().0, ["", "one", "", ""]);
+}
+
+/// A chunk at the edge with few elements in very many rows is as cheap as any.
+#[test]
+fn large_chunks_at_the_edge() {
+    let file = memory();
+    let shape = [1 << 20, 1 << 20, 3];
+    let a = file.new_dataset("a").of::<u8>().shape(&shape).sparse(&[1 << 20, 1 << 20, 3]);
+    let a = a.max_shape(&[None, None, None]).create().unwrap();
+    let points = Points { rank: 3, coordinates: vec![0, 5, 1, 7, 9, 2, (1 << 20) - 1, 0, 0] };
+    a.write_points(&points, &[1_u8, 2, 3]).unwrap();
+    file.flush().unwrap();
+    a.resize(&[(1 << 20) - 1, 1 << 20, 2]).unwrap();
+    let (points, values) = a.read_defined::<u8>(&Selection::All).unwrap();
+    assert_eq!((points.coordinates, values), (vec![0, 5, 1], vec![1]));
+    a.erase(&Selection::All).unwrap();
+    assert_eq!(a.structured_chunks().unwrap(), []);
+}
+
+/// A dataset that is made where another one was does not read what that one had in memory.
+#[test]
+fn a_dataset_in_place_of_another() {
+    let file = memory();
+    for value in [1_u8, 2, 3] {
+        let a = file.new_dataset("a").of::<u8>().shape(&[100]).sparse(&[100]).create().unwrap();
+        a.write_raw(&[value; 100]).unwrap();
+        file.flush().unwrap();
+        assert_eq!(a.read_raw::<u8>().unwrap(), [value; 100]);
+        file.remove("a").unwrap();
+    }
+}

@@ -34,12 +34,13 @@ impl Make {
         let sparse = !(kind.is_variable() && numbers.once_in(4));
         let index = numbers.below(4);
         let rank = 1 + numbers.below(4) as usize;
-        let vast = index >= 2 && numbers.once_in(6);
+        // Where undefined elements are none, chunks are as large as they look.
+        let vast = index >= 2 && sparse && numbers.once_in(6);
         let (mut dims, mut max_dims, mut chunk) = (Vec::new(), Vec::new(), Vec::new());
         let endless = if index == 3 { 2.min(rank) } else { usize::from(index == 2) };
         let first = numbers.below(rank as u64) as usize;
         for dimension in 0..rank {
-            let side = if vast { 1 << (20 / rank + 8) } else { SIDES[rank - 1] };
+            let side = if vast { 1 << (20 / rank + if common { 4 } else { 8 }) } else { SIDES[rank - 1] };
             let size = numbers.below(side + 1);
             let is_endless = (dimension + rank - first) % rank < endless;
             let most = size.max(1) + if index == 0 { 0 } else { numbers.below(side / 2 + 1) };
