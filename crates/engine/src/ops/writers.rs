@@ -221,6 +221,7 @@ impl OpenFile {
     /// The writer of a dataset that is about to be no more, if it has one; nothing of the dataset is kept in memory.
     pub fn take_writer(&self, dataset: Address) -> Option<DatasetWriter> {
         self.resources.chunks.clear();
+        self.resources.structured.clear();
         self.writers.known.lock().remove(&dataset)
     }
 }

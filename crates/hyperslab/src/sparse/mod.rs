@@ -9,7 +9,7 @@ mod filters;
 mod read;
 mod write;
 
-use hyperslab_engine::format::{DefinedEncoding, Layout};
+use hyperslab_engine::format::{DefinedEncoding, Layout, StructuredChunkType};
 
 use crate::{Dataset, Datatype, H5Type as _};
 
@@ -77,5 +77,11 @@ impl Dataset {
     /// Whether elements lie in structured chunks.
     pub(crate) fn is_structured(&self) -> bool {
         matches!(self.description().layout.layout, Layout::Structured(_))
+    }
+
+    /// Whether elements may be undefined.
+    pub(crate) fn is_sparse(&self) -> bool {
+        let layout = &self.description().layout.layout;
+        matches!(layout, Layout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))
     }
 }

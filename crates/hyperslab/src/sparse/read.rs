@@ -1,5 +1,6 @@
 //! Reading the defined elements of sparse datasets.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use hyperslab_dataspace::Block;
@@ -61,7 +62,7 @@ impl Dataset {
     /// As [`read_defined`](Self::read_defined).
     pub fn read_defined_stored(&self, selection: &Selection) -> Result<(Points, Stored)> {
         let rank = self.ndim();
-        if !self.is_structured() {
+        if !self.is_sparse() {
             return self.all_as_defined(selection);
         }
         let mut points = Points { rank, coordinates: Vec::new() };
@@ -81,6 +82,7 @@ impl Dataset {
 
     fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
         let dims = self.dataspace().dims().to_vec();
+        let selection = &in_c_order(selection);
         let ordered = hyperslab_dataspace::Ordered::new(selection, &dims)
             .map_err(|error| self.context(error.into()))?;
         let mut points = Points { rank: dims.len(), coordinates: Vec::new() };
@@ -129,7 +131,7 @@ impl Dataset {
     /// # Errors
     /// As [`read_defined`](Self::read_defined).
     pub fn defined(&self, selection: &Selection) -> Result<Selection> {
-        if !self.is_structured() {
+        if !self.is_sparse() {
             return Ok(selection.clone());
         }
         let (rank, mut count) = (self.ndim(), 0_u64);
@@ -160,7 +162,7 @@ impl Dataset {
     /// # Errors
     /// As [`read_defined`](Self::read_defined).
     pub fn defined_count(&self) -> Result<u64> {
-        if !self.is_structured() {
+        if !self.is_sparse() {
             return self.size();
         }
         let file = self.object().file();
@@ -225,6 +227,15 @@ impl Dataset {
             Some(block.map(|(points, values)| DefinedBlock { start: first, rows, points, values }))
         })
     }
+}
+
+/// Points have an order of their own, and may be there twice.
+fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
+    let Selection::Points(points) = selection else { return Cow::Borrowed(selection) };
+    let mut places: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();
+    places.sort_unstable();
+    places.dedup();
+    Cow::Owned(Selection::Points(Points { rank: points.rank, coordinates: places.concat() }))
 }
 
 fn moved(block: Block, origin: &[u64]) -> Block {

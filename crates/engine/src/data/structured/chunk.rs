@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hyperslab_dataspace::DefinedSet;
+use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Region};
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{
@@ -335,12 +335,41 @@ impl StructuredForm {
         if inside.count.as_slice() == self.grid.chunk() || !self.kind.is_sparse() {
             return Ok(chunk);
         }
-        let (defined, left) = chunk.defined.intersection(&DefinedSet::of_region(self.grid.chunk(), &inside)?);
-        if defined.len() == chunk.defined.len() {
+        // There may be few elements in a box of very many rows, and mostly none is outside.
+        let (mut kept, mut count) = (DefinedBuilder::with_capacity(self.grid.chunk(), 0)?, 0_u64);
+        let width = inside.count.last().copied().unwrap_or(1);
+        let size = self.grid.chunk().last().copied().unwrap_or(1).max(1);
+        chunk.defined.for_each_run(0..chunk.defined.total(), |offset, _, length| {
+            let (mut from, end) = (offset, offset.saturating_add(length));
+            while from < end {
+                let column = from % size;
+                let row = from.saturating_sub(column);
+                let next = row.saturating_add(size).min(end);
+                let last = row.saturating_add(width).min(next);
+                if from < last && self.holds_row(&inside, row) {
+                    kept.push_run(from, last.saturating_sub(from));
+                    count = count.saturating_add(last.saturating_sub(from));
+                }
+                from = next;
+            }
+        });
+        if count == chunk.defined.len() {
             return Ok(chunk);
         }
+        let (defined, left) = chunk.defined.intersection(&kept.finish()?);
         let values = left.gather(&chunk.values, &[], self.element_size)?;
         Ok(DefinedChunk { defined, values, heap: chunk.heap })
+    }
+
+    /// Whether the row that begins at an offset in a chunk lies in a box, which begins at the chunk's first element.
+    fn holds_row(&self, inside: &Region, offset: u64) -> bool {
+        let mut rest = offset;
+        let sizes = self.grid.chunk().iter().zip(&inside.count).enumerate().rev();
+        sizes.fold(true, |holds, (dimension, (size, count))| {
+            let at = rest % (*size).max(1);
+            rest /= (*size).max(1);
+            holds && (dimension == self.grid.rank().saturating_sub(1) || at < *count)
+        })
     }
 
     /// The bytes to store for a chunk.

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::super::chunk_index::{StructuredIndexEditor, StructuredLocation};
 use super::super::{ChunkCache, ForeignHeap, parallel};
 use super::{DefinedChunk, StructuredForm};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 use waiting::Waiting;
 
@@ -54,6 +54,9 @@ struct Update {
     /// Their values; `None` if they are to be undefined.
     values: Option<Vec<u8>>,
 }
+
+/// A chunk with what is new; or why not, and what waited.
+type Merged = std::result::Result<(Dims, DefinedChunk), (Error, Option<(Dims, DefinedChunk)>)>;
 
 impl StructuredWriter {
     /// A writer of chunks of that form, which lie where `table` says.
@@ -98,23 +101,39 @@ impl StructuredWriter {
             .map(|(known, update)| (update, known))
             .collect();
         let this = &*self;
-        let work = |(update, known): (Update, Option<DefinedChunk>)| {
-            let scaled = update.scaled.clone();
-            let before = match known {
-                Some(known) => Some(known),
-                None if update.replaces_all() => None,
-                None => this.current(store, cache, &scaled)?,
-            };
-            Ok((scaled, this.merged(store, before, update, contents)?))
+        // What waited is not lost if this fails.
+        let work = |(update, known): (Update, Option<DefinedChunk>)| -> Merged {
+            let (scaled, waited) = (update.scaled.clone(), known.is_some());
+            let mut before = known;
+            let outcome = (|| {
+                if !waited && !update.replaces_all() {
+                    before = this.current(store, cache, &scaled)?;
+                }
+                this.merged(store, &mut before, update, contents)
+            })();
+            match outcome {
+                Ok(chunk) => Ok((scaled, chunk)),
+                Err(error) => Err((error, before.filter(|_| waited).map(|chunk| (scaled, chunk)))),
+            }
         };
         let work_is_long = jobs.len() > 1 && (parallel::is_worth(bytes as u64) || jobs.len() > 16);
-        let merged: Result<Vec<(Dims, DefinedChunk)>> = if work_is_long {
+        let merged: Vec<Merged> = if work_is_long {
             jobs.into_par_iter().map(work).collect()
         } else {
             jobs.into_iter().map(work).collect()
         };
-        for (scaled, chunk) in merged? {
-            self.waiting.put(scaled, chunk);
+        let mut failed = None;
+        for outcome in merged {
+            match outcome {
+                Ok((scaled, chunk)) => self.waiting.put(scaled, chunk),
+                Err((error, before)) => {
+                    before.into_iter().for_each(|(scaled, chunk)| self.waiting.put(scaled, chunk));
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
         }
         if self.waiting.bytes() > self.limit {
             self.make_room(writing)?;
@@ -122,27 +141,26 @@ impl StructuredWriter {
         Ok(())
     }
 
+    /// A chunk with an update. `before` is whole if this fails.
     fn merged(
         &self,
         store: &Store,
-        before: Option<DefinedChunk>,
+        before: &mut Option<DefinedChunk>,
         update: Update,
         contents: Option<&ForeignHeap>,
     ) -> Result<DefinedChunk> {
         let size = self.form.element_size;
-        let Some(mut values) = update.values else {
-            let before = before.map_or_else(|| DefinedChunk::empty(&self.form), Ok)?;
-            let (defined, left) = before.defined.without(&update.defined);
-            return Ok(DefinedChunk {
-                values: left.gather(&before.values, &[], size)?,
-                defined,
-                heap: before.heap,
+        if before.is_none() {
+            *before = Some(match update.values {
+                Some(_) if !self.form.kind.is_sparse() && !update.defined.is_all() => self.filled(store)?,
+                _ => DefinedChunk::empty(&self.form)?,
             });
-        };
-        let mut before = match before {
-            Some(before) => before,
-            None if self.form.kind.is_sparse() || update.defined.is_all() => DefinedChunk::empty(&self.form)?,
-            None => self.filled(store)?,
+        }
+        let Some(before) = before else { return DefinedChunk::empty(&self.form) };
+        let Some(mut values) = update.values else {
+            let (defined, left) = before.defined.without(&update.defined);
+            let values = left.gather(&before.values, &[], size)?;
+            return Ok(DefinedChunk { values, defined, heap: std::mem::take(&mut before.heap) });
         };
         if !self.form.variable.is_empty() {
             if before.heap.is_empty() {
@@ -152,11 +170,15 @@ impl StructuredWriter {
             self.form.variable.import(&mut values, contents, &mut before.heap, limit)?;
         }
         if before.defined.is_empty() || update.defined.is_all() {
-            return Ok(DefinedChunk { defined: update.defined, values, heap: before.heap });
+            return Ok(DefinedChunk {
+                defined: update.defined,
+                values,
+                heap: std::mem::take(&mut before.heap),
+            });
         }
         let (defined, pieces) = before.defined.overlay(&update.defined);
         let values = pieces.gather(&before.values, &values, size)?;
-        Ok(DefinedChunk { defined, values, heap: before.heap })
+        Ok(DefinedChunk { defined, values, heap: std::mem::take(&mut before.heap) })
     }
 
     /// A chunk all of whose elements have the fill value.
@@ -165,11 +187,7 @@ impl StructuredWriter {
         let limit = store.limits().chunk_bytes;
         let bytes = defined.len().saturating_mul(self.form.element_size as u64);
         let Some(length) = usize::try_from(bytes).ok().filter(|_| bytes <= limit) else {
-            return Err(crate::error::Error::Limit {
-                what: "structured chunk: bytes".into(),
-                got: bytes,
-                limit,
-            });
+            return Err(Error::Limit { what: "structured chunk: bytes".into(), got: bytes, limit });
         };
         let mut values = vec![0; length];
         self.form.fill.write(&mut values);

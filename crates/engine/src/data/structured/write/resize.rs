@@ -20,6 +20,8 @@ impl StructuredWriter {
     pub fn resize(&mut self, writing: &mut StructuredWriting<'_, '_>, dims: &[u64]) -> Result<()> {
         let before = self.form.grid.clone();
         let after = ChunkGrid::new(before.chunk(), dims)?;
+        // Whether stored chunks passed filters is told by the shape as it is now.
+        self.know_encoding(writing.edit.store())?;
         let outside = |scaled: &Dims| scaled.iter().zip(after.counts()).any(|(at, count)| at >= count);
         let mut touched = BTreeSet::new();
         for (dimension, (old, new)) in before.extent().iter().zip(dims).enumerate() {
@@ -41,9 +43,12 @@ impl StructuredWriter {
             }
             self.cut(writing, &before, &after, &scaled)?;
             if self.waiting.bytes() > self.limit {
+                // Those that are still to be cut wait on.
+                let cut = self.waiting.newer();
                 self.form.grid = after.clone();
-                self.flush(writing)?;
+                let outcome = self.flush_some(writing, cut);
                 self.form.grid = before.clone();
+                outcome?;
             }
         }
         self.form.grid = after;

@@ -144,7 +144,11 @@ impl StructuredWriter {
             let mut updates = Vec::new();
             for scaled in batch {
                 let scaled: &Dims = scaled;
-                let defined = self.form.selected_in(&wanted, scaled)?;
+                // All of a chunk need not be listed.
+                let defined = match self.form.wanted_in(&wanted, scaled)? {
+                    None => DefinedSet::all(self.form.grid.chunk())?,
+                    Some(defined) => defined,
+                };
                 if !defined.is_empty() {
                     updates.push(Update { scaled: scaled.clone(), defined, values: None });
                 }

@@ -38,7 +38,12 @@ impl StructuredWriter {
         if self.waiting.bytes() > self.limit { self.flush(writing) } else { Ok(()) }
     }
 
-    fn flush_some(&mut self, writing: &mut StructuredWriting<'_, '_>, chunks: Vec<Dims>) -> Result<()> {
+    /// Stores those of some chunks that wait.
+    pub(super) fn flush_some(
+        &mut self,
+        writing: &mut StructuredWriting<'_, '_>,
+        chunks: Vec<Dims>,
+    ) -> Result<()> {
         let mut chunks = chunks.into_iter().peekable();
         while chunks.peek().is_some() {
             let (mut batch, mut bytes) = (Vec::new(), 0_usize);
@@ -59,10 +64,32 @@ impl StructuredWriter {
         batch: Vec<(Dims, DefinedChunk)>,
         bytes: usize,
     ) -> Result<()> {
-        let store = writing.edit.store();
-        if self.form.encoding.is_none() {
-            self.form.encoding = Some(self.encoding_in_use(store)?);
+        let encoded = match self.encode(writing.edit.store(), &batch, bytes) {
+            Ok(encoded) => encoded,
+            Err(error) => {
+                // They wait on: the next one to ask hears of it too.
+                batch.into_iter().for_each(|(scaled, chunk)| self.waiting.put(scaled, chunk));
+                return Err(error);
+            }
+        };
+        let mut stored = Vec::with_capacity(batch.len());
+        for ((scaled, chunk), encoded) in batch.into_iter().zip(encoded) {
+            match encoded {
+                Some(encoded) => stored.push((scaled, encoded, Some(chunk))),
+                None => self.remove(writing, &scaled)?,
+            }
         }
+        self.put_encoded(writing, stored)
+    }
+
+    /// Encodes chunks; `None` for those without elements.
+    fn encode(
+        &mut self,
+        store: &Store,
+        batch: &[(Dims, DefinedChunk)],
+        bytes: usize,
+    ) -> Result<Vec<Option<EncodedChunk>>> {
+        self.know_encoding(store)?;
         if self.form.sections.iter().any(|section| section.runs_only.is_none()) {
             let largest = batch.iter().max_by_key(|(_, chunk)| chunk.defined.len());
             if let Some((_, chunk)) = largest.filter(|(_, chunk)| chunk.defined.len() >= TELLING) {
@@ -76,20 +103,19 @@ impl StructuredWriter {
             }
             form.encode_chunk(store, scaled, chunk).map(Some)
         };
-        let encoded: Result<Vec<Option<EncodedChunk>>> =
-            if batch.len() > 1 && parallel::is_worth(bytes as u64) {
-                batch.par_iter().map(encode).collect()
-            } else {
-                batch.iter().map(encode).collect()
-            };
-        let mut stored = Vec::with_capacity(batch.len());
-        for ((scaled, chunk), encoded) in batch.into_iter().zip(encoded?) {
-            match encoded {
-                Some(encoded) => stored.push((scaled, encoded, Some(chunk))),
-                None => self.remove(writing, &scaled)?,
-            }
+        if batch.len() > 1 && parallel::is_worth(bytes as u64) {
+            batch.par_iter().map(encode).collect()
+        } else {
+            batch.iter().map(encode).collect()
         }
-        self.put_encoded(writing, stored)
+    }
+
+    /// Finds out how defined elements are written down, while the stored chunks are as the shape says.
+    pub(super) fn know_encoding(&mut self, store: &Store) -> Result<()> {
+        if self.form.encoding.is_none() {
+            self.form.encoding = Some(self.encoding_in_use(store)?);
+        }
+        Ok(())
     }
 
     /// How the first stored chunk has its defined elements written down, so that those to come are like it.
@@ -186,6 +212,7 @@ impl StructuredWriter {
         write_joined(writing.edit.store(), parts)?;
         self.table.insert(writing.edit, &places)?;
         for ((_, _, chunk), (_, place)) in chunks.into_iter().zip(&places) {
+            writing.cache.remove((self.form.owner, place.address));
             if let Some(chunk) = chunk.filter(|chunk| writing.cache.takes(chunk.memory_bytes() as u64)) {
                 writing.cache.insert((self.form.owner, place.address), Arc::new(chunk));
             }

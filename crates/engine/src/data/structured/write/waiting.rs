@@ -53,9 +53,17 @@ impl Waiting {
 
     /// The coordinates of chunks that this change has not touched.
     pub(super) fn older(&self) -> Vec<Dims> {
-        let older = |(scaled, (change, _)): (&Dims, &(u64, DefinedChunk))| {
-            (*change < self.change).then(|| scaled.clone())
-        };
-        self.chunks.iter().filter_map(older).collect()
+        self.of_change(|change| change < self.change)
+    }
+
+    /// The coordinates of chunks that this change has touched.
+    pub(super) fn newer(&self) -> Vec<Dims> {
+        self.of_change(|change| change == self.change)
+    }
+
+    fn of_change(&self, which: impl Fn(u64) -> bool) -> Vec<Dims> {
+        let wanted =
+            |(scaled, (change, _)): (&Dims, &(u64, DefinedChunk))| which(*change).then(|| scaled.clone());
+        self.chunks.iter().filter_map(wanted).collect()
     }
 }

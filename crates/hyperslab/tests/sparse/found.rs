@@ -1,0 +1,130 @@
+//! What the sequences found, and what they do not come across.
+
+use std::sync::Arc;
+
+use hyperslab::filter::FilterSpec;
+use hyperslab::vfd::Core;
+use hyperslab::{File, FileOptions, LibverBounds, OpenOptions, Points, Section, Selection};
+
+use crate::kind::Kind;
+
+fn memory() -> File {
+    FileOptions::new().create_in_memory().unwrap()
+}
+
+/// All elements of datasets that are not sparse are defined, also where no chunk is stored yet.
+#[test]
+fn all_elements_of_other_datasets_are_defined() {
+    let file = memory();
+    let text = file
+        .new_dataset("a")
+        .datatype(Kind::Words.datatype())
+        .shape(&[3])
+        .variable_chunks(&[2])
+        .create()
+        .unwrap();
+    assert_eq!(text.defined_count().unwrap(), 3);
+    assert_eq!(text.defined(&Selection::All).unwrap(), Selection::All);
+    let (points, stored) = text.read_defined_stored(&Selection::All).unwrap();
+    assert_eq!((points.coordinates, stored.strings().unwrap()), (vec![0, 1, 2], vec![String::new(); 3]));
+}
+
+/// Defined elements come in C order, each once, whatever the order of the points that are asked for.
+#[test]
+fn defined_elements_come_in_order() {
+    let file = memory();
+    let plain = file.new_dataset("a").write(&[10, 20, 30]).unwrap();
+    let points = Selection::Points(Points { rank: 1, coordinates: vec![2, 0, 2] });
+    let (points, values) = plain.read_defined::<i32>(&points).unwrap();
+    assert_eq!((points.coordinates, values), (vec![0, 2], vec![10, 30]));
+}
+
+/// Sections of elements of variable length pass filters that must not fail, as all others do.
+#[test]
+fn mandatory_filters_of_elements_of_variable_length() {
+    let file = memory();
+    let filters = [FilterSpec::shuffle().mandatory(), FilterSpec::deflate(6).mandatory()];
+    let new = file.new_dataset("a").datatype(Kind::Words.datatype()).shape(&[100]).sparse(&[50]);
+    let text = new
+        .section_filters(Section::Values, &filters)
+        .section_filters(Section::Heap, &filters)
+        .create()
+        .unwrap();
+    let texts: Vec<String> = (0..100).map(|number| format!("text {number}")).collect();
+    text.write_strings(&texts).unwrap();
+    file.flush().unwrap();
+    assert_eq!(text.read_strings().unwrap().into_raw_vec_and_offset().0, texts);
+    let chunk = text.read_structured_chunk(&[0]).unwrap().unwrap();
+    assert!(chunk.info.sections[1].size < chunk.info.sections[1].unfiltered / 4);
+}
+
+/// A shape that is changed together with the only chunk gets into the header.
+#[test]
+fn a_shape_and_a_single_chunk_change_together() {
+    for filter in [FilterSpec::deflate(9), FilterSpec::fletcher32()] {
+        let medium = Arc::new(Core::from_vec("found", Vec::new()));
+        let file = FileOptions::new().create_driver(medium.clone()).unwrap();
+        let new = file.new_dataset("a").of::<u8>().shape(&[3]).max_shape(&[Some(3)]).sparse(&[3]);
+        new.unfiltered_edges().fill(21_u8).section_filters(Section::Values, &[filter]).create().unwrap();
+        file.close().unwrap();
+        let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
+        let a = file.dataset("a").unwrap();
+        a.write_raw(&[17_u8, 2, 8]).unwrap();
+        file.close().unwrap();
+        let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
+        let a = file.dataset("a").unwrap();
+        file.flush().unwrap();
+        let point = Selection::Points(Points { rank: 1, coordinates: vec![2] });
+        a.write_selection(&point, &[11_u8]).unwrap();
+        a.resize(&[1]).unwrap();
+        a.write_raw(&[4_u8]).unwrap();
+        let again = file.dataset("a").unwrap();
+        assert_eq!(again.read_raw::<u8>().unwrap(), [4]);
+        file.close().unwrap();
+        let again = File::from_bytes(medium.to_vec()).unwrap().dataset("a").unwrap();
+        assert_eq!(again.read_raw::<u8>().unwrap(), [4]);
+    }
+}
+
+/// What waits to be encoded is still there when a later change of the same chunk fails.
+#[test]
+fn what_waits_outlives_a_change_that_fails() {
+    let file = memory();
+    let new = file.new_dataset("a").datatype(Kind::Words.datatype()).shape(&[4]);
+    let text = new.sparse(&[4]).create().unwrap();
+    text.write_points_strings(&Points { rank: 1, coordinates: vec![1] }, &["one"]).unwrap();
+    // Places in the heap of the file, which chunks cannot lead to.
+    let elements = [[7_u8; 16]; 4].concat();
+    text.write_stored(&Selection::All, &elements).unwrap_err();
+    assert_eq!(text.read_strings().unwrap().into_raw_vec_and_offset().0, ["", "one", "", ""]);
+}
+
+/// A chunk at the edge with few elements in very many rows is as cheap as any.
+#[test]
+fn large_chunks_at_the_edge() {
+    let file = memory();
+    let shape = [1 << 20, 1 << 20, 3];
+    let a = file.new_dataset("a").of::<u8>().shape(&shape).sparse(&[1 << 20, 1 << 20, 3]);
+    let a = a.max_shape(&[None, None, None]).create().unwrap();
+    let points = Points { rank: 3, coordinates: vec![0, 5, 1, 7, 9, 2, (1 << 20) - 1, 0, 0] };
+    a.write_points(&points, &[1_u8, 2, 3]).unwrap();
+    file.flush().unwrap();
+    a.resize(&[(1 << 20) - 1, 1 << 20, 2]).unwrap();
+    let (points, values) = a.read_defined::<u8>(&Selection::All).unwrap();
+    assert_eq!((points.coordinates, values), (vec![0, 5, 1], vec![1]));
+    a.erase(&Selection::All).unwrap();
+    assert_eq!(a.structured_chunks().unwrap(), []);
+}
+
+/// A dataset that is made where another one was does not read what that one had in memory.
+#[test]
+fn a_dataset_in_place_of_another() {
+    let file = memory();
+    for value in [1_u8, 2, 3] {
+        let a = file.new_dataset("a").of::<u8>().shape(&[100]).sparse(&[100]).create().unwrap();
+        a.write_raw(&[value; 100]).unwrap();
+        file.flush().unwrap();
+        assert_eq!(a.read_raw::<u8>().unwrap(), [value; 100]);
+        file.remove("a").unwrap();
+    }
+}

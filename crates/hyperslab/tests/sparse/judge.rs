@@ -1,0 +1,125 @@
+//! What others read from the files.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hyperslab_testkit::{corpus, referee, workspace};
+use serde_json::{Value, json};
+
+use crate::array::Array;
+use crate::kind::{VALUES, sequence, words};
+use crate::world::name;
+
+const SCRIPT: &str = include_str!("outside.py");
+
+/// A file with what should be in it.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) file: PathBuf,
+    pub(crate) arrays: Vec<Array>,
+}
+
+/// The independent reader, if it is beside the samples.
+pub(crate) fn oracle() -> Option<PathBuf> {
+    let dir = std::env::var_os(corpus::SPARSE_VARIABLE)
+        .map_or_else(|| workspace::root().join("../shared/sparse/samples"), PathBuf::from);
+    let script = dir.join("../sparse_oracle.py");
+    if script.is_file() {
+        return Some(script);
+    }
+    let why = format!("there is no {} (set {} to the samples)", script.display(), corpus::SPARSE_VARIABLE);
+    workspace::skip("tests against another reader of sparse datasets", &why);
+    None
+}
+
+/// The answers about files, one each.
+fn ask(folder: &Path, task: &[&Path], written: &[Written]) -> Option<Vec<Value>> {
+    let python = referee::python()?;
+    let request = |written: &Written| {
+        let names = (0..written.arrays.len()).map(name);
+        let line: Vec<String> =
+            std::iter::once(written.file.to_str().unwrap().to_owned()).chain(names).collect();
+        json!(line).to_string()
+    };
+    let requests: Vec<String> = written.iter().map(request).collect();
+    let list = folder.join("list.json");
+    std::fs::write(&list, requests.join("\n")).unwrap();
+    let said = python.run_script(SCRIPT, task.iter().copied().chain([&*list])).unwrap();
+    let answers: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), written.len());
+    Some(answers)
+}
+
+/// The independent reader finds what should be there.
+pub(crate) fn ask_oracle(folder: &Path, script: &Path, written: &[Written]) {
+    let Some(answers) = ask(folder, &[Path::new("oracle"), script], written) else { return };
+    for (written, answer) in written.iter().zip(&answers) {
+        for (number, array) in written.arrays.iter().enumerate() {
+            let said = &answer[name(number)];
+            let what = format!("{}:{} {:?}", written.file.display(), name(number), array.make);
+            assert_eq!(said["verdict"], "ok", "{what}: {}", said["error"]);
+            assert_eq!(said["shape"], json!(array.dims), "{what}");
+            assert_eq!(said["maxshape"], json!(array.make.max_dims), "{what}");
+            assert_eq!(said["chunk"], json!(array.make.chunk), "{what}");
+            if let Some(fill) = array.make.fill {
+                assert_eq!(said["fill"], array.make.kind.json(fill), "{what}");
+            }
+            compare(array, said["defined"].as_array().unwrap(), &what);
+        }
+    }
+}
+
+fn compare(array: &Array, said: &[Value], what: &str) {
+    let kind = array.make.kind;
+    if array.make.sparse {
+        let one = |(place, value): (&Vec<u64>, &u8)| json!([place, kind.json(*value)]);
+        let expected: Vec<Value> = array.values.iter().map(one).collect();
+        assert_eq!(said, expected, "{what}");
+        return;
+    }
+    // All elements of stored chunks are there.
+    let mut written = 0;
+    for element in said {
+        let place: Vec<u64> = element[0].as_array().unwrap().iter().map(|at| at.as_u64().unwrap()).collect();
+        let value = array.values.get(&place).copied();
+        written += usize::from(value.is_some());
+        assert_eq!(element[1], kind.json(value.unwrap_or(0)), "{what}: {place:?}");
+    }
+    assert_eq!(written, array.values.len(), "{what}");
+}
+
+/// libhdf5 reads what is ordinary, and refuses the rest.
+pub(crate) fn ask_libhdf5(folder: &Path, written: &[Written]) {
+    let Some(answers) = ask(folder, &[Path::new("libhdf5")], written) else { return };
+    for (written, answer) in written.iter().zip(&answers) {
+        let file = written.file.display();
+        assert_eq!(answer["plain"], json!([3, 1, 4, 1, 5]), "{file}");
+        let all = 0..VALUES as u8 + 4;
+        assert_eq!(
+            answer["words"],
+            json!(all.clone().map(|value| words(value.max(1))).collect::<Vec<_>>()),
+            "{file}"
+        );
+        assert_eq!(answer["sequences"], json!(all.map(sequence).collect::<Vec<_>>()), "{file}");
+        assert_eq!(answer["links"].as_array().unwrap().len(), 4 + written.arrays.len(), "{file}");
+        for number in 0..written.arrays.len() {
+            assert_ne!(answer[name(number)], "opened", "{file}");
+        }
+    }
+}
+
+/// The command `h5ls`, where it is installed, shows the ordinary dataset of a few files, and goes past the others.
+pub(crate) fn ask_h5ls(written: &[Written]) {
+    let run = |option: &str, path: String| {
+        let output = Command::new("h5ls").arg(option).arg(path).output().ok()?;
+        assert!(output.status.code().is_some(), "{:?}", output.status);
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    for written in written.iter().step_by(50).take(5) {
+        let file = written.file.display();
+        let Some(text) = run("-d", format!("{file}/plain")) else { return };
+        assert!(text.contains("3, 1, 4, 1, 5"), "{file}: {text}");
+        let text = run("-r", file.to_string()).unwrap();
+        assert!(text.contains("/sparse ") && text.contains("/palette"), "{file}: {text}");
+    }
+}
