@@ -57,7 +57,9 @@ impl Wanted {
                     wanted.chunk = Some(sizes?);
                 }
                 Some(("pattern", name)) => wanted.patterns.retain(|pattern| pattern.name() == name),
-                Some((other, _)) => bail!("`{other}=`: side=, rounds=, columns=, chunk= and pattern= are known"),
+                Some((other, _)) => {
+                    bail!("`{other}=`: side=, rounds=, columns=, chunk= and pattern= are known")
+                }
             }
         }
         if wanted.densities.is_empty() {

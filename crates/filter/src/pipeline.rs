@@ -79,7 +79,15 @@ impl Default for ChunkTarget {
     /// Unknown length, at most 4 GiB, at most 65536-fold, verified.
     fn default() -> Self {
         let max_bytes = usize::try_from(4_u64 << 30).unwrap_or(usize::MAX);
-        Self { length: None, element_size: 0, max_bytes, expansion: 1 << 16, verify: true, runs_only: false, exact: false }
+        Self {
+            length: None,
+            element_size: 0,
+            max_bytes,
+            expansion: 1 << 16,
+            verify: true,
+            runs_only: false,
+            exact: false,
+        }
     }
 }
 

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use hyperslab::filter::FilterSpec;
-use hyperslab::{Dataset, File, FileOptions, LibverBounds, OpenOptions, Points, Region, Section, Selection, SelectionEncoding};
+use hyperslab::{
+    Dataset, File, FileOptions, LibverBounds, OpenOptions, Points, Region, Section, Selection,
+    SelectionEncoding,
+};
 
 use super::backend::{Backend, Done, Operation};
 use super::matrix::{BOX, Matrix, Met, Requests};
@@ -85,8 +88,9 @@ impl<'a> Ours<'a> {
             Operation::Rows => {
                 self.parts(requests.rows.iter().map(|row| Ok(Region::new(&[place(*row)?, 0], &[1, side])?)))?
             }
-            Operation::Columns => self
-                .parts(requests.columns.iter().map(|column| Ok(Region::new(&[0, place(*column)?], &[side, 1])?)))?,
+            Operation::Columns => self.parts(
+                requests.columns.iter().map(|column| Ok(Region::new(&[0, place(*column)?], &[side, 1])?)),
+            )?,
             Operation::Append => {
                 let file = OpenOptions::new().write(LibverBounds::default()).open(&self.path)?;
                 let places = requests.append.iter().flat_map(|(place, _)| *place);

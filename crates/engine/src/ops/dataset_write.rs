@@ -67,14 +67,7 @@ impl DatasetWriter {
             Layout::Structured(layout) => Some(structured_writer(file, address, &description, layout)?),
             _ => None,
         };
-        Ok(Self {
-            address,
-            description,
-            chunks,
-            structured,
-            layout_changed: false,
-            dataspace_changed: false,
-        })
+        Ok(Self { address, description, chunks, structured, layout_changed: false, dataspace_changed: false })
     }
 
     /// Whether nothing but its header has to be written when it is flushed.
@@ -97,7 +90,8 @@ impl DatasetWriter {
         let ahead = |chunks: &Chunks| chunks.writer.pending_bytes() > 0 || chunks.table.is_ahead();
         self.chunks.as_ref().is_some_and(ahead)
             || self.structured.as_ref().is_some_and(StructuredWriter::is_ahead)
-            || self.layout_changed || self.dataspace_changed
+            || self.layout_changed
+            || self.dataspace_changed
     }
 
     /// Writes the selected elements.

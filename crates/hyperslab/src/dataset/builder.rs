@@ -9,8 +9,8 @@ use hyperslab_engine::{Address, Error, Result};
 use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, FilterSpec, Pipeline};
 
 use super::data::ArrayData;
-use crate::sparse::{Section, SparseWanted};
 use crate::datatype::convert::Conversions;
+use crate::sparse::{Section, SparseWanted};
 use crate::{
     AllocationTime, CharacterSet, CreationOrder, Dataset, Dataspace, Datatype, FillTime, Group, H5Type,
     NamedDatatype, ObjectKind, VirtualMapping,
@@ -72,7 +72,10 @@ pub(crate) enum Storage {
     External(Vec<ExternalPiece>),
     Virtual(Vec<VirtualMapping>),
     /// Structured chunks, of a shape that is chosen if none is given.
-    Structured { chunk: Option<Vec<u64>>, sparse: bool },
+    Structured {
+        chunk: Option<Vec<u64>>,
+        sparse: bool,
+    },
 }
 
 /// The fill value that is asked for.

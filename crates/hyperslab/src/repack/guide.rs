@@ -128,7 +128,11 @@ impl<'r> Guide<'r> {
         specs: Option<&[FilterSpec]>,
     ) -> Result<Wish> {
         let NewLayout::Chunked { chunk, .. } = &layout else {
-            return Ok(Wish::Storage(NewStorage { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new() }));
+            return Ok(Wish::Storage(NewStorage {
+                layout,
+                pipeline: Pipeline::default(),
+                section_pipelines: Vec::new(),
+            }));
         };
         let pipeline = match (specs, &before.filters) {
             (Some(specs), _) => {
@@ -199,7 +203,9 @@ impl CopyGuide for Guide<'_> {
     fn storage(&self, dataset: StoredBefore<'_>) -> Result<Option<NewStorage>> {
         match self.storage_of(dataset)? {
             Wish::Storage(storage) => Ok(Some(storage)),
-            Wish::Layout(layout) => Ok(Some(NewStorage { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new() })),
+            Wish::Layout(layout) => {
+                Ok(Some(NewStorage { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new() }))
+            }
             Wish::Stay => Ok(None),
             Wish::Refused(why) => {
                 self.kept.borrow_mut().push((dataset.path.to_owned(), why));

@@ -6,7 +6,7 @@ use hyperslab_filter::FilterSpec;
 
 use super::Section;
 use crate::dataset::Storage;
-use crate::{Dataspace, DatasetBuilder};
+use crate::{DatasetBuilder, Dataspace};
 
 /// The share of defined elements that is expected if nothing is said.
 const DENSITY: f64 = 0.01;
@@ -88,7 +88,9 @@ impl SparseWanted {
             let last = chunk.len().saturating_sub(1);
             if let [.., before, column] = chunk.as_mut_slice()
                 && *column > 1.5 * NARROW
-                && lengths.get(last.saturating_sub(1)).is_some_and(|length| *length >= *before * *column / NARROW)
+                && lengths
+                    .get(last.saturating_sub(1))
+                    .is_some_and(|length| *length >= *before * *column / NARROW)
             {
                 (*before, *column) = (*before * *column / NARROW, NARROW);
             }

@@ -67,7 +67,8 @@ impl StructuredChunk {
     /// The stored bytes of a section.
     pub fn section(&self, section: Section) -> Option<&[u8]> {
         let info = self.info.sections.iter().find(|info| info.section == section)?;
-        let range = usize::try_from(info.offset).ok()?..usize::try_from(info.offset.checked_add(info.size)?).ok()?;
+        let range =
+            usize::try_from(info.offset).ok()?..usize::try_from(info.offset.checked_add(info.size)?).ok()?;
         self.bytes.get(range)
     }
 }
@@ -96,7 +97,9 @@ impl Dataset {
             edges_unfiltered: layout
                 .flags
                 .contains(hyperslab_engine::format::ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
-            sections: sections.map(|(section, number)| (*section, FilterInfo::of_section(description, number))).collect(),
+            sections: sections
+                .map(|(section, number)| (*section, FilterInfo::of_section(description, number)))
+                .collect(),
         })
     }
 
@@ -201,7 +204,9 @@ impl Dataset {
             filter_mask: info.filter_mask,
         };
         let sections = ChunkSections(chunk.info.sections.iter().map(section).collect());
-        self.change_chunks(None, |writer, writing| writer.put_stored(writing, element, &chunk.bytes, sections))
+        self.change_chunks(None, |writer, writing| {
+            writer.put_stored(writing, element, &chunk.bytes, sections)
+        })
     }
 }
 

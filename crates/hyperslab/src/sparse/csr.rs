@@ -88,9 +88,9 @@ impl<I: MatrixIndex, P: MatrixIndex> Coordinates for CompressedCoordinates<'_, I
         points: Range<usize>,
         visit: &mut impl FnMut(usize, &[u64]) -> Result<()>,
     ) -> Result<()> {
-        let mut row = self.starts.partition_point(|start| {
-            start.to_u64().is_some_and(|start| start <= points.start as u64)
-        });
+        let mut row = self
+            .starts
+            .partition_point(|start| start.to_u64().is_some_and(|start| start <= points.start as u64));
         let mut number = points.start;
         while number < points.end {
             // The row before the first that begins behind the point.
@@ -204,7 +204,9 @@ impl Dataset {
         let dims = self.dataspace().dims().to_vec();
         let columns = dims.get(1).copied().unwrap_or(0);
         if I::from_u64(columns.saturating_sub(1)).is_none() {
-            return Err(self.context(Error::Misuse(format!("numbers of {columns} columns do not fit the type"))));
+            return Err(
+                self.context(Error::Misuse(format!("numbers of {columns} columns do not fit the type")))
+            );
         }
         let count = rows.end.saturating_sub(rows.start);
         let all = usize::try_from(count).map_err(|_| self.context(Error::Misuse(format!("{count} rows"))))?;
@@ -269,10 +271,10 @@ impl Dataset {
     pub fn read_csc<T: H5Type + Copy + Default, I: MatrixIndex>(&self) -> Result<Compressed<T, I>> {
         let rows = self.read_csr::<T, u64>()?;
         let columns = self.dataspace().dims().get(1).copied().unwrap_or(0);
-        let columns = usize::try_from(columns).map_err(|_| self.context(Error::Misuse(format!("{columns} columns"))))?;
-        rows.transposed(columns).ok_or_else(|| {
-            self.context(Error::Misuse("numbers of rows do not fit the type".into()))
-        })
+        let columns = usize::try_from(columns)
+            .map_err(|_| self.context(Error::Misuse(format!("{columns} columns"))))?;
+        rows.transposed(columns)
+            .ok_or_else(|| self.context(Error::Misuse("numbers of rows do not fit the type".into())))
     }
 }
 
@@ -326,12 +328,14 @@ impl<I: MatrixIndex> Packed<I> {
         };
         slab.for_each_run(form, |position, run| {
             let row = run.row.first().copied().unwrap_or(0).saturating_sub(slab.first);
-            let (row, at) = (usize::try_from(row).unwrap_or(usize::MAX), usize::try_from(position).unwrap_or(usize::MAX));
+            let (row, at) =
+                (usize::try_from(row).unwrap_or(usize::MAX), usize::try_from(position).unwrap_or(usize::MAX));
             let length = usize::try_from(run.count).unwrap_or(usize::MAX);
             if let Some(count) = packed.counts.get_mut(row) {
                 *count = count.saturating_add(length);
             }
-            let places = packed.indices.get_mut(at..).and_then(|rest| rest.get_mut(..length)).unwrap_or_default();
+            let places =
+                packed.indices.get_mut(at..).and_then(|rest| rest.get_mut(..length)).unwrap_or_default();
             for (place, column) in places.iter_mut().zip(run.column..) {
                 *place = I::from_u64(column).unwrap_or_default();
             }

@@ -49,7 +49,12 @@ impl Section {
     }
 
     /// The type that filters are told of: what stands in the section one after the other.
-    pub(crate) fn shown_type(self, datatype: &Datatype, chunk: &[u64], encoding: DefinedEncoding) -> Datatype {
+    pub(crate) fn shown_type(
+        self,
+        datatype: &Datatype,
+        chunk: &[u64],
+        encoding: DefinedEncoding,
+    ) -> Datatype {
         let narrow = chunk.iter().all(|size| *size <= 1 << 16);
         let coordinate = if narrow { u16::datatype() } else { u32::datatype() };
         let corners = if encoding == DefinedEncoding::Hyperslab { 2 } else { 1 };

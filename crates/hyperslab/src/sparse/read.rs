@@ -47,7 +47,8 @@ impl Dataset {
     /// If the selection reaches out of the dataset, for damaged chunks, and if values cannot be converted.
     pub fn read_defined<T: H5Type>(&self, selection: &Selection) -> Result<Defined<T>> {
         let (points, stored) = self.read_defined_stored(selection)?;
-        let plan = stored.conversions(Conversions::clone(self.conversions())).plan(self.datatype(), &T::datatype());
+        let plan =
+            stored.conversions(Conversions::clone(self.conversions())).plan(self.datatype(), &T::datatype());
         let plan = plan.map_err(|error| self.context(error.into()))?;
         let count = stored.len();
         let values = T::read_vec(count, |out| Ok::<(), Error>(plan.convert(stored.bytes(), out, count)?));
@@ -80,7 +81,8 @@ impl Dataset {
 
     fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
         let dims = self.dataspace().dims().to_vec();
-        let ordered = hyperslab_dataspace::Ordered::new(selection, &dims).map_err(|error| self.context(error.into()))?;
+        let ordered = hyperslab_dataspace::Ordered::new(selection, &dims)
+            .map_err(|error| self.context(error.into()))?;
         let mut points = Points { rank: dims.len(), coordinates: Vec::new() };
         for position in 0..ordered.len() {
             if let Some((at, _)) = ordered.at(position) {
@@ -103,7 +105,9 @@ impl Dataset {
             let Some(source) = open.structured_chunks(file)? else {
                 return Err(Error::Misuse("it is not in structured chunks".into()));
             };
-            source.for_each_defined(file.reading(), selection, Some(&foreign), &mut |slabs| visit(&source, slabs))
+            source.for_each_defined(file.reading(), selection, Some(&foreign), &mut |slabs| {
+                visit(&source, slabs)
+            })
         };
         read().map_err(|error| self.context(error))?;
         Ok(foreign)
@@ -201,7 +205,8 @@ impl Dataset {
     /// ```
     pub fn defined_rows<T: H5Type>(&self, rows: u64) -> impl Iterator<Item = Result<DefinedBlock<T>>> + '_ {
         let dims = self.dataspace().dims().to_vec();
-        let height = self.structured_chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
+        let height =
+            self.structured_chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
         let step = rows.max(1).div_ceil(height).saturating_mul(height);
         let end = dims.first().copied().unwrap_or(0);
         let mut start = 0;
@@ -223,6 +228,7 @@ impl Dataset {
 }
 
 fn moved(block: Block, origin: &[u64]) -> Block {
-    let add = |corner: &[u64]| corner.iter().zip(origin).map(|(at, origin)| at.saturating_add(*origin)).collect();
+    let add =
+        |corner: &[u64]| corner.iter().zip(origin).map(|(at, origin)| at.saturating_add(*origin)).collect();
     Block { start: add(&block.start), end: add(&block.end) }
 }

@@ -53,7 +53,8 @@ impl DefinedChunk {
 
     /// The values of `count` elements from the `position`th on.
     pub(super) fn values(&self, position: u64, count: u64, element_size: usize) -> &[u8] {
-        let bytes = |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
+        let bytes =
+            |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
         self.values.get(bytes(position)..).and_then(|rest| rest.get(..bytes(count))).unwrap_or_default()
     }
 }
@@ -128,7 +129,9 @@ impl StructuredForm {
         let orders = self.metadata_orders();
         let first = self.sections_in(location, orders.first().copied().unwrap_or_default());
         match orders.get(1) {
-            Some(other) if first.as_ref().map_or(true, |sections| self.check_masks(sections, location).is_err()) => {
+            Some(other)
+                if first.as_ref().map_or(true, |sections| self.check_masks(sections, location).is_err()) =>
+            {
                 self.sections_in(location, *other)
             }
             _ => first,
@@ -196,7 +199,8 @@ impl StructuredForm {
         let mut contents = Vec::with_capacity(sections.0.len());
         for (number, (section, form)) in sections.0.iter().zip(&self.sections).enumerate() {
             let range = usize::try_from(section.offset).ok().zip(usize::try_from(section.size).ok());
-            let bytes = range.and_then(|(offset, size)| stored.get(offset..)?.get(..size)).unwrap_or_default();
+            let bytes =
+                range.and_then(|(offset, size)| stored.get(offset..)?.get(..size)).unwrap_or_default();
             let passed = !plainly && !form.pipeline.is_empty() && section.size > 0;
             if !passed {
                 if section.unfiltered != section.size {
@@ -225,7 +229,10 @@ impl StructuredForm {
         let length = usize::try_from(section.unfiltered).ok().filter(|_| section.unfiltered <= possible);
         let Some(length) = length else {
             return Err(Error::Limit {
-                what: format!("structured chunk at {}: bytes of a section after its filters", location.address),
+                what: format!(
+                    "structured chunk at {}: bytes of a section after its filters",
+                    location.address
+                ),
                 got: section.unfiltered,
                 limit: possible,
             });
@@ -383,8 +390,12 @@ impl StructuredForm {
             }
             let mut length = |runs_only: bool| {
                 let target = ChunkTarget { runs_only, ..ChunkTarget::of_length(section.len()) };
-                let encoded =
-                    form.pipeline.encode_chunk_with(store.filters(), section.as_slice(), &target, &mut scratch);
+                let encoded = form.pipeline.encode_chunk_with(
+                    store.filters(),
+                    section.as_slice(),
+                    &target,
+                    &mut scratch,
+                );
                 let failed = |source| Error::Filter { address: Address::UNDEFINED, source };
                 encoded.map(|(bytes, _)| bytes.len()).map_err(failed)
             };

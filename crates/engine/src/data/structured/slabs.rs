@@ -7,8 +7,8 @@ use hyperslab_dataspace::{DefinedSet, Dims, Ordered, Selection};
 use hyperslab_format::structured_chunk::SectionHeap;
 use rayon::prelude::*;
 
-use super::super::{ForeignHeap, ReadContext};
 use super::super::chunk_index::{ChunkBox, StructuredLocation};
+use super::super::{ForeignHeap, ReadContext};
 use super::source::{Found, StructuredSource};
 use super::{DefinedChunk, StructuredForm};
 use crate::error::Result;
@@ -64,7 +64,6 @@ impl Defined {
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }
-
 }
 
 impl Slab {

@@ -92,7 +92,9 @@ impl StructuredSource {
         foreign: Option<&ForeignHeap>,
     ) -> Result<()> {
         let Some(foreign) = foreign else {
-            return Err(Error::unsupported("elements of variable length in structured chunks, read this way"));
+            return Err(Error::unsupported(
+                "elements of variable length in structured chunks, read this way",
+            ));
         };
         self.form.variable.export(elements, heap, foreign)
     }

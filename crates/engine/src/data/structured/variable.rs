@@ -3,8 +3,8 @@
 //! In memory a chunk has its elements with descriptors of the counted form, and the heap that these lead to. What is
 //! read and written goes through a [`ForeignHeap`], whose descriptors no file has.
 
-use hyperslab_datatype::{Datatype, DatatypeClass};
 use hyperslab_datatype::convert::VariableSink as _;
+use hyperslab_datatype::{Datatype, DatatypeClass};
 use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_place};
 
 use super::super::ForeignHeap;

@@ -90,8 +90,11 @@ impl StructuredWriter {
     fn merge(&mut self, writing: &mut StructuredWriting<'_, '_>, updates: Vec<Update>) -> Result<()> {
         let (store, cache, contents) = (writing.edit.store(), writing.cache, writing.contents);
         let bytes = updates.iter().fold(0_usize, |sum, update| sum.saturating_add(update.bytes()));
-        let jobs: Vec<(Update, Option<DefinedChunk>)> =
-            updates.into_iter().map(|update| (self.waiting.take(&update.scaled), update)).map(|(known, update)| (update, known)).collect();
+        let jobs: Vec<(Update, Option<DefinedChunk>)> = updates
+            .into_iter()
+            .map(|update| (self.waiting.take(&update.scaled), update))
+            .map(|(known, update)| (update, known))
+            .collect();
         let this = &*self;
         let work = |(update, known): (Update, Option<DefinedChunk>)| {
             let scaled = update.scaled.clone();
@@ -128,7 +131,11 @@ impl StructuredWriter {
         let Some(mut values) = update.values else {
             let before = before.map_or_else(|| DefinedChunk::empty(&self.form), Ok)?;
             let (defined, left) = before.defined.without(&update.defined);
-            return Ok(DefinedChunk { values: left.gather(&before.values, &[], size)?, defined, heap: before.heap });
+            return Ok(DefinedChunk {
+                values: left.gather(&before.values, &[], size)?,
+                defined,
+                heap: before.heap,
+            });
         };
         let mut before = match before {
             Some(before) => before,
@@ -156,7 +163,11 @@ impl StructuredWriter {
         let limit = store.limits().chunk_bytes;
         let bytes = defined.len().saturating_mul(self.form.element_size as u64);
         let Some(length) = usize::try_from(bytes).ok().filter(|_| bytes <= limit) else {
-            return Err(crate::error::Error::Limit { what: "structured chunk: bytes".into(), got: bytes, limit });
+            return Err(crate::error::Error::Limit {
+                what: "structured chunk: bytes".into(),
+                got: bytes,
+                limit,
+            });
         };
         let mut values = vec![0; length];
         self.form.fill.write(&mut values);

@@ -148,7 +148,11 @@ impl StructuredWriter {
                 &converted
             }
         };
-        sorted.into_par_iter().with_min_len(4).map(|(scaled, points)| self.of_points(scaled, points, stored)).collect()
+        sorted
+            .into_par_iter()
+            .with_min_len(4)
+            .map(|(scaled, points)| self.of_points(scaled, points, stored))
+            .collect()
     }
 
     /// Points by chunks, in C order of the chunks; those of one chunk in the order in which they come.

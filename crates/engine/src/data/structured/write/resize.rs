@@ -153,6 +153,7 @@ impl StructuredWriter {
     /// # Errors
     /// If the index is damaged.
     pub fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        self.table.delete_with(edit, &mut |edit, _, chunk| edit.free(SpaceKind::RawData, chunk.address, chunk.size))
+        self.table
+            .delete_with(edit, &mut |edit, _, chunk| edit.free(SpaceKind::RawData, chunk.address, chunk.size))
     }
 }

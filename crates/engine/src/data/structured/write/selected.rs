@@ -121,7 +121,9 @@ impl StructuredWriter {
     /// [`Error::Misuse`] if all elements of the chunks are always there; damaged chunks, those of the medium.
     pub fn erase(&mut self, writing: &mut StructuredWriting<'_, '_>, selection: &Selection) -> Result<()> {
         if !self.form.kind.is_sparse() {
-            return Err(Error::Misuse("the elements of this dataset cannot be undefined: it is not sparse".into()));
+            return Err(Error::Misuse(
+                "the elements of this dataset cannot be undefined: it is not sparse".into(),
+            ));
         }
         let extent = Dims::from_slice(self.form.grid.extent());
         let Some(bounds) = selection.bounding_box(&extent)? else { return Ok(()) };

@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::super::{DefinedChunk, EncodedChunk};
 use super::{StructuredWriter, StructuredWriting};
+use crate::data::chunk_index::ChunkBox;
 use crate::data::parallel;
 use crate::data::staged::STAGE;
-use crate::data::chunk_index::ChunkBox;
 use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
@@ -76,11 +76,12 @@ impl StructuredWriter {
             }
             form.encode_chunk(store, scaled, chunk).map(Some)
         };
-        let encoded: Result<Vec<Option<EncodedChunk>>> = if batch.len() > 1 && parallel::is_worth(bytes as u64) {
-            batch.par_iter().map(encode).collect()
-        } else {
-            batch.iter().map(encode).collect()
-        };
+        let encoded: Result<Vec<Option<EncodedChunk>>> =
+            if batch.len() > 1 && parallel::is_worth(bytes as u64) {
+                batch.par_iter().map(encode).collect()
+            } else {
+                batch.iter().map(encode).collect()
+            };
         let mut stored = Vec::with_capacity(batch.len());
         for ((scaled, chunk), encoded) in batch.into_iter().zip(encoded?) {
             match encoded {
@@ -178,7 +179,10 @@ impl StructuredWriter {
             };
             places.push((scaled.clone(), self.form.location(address, &encoded.sections)?));
         }
-        let parts = chunks.iter().zip(&places).map(|((_, encoded, _), (_, place))| (place.address, &encoded.bytes[..]));
+        let parts = chunks
+            .iter()
+            .zip(&places)
+            .map(|((_, encoded, _), (_, place))| (place.address, &encoded.bytes[..]));
         write_joined(writing.edit.store(), parts)?;
         self.table.insert(writing.edit, &places)?;
         for ((_, _, chunk), (_, place)) in chunks.into_iter().zip(&places) {
