@@ -12,6 +12,8 @@ mod ls;
 mod open;
 mod output;
 mod repack;
+mod sections;
+mod stat;
 mod values;
 
 use std::io::{self, Write as _};
@@ -55,6 +57,8 @@ enum Command {
     Attr(change::AttrArguments),
     /// Write a file anew: compacted, with other layouts, filters, or for other versions of the library.
     Repack(repack::RepackArguments),
+    /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
+    Stat(stat::Arguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Command::Attr(arguments) => change::attr(arguments).map(|()| ExitCode::SUCCESS),
         Command::Repack(arguments) => repack::repack(arguments).map(|()| ExitCode::SUCCESS),
         Command::Check(arguments) => check::run(arguments),
+        Command::Stat(arguments) => stat::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| {

@@ -105,11 +105,6 @@ impl Dataset {
         }
     }
 
-    /// Whether elements lie in structured chunks.
-    pub(crate) fn is_structured(&self) -> bool {
-        matches!(self.first.description.layout.layout, StoredLayout::Structured(_))
-    }
-
     fn is_virtual(&self) -> bool {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }

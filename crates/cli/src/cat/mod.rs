@@ -4,12 +4,14 @@
 
 mod blocks;
 mod csv;
+pub(crate) mod defined;
 pub(crate) mod descr;
 mod destination;
 mod elements;
 mod json;
 pub(crate) mod npy;
 mod selection;
+mod sparse;
 mod text;
 
 use std::io::Write;
@@ -42,6 +44,16 @@ pub(crate) struct CatArguments {
     /// Where to write it, instead of the terminal
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Print only defined elements, each with its coordinates in the dataset. Only sparse datasets have others; as text one
+    /// element in a line, as json `{"shape": …, "defined": [[[i, j], value], …]}`
+    #[arg(long)]
+    defined: bool,
+    /// Print where elements are defined: a line for each block, `DEFINED_SPARSE_DATA BLOCK (2,2)-(4,7)`
+    #[arg(long, conflicts_with_all = ["defined", "format"])]
+    sparse_locations: bool,
+    /// As --sparse-locations, with the values behind each line, row by row
+    #[arg(long, conflicts_with_all = ["defined", "format", "sparse_locations"])]
+    sparse_data: bool,
 }
 
 /// What `export` takes.
@@ -103,7 +115,7 @@ enum Format {
     Npy,
     /// The bytes as they are stored, after the filters
     Raw,
-    /// Nested arrays; `nan`, `inf` and `-inf` are strings
+    /// An object with the `shape`, and the elements as nested arrays in `data`; `nan`, `inf` and `-inf` are strings
     Json,
 }
 
@@ -174,7 +186,13 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
         Some(path) => Destination::file(path, &arguments.source.file)?,
         None => Destination::stdout(format.is_binary())?,
     };
-    write(&mut output, &file, &dataset, taken, format)?;
+    if arguments.sparse_locations || arguments.sparse_data {
+        sparse::write(&mut output, &file, &dataset, &taken, arguments.sparse_data)?;
+    } else if arguments.defined {
+        defined::write(&mut output, &file, &dataset, taken, format)?;
+    } else {
+        write(&mut output, &file, &dataset, taken, format)?;
+    }
     output.finish()?;
     arguments.source.open.report();
     Ok(())
@@ -231,8 +249,8 @@ fn write(
             write_records(output, file, dataset, &blocks)
         }
         Format::Text | Format::Csv | Format::Json => {
-            let (shape, datatype) = with_elements_of_arrays(shape, dataset.datatype());
-            write_texts(output, file, datatype, &shape, &blocks, format)
+            let (nested, datatype) = with_elements_of_arrays(shape.clone(), dataset.datatype());
+            write_texts(output, file, datatype, (&shape, &nested), &blocks, format)
         }
     }
 }
@@ -241,7 +259,7 @@ fn write(
 fn write_nothing(output: &mut impl Write, dataset: &Dataset, format: Format) -> Result<()> {
     match format {
         Format::Npy => bail!("dataset `{}` is null, for which npy has no form", dataset.name()),
-        Format::Json => output.write_all(b"null\n")?,
+        Format::Json => output.write_all(b"{\"shape\":null,\"data\":null}\n")?,
         Format::Text => output.write_all(b"None\n")?,
         Format::Csv | Format::Raw => {}
     }
@@ -257,11 +275,12 @@ fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec
     (shape, datatype)
 }
 
+/// Elements one by one: of the dataset's shape, and of that shape with the dimensions of elements that are arrays.
 fn write_texts(
     output: &mut Destination,
     file: &File,
     datatype: &Datatype,
-    shape: &[u64],
+    (outer, shape): (&[u64], &[u64]),
     blocks: &Blocks<'_>,
     format: Format,
 ) -> Result<()> {
@@ -278,7 +297,7 @@ fn write_texts(
     let count = shape.iter().fold(1_u64, |count, size| count.saturating_mul(*size));
     match format {
         Format::Json => {
-            let mut nested = json::Nested::new(shape);
+            let mut nested = json::Nested::begin(output, outer, shape)?;
             each(&mut |text| nested.element(output, text))?;
             nested.end(output)
         }

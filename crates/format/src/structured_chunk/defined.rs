@@ -114,7 +114,8 @@ fn read_extent(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
     if extent.dataspace.dims() == chunk {
         return check_extent_length(reader, &extent, length, size_of_lengths);
     }
-    Err(reader.corrupt("extent", format!("that of the chunk, {chunk:?}"), extent.dataspace))
+    let expected = format!("that of the chunk, {}", Dataspace::simple(chunk));
+    Err(reader.corrupt("extent", expected, extent.dataspace))
 }
 
 /// The extent ends with its message.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hyperslab_engine::data::structured::{Coordinates, Slab, StructuredForm};
+use hyperslab_engine::data::structured::{Coordinates, Defined, Slab, StructuredForm};
 use hyperslab_engine::{Error, Result};
 use rayon::prelude::*;
 
@@ -16,6 +16,9 @@ pub trait MatrixIndex: Copy + Default + Send + Sync {
 
     /// The same number, if it fits.
     fn from_u64(number: u64) -> Option<Self>;
+
+    /// The same number, which fits.
+    fn truncated(number: u64) -> Self;
 }
 
 macro_rules! matrix_index {
@@ -29,6 +32,11 @@ macro_rules! matrix_index {
             #[inline]
             fn from_u64(number: u64) -> Option<Self> {
                 Self::try_from(number).ok()
+            }
+
+            #[inline]
+            fn truncated(number: u64) -> Self {
+                Self::try_from(number).unwrap_or_default()
             }
         }
     )*};
@@ -217,9 +225,9 @@ impl Dataset {
             let region = Region::new(&[rows.start, 0], &[count, columns]);
             let selection = Selection::region(&region.map_err(|error| self.context(error.into()))?);
             self.for_each_slabs(&selection, &mut |source, slabs| {
-                let packed: Result<Vec<Packed<I>>> =
+                let packed: Vec<Packed<I>> =
                     slabs.par_iter().map(|slab| Packed::new(&source.form, slab)).collect();
-                for part in packed? {
+                for part in packed {
                     part.count(&mut starts, rows.start);
                     total = total.saturating_add(part.indices.len());
                     indices.push(part.indices);
@@ -317,34 +325,82 @@ struct Packed<I> {
 }
 
 impl<I: MatrixIndex> Packed<I> {
-    fn new(form: &StructuredForm, slab: &Slab) -> Result<Self> {
-        let size = form.element_size;
+    fn new(form: &StructuredForm, slab: &Slab) -> Self {
         let count = usize::try_from(slab.len()).unwrap_or(usize::MAX);
+        let height = usize::try_from(slab.height).unwrap_or(usize::MAX);
+        let width = form.grid.chunk().get(1).copied().unwrap_or(1).max(1);
         let mut packed = Self {
             first: slab.first,
-            counts: vec![0; usize::try_from(slab.height).unwrap_or(usize::MAX)],
+            counts: vec![0; height],
             indices: vec![I::default(); count],
-            values: vec![0; count.saturating_mul(size)],
+            values: vec![0; count.saturating_mul(form.element_size)],
         };
-        slab.for_each_run(form, |position, run| {
-            let row = run.row.first().copied().unwrap_or(0).saturating_sub(slab.first);
-            let (row, at) =
-                (usize::try_from(row).unwrap_or(usize::MAX), usize::try_from(position).unwrap_or(usize::MAX));
-            let length = usize::try_from(run.count).unwrap_or(usize::MAX);
-            if let Some(count) = packed.counts.get_mut(row) {
-                *count = count.saturating_add(length);
-            }
-            let places =
-                packed.indices.get_mut(at..).and_then(|rest| rest.get_mut(..length)).unwrap_or_default();
-            for (place, column) in places.iter_mut().zip(run.column..) {
-                *place = I::from_u64(column).unwrap_or_default();
-            }
-            let start = at.saturating_mul(size);
-            let place = packed.values.get_mut(start..).and_then(|rest| rest.get_mut(..run.values.len()));
-            place_values(place.unwrap_or_default(), run.values);
-            Ok(())
-        })?;
-        Ok(packed)
+        for part in &slab.parts {
+            let mut row = Row::before(width);
+            let counts = &mut packed.counts;
+            part.set().for_each_offset(|offset| {
+                if offset >= row.end {
+                    row.enter(offset);
+                }
+                if let Some(count) = counts.get_mut(row.number) {
+                    *count = count.wrapping_add(1);
+                }
+            });
+        }
+        match form.element_size {
+            1 => packed.place::<1>(slab, width),
+            2 => packed.place::<2>(slab, width),
+            4 => packed.place::<4>(slab, width),
+            8 => packed.place::<8>(slab, width),
+            size => packed.place_any(slab, width, size),
+        }
+        packed
+    }
+
+    /// Where each row begins.
+    fn starts(&self) -> Vec<usize> {
+        let mut before = 0_usize;
+        let start = |count: &usize| {
+            let start = before;
+            before = before.saturating_add(*count);
+            start
+        };
+        self.counts.iter().map(start).collect()
+    }
+
+    /// Puts elements of `N` bytes to their places.
+    fn place<const N: usize>(&mut self, slab: &Slab, width: u64) {
+        let mut next = self.starts();
+        let (indices, values) = (&mut self.indices, self.values.as_chunks_mut::<N>().0);
+        for part in &slab.parts {
+            let source = part.values().as_chunks::<N>().0;
+            walk(part, width, &mut next, |column, from, to| {
+                if let Some(index) = indices.get_mut(to) {
+                    *index = I::truncated(column);
+                }
+                if let (Some(value), Some(source)) = (values.get_mut(to), source.get(from)) {
+                    *value = *source;
+                }
+            });
+        }
+    }
+
+    fn place_any(&mut self, slab: &Slab, width: u64, size: usize) {
+        let mut next = self.starts();
+        let (indices, values) = (&mut self.indices, &mut self.values);
+        for part in &slab.parts {
+            walk(part, width, &mut next, |column, from, to| {
+                if let Some(index) = indices.get_mut(to) {
+                    *index = I::truncated(column);
+                }
+                let range = |at: usize| at.saturating_mul(size)..at.saturating_add(1).saturating_mul(size);
+                if let (Some(value), Some(source)) =
+                    (values.get_mut(range(to)), part.values().get(range(from)))
+                {
+                    value.copy_from_slice(source);
+                }
+            });
+        }
     }
 
     /// Adds the number of elements of each row to the place behind it.
@@ -358,18 +414,47 @@ impl<I: MatrixIndex> Packed<I> {
     }
 }
 
-/// Copies values; single ones, which are most, without a call.
+/// The row that a walk through a chunk is in.
+struct Row {
+    width: u64,
+    number: usize,
+    /// Offset of the first element, and of the first one behind.
+    start: u64,
+    end: u64,
+}
+
+impl Row {
+    fn before(width: u64) -> Self {
+        Self { width, number: 0, start: 0, end: 0 }
+    }
+
+    fn enter(&mut self, offset: u64) {
+        let number = offset / self.width;
+        self.number = usize::try_from(number).unwrap_or(usize::MAX);
+        self.start = number.saturating_mul(self.width);
+        self.end = self.start.saturating_add(self.width);
+    }
+}
+
+/// Visits the elements of a chunk: column, number in the chunk, place in the slab; `next` are the next places of rows.
 #[inline]
-fn place_values(to: &mut [u8], values: &[u8]) {
-    if let (Ok(to), Ok(value)) = (<&mut [u8; 4]>::try_from(&mut *to), <&[u8; 4]>::try_from(values)) {
-        *to = *value;
-        return;
-    }
-    if let (Ok(to), Ok(value)) = (<&mut [u8; 8]>::try_from(&mut *to), <&[u8; 8]>::try_from(values)) {
-        *to = *value;
-        return;
-    }
-    if to.len() == values.len() {
-        to.copy_from_slice(values);
+fn walk(part: &Defined, width: u64, next: &mut [usize], mut visit: impl FnMut(u64, usize, usize)) {
+    let first = part.origin.get(1).copied().unwrap_or(0);
+    let mut row = Row::before(width);
+    let (mut from, mut to) = (0_usize, 0_usize);
+    part.set().for_each_offset(|offset| {
+        if offset >= row.end {
+            if let Some(left) = next.get_mut(row.number).filter(|_| row.end > 0) {
+                *left = to;
+            }
+            row.enter(offset);
+            to = next.get(row.number).copied().unwrap_or(usize::MAX);
+        }
+        visit(first.wrapping_add(offset.wrapping_sub(row.start)), from, to);
+        from = from.wrapping_add(1);
+        to = to.wrapping_add(1);
+    });
+    if let Some(left) = next.get_mut(row.number).filter(|_| row.end > 0) {
+        *left = to;
     }
 }

@@ -8,9 +8,9 @@ mod csr;
 mod read;
 mod write;
 
-use hyperslab_engine::format::DefinedEncoding;
+use hyperslab_engine::format::{DefinedEncoding, Layout};
 
-use crate::{Datatype, H5Type as _};
+use crate::{Dataset, Datatype, H5Type as _};
 
 pub use builder::SelectionEncoding;
 pub(crate) use builder::SparseWanted;
@@ -66,5 +66,12 @@ impl Section {
             Self::Values => datatype.clone(),
             Self::Heap => u8::datatype(),
         }
+    }
+}
+
+impl Dataset {
+    /// Whether elements lie in structured chunks.
+    pub(crate) fn is_structured(&self) -> bool {
+        matches!(self.description().layout.layout, Layout::Structured(_))
     }
 }

@@ -174,10 +174,11 @@ impl StructuredForm {
     }
 
     fn check_masks(&self, sections: &ChunkSections, location: &StructuredLocation) -> Result<()> {
-        for (section, form) in sections.0.iter().zip(&self.sections) {
+        for (number, (section, form)) in sections.0.iter().zip(&self.sections).enumerate() {
             let filters = u32::try_from(form.pipeline.stages.len()).unwrap_or(u32::MAX);
             if section.filter_mask.checked_shr(filters).unwrap_or(0) != 0 {
-                let expected = format!("bits of {filters} filters");
+                let noun = if filters == 1 { "filter" } else { "filters" };
+                let expected = format!("bits of the {filters} {noun} of section {number}");
                 let got = format_args!("{:#x}", section.filter_mask);
                 return Err(Error::corrupt(NAME, "filter mask", expected, got).at(location.address));
             }
@@ -211,7 +212,8 @@ impl StructuredForm {
                 contents.push(Cow::Borrowed(bytes));
                 continue;
             }
-            contents.push(Cow::Owned(self.defilter(store, location, (section, form), bytes, scratch)?));
+            let plain = self.defilter(store, location, (section, form), bytes, scratch);
+            contents.push(Cow::Owned(plain.map_err(|error| error.context(format!("section {number}")))?));
         }
         Ok(contents)
     }

@@ -26,6 +26,9 @@ pub struct StructuredSource {
     pub index: Option<Arc<dyn ChunkIndex<StructuredLocation>>>,
 }
 
+/// What is done with decoded chunks.
+type AtBatch<'a> = dyn FnMut(&[(Found, Arc<DefinedChunk>)]) -> Result<()> + 'a;
+
 /// A chunk to be read.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
@@ -106,7 +109,7 @@ impl StructuredSource {
         context: ReadContext<'_>,
         bounds: &Region,
         wanted: &Ordered,
-        visit: &mut dyn FnMut(&[(Found, Arc<DefinedChunk>)]) -> Result<()>,
+        visit: &mut AtBatch<'_>,
     ) -> Result<()> {
         let chunks = self.form.grid.chunk_region(bounds)?;
         let (Some(index), false) = (&self.index, chunks.is_empty()) else { return Ok(()) };

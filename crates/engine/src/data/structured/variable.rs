@@ -23,6 +23,9 @@ pub struct VariableFields {
     fields: Vec<Field>,
 }
 
+/// What a descriptor leads to, in items of so many bytes.
+type Contents<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>> + 'a;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Field {
     start: usize,
@@ -114,13 +117,7 @@ impl VariableFields {
     }
 
     /// Moves what elements hold from where `source` finds it to `heap`.
-    fn put(
-        &self,
-        elements: &mut [u8],
-        source: &dyn Fn(&[u8], usize) -> Result<Vec<u8>>,
-        heap: &mut Vec<u8>,
-        limit: u64,
-    ) -> Result<()> {
+    fn put(&self, elements: &mut [u8], source: &Contents<'_>, heap: &mut Vec<u8>, limit: u64) -> Result<()> {
         for element in elements.chunks_exact_mut(self.size.max(1)) {
             for field in &self.fields {
                 let Some(descriptor) = field.of(element) else { continue };
