@@ -112,26 +112,23 @@ impl Report {
     /// What follows from the figures, in words that are chosen by them.
     fn conclusion(&self) -> Vec<String> {
         let [sparse, dense, lists] = self.ways.as_slice() else { return Vec::new() };
-        let mut said = vec!["All three give back what was written.".to_owned()];
-        for (other, name) in [(dense, "dense frames"), (lists, "lists of photons")] {
-            let size = compared(ratio(other.bytes, sparse.bytes), "smaller", "larger");
-            let times: Vec<String> = std::iter::once((sparse.write, other.write, "written"))
-                .chain(
-                    sparse
-                        .reads
-                        .iter()
-                        .zip(&other.reads)
-                        .zip(["read", "a frame of it", "a region", "a pixel's series"])
-                        .map(|((sparse, other), what)| (*sparse, *other, what)),
-                )
-                .map(|(sparse, other, what)| {
-                    let times = other.as_secs_f64() / sparse.as_secs_f64().max(1e-9);
-                    format!("{what} {}", compared(times, "faster", "slower"))
-                })
-                .collect();
-            said.push(format!("Beside {name}, the sparse file is {size}; it is {}.", times.join(", ")));
-        }
-        said
+        let said = |other: &Measured| {
+            let [whole, frame, ..] = sparse.reads;
+            let [other_whole, other_frame, ..] = other.reads;
+            let size = compared(ratio(other.bytes, sparse.bytes), ["smaller", "larger", "as large"]);
+            let speed = |one: Duration, other: Duration| {
+                let times = other.as_secs_f64() / one.as_secs_f64().max(1e-9);
+                compared(times, ["faster", "slower", "as fast"])
+            };
+            let (write, read) = (speed(sparse.write, other.write), speed(whole, other_whole));
+            format!("{size}, written {write}, read {read}, a single frame {}", speed(frame, other_frame))
+        };
+        vec![
+            "All three give back what was written.".to_owned(),
+            format!("Beside dense frames, the sparse file is {}.", said(dense)),
+            format!("Beside lists of photons, it is {};", said(lists)),
+            "and it is still an array: every selection can be read, every pixel written again, without knowing of lists.".to_owned(),
+        ]
     }
 
     fn what_next(&self, out: &mut output::Output) -> Result<()> {
@@ -143,8 +140,11 @@ impl Report {
         };
         writeln!(out, "The files were kept. Look into them:")?;
         let folder = output::escape(folder.to_string_lossy().as_bytes());
-        for command in ["ls -rv", "cat --sparse-locations -s 0,:,:"] {
-            let path = if command.starts_with("cat") { " entry/frames" } else { "" };
+        for (command, path) in [
+            ("ls -rv", ""),
+            ("cat --defined -s 0", " entry/frames"),
+            ("cat --sparse-locations -s 0", " entry/frames"),
+        ] {
             write!(out, "  ")?;
             styled(out, VALUE, &format!("hyperslab {command} {folder}/sparse.h5{path}"))?;
             writeln!(out)?;
@@ -214,15 +214,15 @@ fn line(
     Ok(())
 }
 
-/// `4.2 times smaller`, `about as small`.
-fn compared(times: f64, better: &str, worse: &str) -> String {
+/// `4.2 times smaller`, or as it is called if it is worse, or about the same.
+fn compared(times: f64, [better, worse, same]: [&str; 3]) -> String {
     let shown = |times: f64| if times < 9.95 { format!("{times:.1}") } else { format!("{times:.0}") };
     if (0.95..1.05).contains(&times) {
-        "the same".to_owned()
+        same.to_owned()
     } else if times > 1.0 {
         format!("{} times {better}", shown(times))
     } else {
-        format!("{} times {worse}", shown(1.0 / times))
+        format!("{} times {worse}", shown(1.0 / times.max(1e-9)))
     }
 }
 
@@ -233,7 +233,11 @@ fn ratio(one: u64, other: u64) -> f64 {
 
 fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
-    if seconds < 0.9995 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
+    match seconds {
+        ..0.009_995 => format!("{:.2} ms", seconds * 1e3),
+        ..0.999_5 => format!("{:.0} ms", seconds * 1e3),
+        _ => format!("{seconds:.2} s"),
+    }
 }
 
 /// A whole number with its digits in groups of three.
@@ -255,8 +259,11 @@ mod tests {
 
     #[test]
     fn words_follow_the_figures() {
-        let said = [4.24, 25.4, 1.01, 0.5].map(|times| compared(times, "faster", "slower"));
-        assert_eq!(said, ["4.2 times faster", "25 times faster", "the same", "2.0 times slower"]);
+        let said = [4.24, 25.4, 1.01, 0.5].map(|times| compared(times, ["faster", "slower", "as fast"]));
+        assert_eq!(said, ["4.2 times faster", "25 times faster", "as fast", "2.0 times slower"]);
+        let shown =
+            [0.000_12, 0.0099, 0.01, 0.25, 0.9999, 2.0].map(|seconds| time(Duration::from_secs_f64(seconds)));
+        assert_eq!(shown, ["0.12 ms", "9.90 ms", "10 ms", "250 ms", "1.00 s", "2.00 s"]);
         assert_eq!([1, 999, 1000, 52_428_800].map(grouped), ["1", "999", "1 000", "52 428 800"]);
     }
 }
