@@ -5,7 +5,11 @@ mod builder;
 mod chunks;
 mod contents;
 mod csr;
+mod nonzero;
 mod read;
+mod rows;
+#[cfg(feature = "sprs")]
+mod sprs;
 mod write;
 
 use hyperslab_engine::format::{DefinedEncoding, Layout};
