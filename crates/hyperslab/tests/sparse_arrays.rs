@@ -1,5 +1,7 @@
 //! Dense arrays into sparse datasets, and compressed rows out of them block by block, against naive models.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+
 use hyperslab::{Dataset, ErrorKind, FileOptions, Points, Selection};
 use ndarray::{ArrayD, Dimension as _, IxDyn, ShapeBuilder as _};
 use proptest::prelude::*;
@@ -24,7 +26,7 @@ fn model(array: &ArrayD<i16>, fill: i16) -> (Vec<u64>, Vec<i16>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn only_what_differs_from_the_fill_value_is_defined(fill in -1_i16..2, first in arrays(0), second in arrays(1)) {
