@@ -6,7 +6,11 @@ mod chunks;
 mod contents;
 mod csr;
 mod filters;
+mod nonzero;
 mod read;
+mod rows;
+#[cfg(feature = "sprs")]
+mod sprs;
 mod write;
 
 use hyperslab_engine::format::{DefinedEncoding, Layout, StructuredChunkType};
