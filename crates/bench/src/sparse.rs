@@ -4,6 +4,7 @@ mod backend;
 mod matrix;
 mod npy;
 mod others;
+mod ours;
 mod report;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use self::backend::{Backend, Operation};
 use self::matrix::{Matrix, Met, Pattern, Requests};
 use self::others::Others;
+use self::ours::Ours;
 use self::report::Measured;
 use crate::libhdf5;
 
@@ -30,6 +32,8 @@ struct Wanted {
     rounds: Option<usize>,
     /// Names of columns; none for all.
     columns: Vec<String>,
+    /// The chunks of hyperslab's column; those of its own choice if none are given.
+    chunk: Option<Vec<u64>>,
 }
 
 impl Wanted {
@@ -40,6 +44,7 @@ impl Wanted {
             patterns: Pattern::ALL.to_vec(),
             rounds: None,
             columns: Vec::new(),
+            chunk: None,
         };
         for arg in args {
             match arg.split_once('=') {
@@ -47,8 +52,14 @@ impl Wanted {
                 Some(("side", side)) => wanted.side = side.parse()?,
                 Some(("rounds", rounds)) => wanted.rounds = Some(rounds.parse()?),
                 Some(("columns", names)) => wanted.columns = names.split(',').map(str::to_owned).collect(),
+                Some(("chunk", sizes)) => {
+                    let sizes: Result<Vec<u64>, _> = sizes.split('x').map(str::parse).collect();
+                    wanted.chunk = Some(sizes?);
+                }
                 Some(("pattern", name)) => wanted.patterns.retain(|pattern| pattern.name() == name),
-                Some((other, _)) => bail!("`{other}=`: side=, rounds=, columns= and pattern= are known"),
+                Some((other, _)) => {
+                    bail!("`{other}=`: side=, rounds=, columns=, chunk= and pattern= are known")
+                }
             }
         }
         if wanted.densities.is_empty() {
@@ -88,7 +99,12 @@ fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<()> {
     let matrix = Matrix::make(wanted.side, pattern, density, 1);
     let requests = matrix.requests(pattern, 7)?;
     matrix.save(&requests, &folder.0)?;
-    let Others { mut backends, missing } = others::start(&folder.0)?;
+    let alone = !wanted.columns.is_empty() && wanted.columns.iter().all(|name| name == "hyperslab");
+    let none = Others { backends: Vec::new(), missing: Vec::new() };
+    let Others { backends: others, missing } = if alone { none } else { others::start(&folder.0)? };
+    let ours = Ours::new(&folder.0, &matrix, &requests, wanted.chunk.clone())?;
+    let mut backends: Vec<Box<dyn Backend + '_>> = vec![Box::new(ours)];
+    backends.extend(others.into_iter().map(|other| -> Box<dyn Backend + '_> { other }));
     if !wanted.columns.is_empty() {
         backends.retain(|backend| wanted.columns.iter().any(|name| name == backend.name()));
     }
@@ -120,7 +136,7 @@ fn expected(matrix: &Matrix, requests: &Requests) -> Vec<(Operation, Met)> {
 
 /// The columns take turns, operation by operation.
 fn measure(
-    backends: &mut [Box<dyn Backend>],
+    backends: &mut [Box<dyn Backend + '_>],
     rounds: usize,
     expected: &[(Operation, Met)],
 ) -> Result<Vec<Measured>> {

@@ -5,11 +5,14 @@ mod cat;
 mod change;
 mod check;
 mod digest;
+mod exchange;
 mod import;
 mod ls;
 mod open;
 mod output;
 mod repack;
+mod sections;
+mod stat;
 mod values;
 
 use std::io::{self, Write as _};
@@ -33,9 +36,9 @@ enum Command {
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
     Head(cat::HeadArguments),
-    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes.
+    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; or a sparse matrix: mtx, npz, or a group.
     Export(cat::ExportArguments),
-    /// Make a dataset of an npy or csv file.
+    /// Make a dataset of an npy or csv file, or of a sparse matrix: mtx, npz, or a group of AnnData or 10x.
     Import(import::ImportArguments),
     /// Copy objects, within a file or into another one.
     Cp(change::CpArguments),
@@ -51,6 +54,8 @@ enum Command {
     Attr(change::AttrArguments),
     /// Write a file anew: compacted, with other layouts, filters, or for other versions of the library.
     Repack(repack::RepackArguments),
+    /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
+    Stat(stat::Arguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
@@ -73,6 +78,7 @@ fn main() -> ExitCode {
         Command::Attr(arguments) => change::attr(arguments).map(|()| ExitCode::SUCCESS),
         Command::Repack(arguments) => repack::repack(arguments).map(|()| ExitCode::SUCCESS),
         Command::Check(arguments) => check::run(arguments),
+        Command::Stat(arguments) => stat::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| {

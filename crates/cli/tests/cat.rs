@@ -168,7 +168,9 @@ fn outputs_appear_whole_or_not_at_all() {
     let source = at("copy.h5");
     std::fs::copy(fixtures::path("weather_station.h5"), &source).unwrap();
     // The format follows the ending.
-    for (name, start) in [("q.npy", b"\x93NUMPY".as_slice()), ("q.json", b"["), ("q.csv", b"0\n")] {
+    for (name, start) in
+        [("q.npy", b"\x93NUMPY".as_slice()), ("q.json", b"{\"shape\":[5],"), ("q.csv", b"0\n")]
+    {
         let path = if name == "q.csv" { "series/time" } else { "quality" };
         assert!(bytes(&["cat", &source, path, "-o", &at(name), "-s", "0:5"]).is_empty());
         let written = std::fs::read(at(name)).unwrap();
@@ -411,16 +413,24 @@ with h5py.File(sys.argv[1], "w") as f:
 "#;
     referee.run_script(code, [&file]).unwrap();
     let json = |name: &str| printed(&["cat", &file, name, "-f", "json"]);
-    assert_eq!(json("floats"), "[[1.5, \"nan\", \"inf\"],\n[\"-inf\", 1e+300, -0.0]]\n");
-    assert_eq!(json("ints"), "[-9223372036854775808, 9223372036854775807]\n");
+    let data = |name: &str| {
+        let all = json(name);
+        let data = all.split_once("\"data\":").unwrap().1;
+        data.strip_suffix("}\n").unwrap().to_owned()
+    };
     assert_eq!(
-        json("record"),
-        "[{\"id\":1,\"v\":0.1,\"s\":\"a,b\",\"m\":[1,2]}, {\"id\":2,\"v\":\"nan\",\"s\":\"\\\"\",\"m\":[3,4]}]\n"
+        json("floats"),
+        "{\"shape\":[2,3],\"data\":[[1.5, \"nan\", \"inf\"],\n[\"-inf\", 1e+300, -0.0]]}\n"
     );
-    assert_eq!(json("vlen"), "[[1,2], []]\n");
-    assert_eq!(json("null"), "null\n");
-    assert_eq!(json("scalar"), "2.5\n");
-    assert_eq!(json("refs"), "[{\"reference\":\"/ints\"}, {\"reference\":\"nothing\"}]\n");
+    assert_eq!(data("ints"), "[-9223372036854775808, 9223372036854775807]");
+    assert_eq!(
+        data("record"),
+        "[{\"id\":1,\"v\":0.1,\"s\":\"a,b\",\"m\":[1,2]}, {\"id\":2,\"v\":\"nan\",\"s\":\"\\\"\",\"m\":[3,4]}]"
+    );
+    assert_eq!(data("vlen"), "[[1,2], []]");
+    assert_eq!(json("null"), "{\"shape\":null,\"data\":null}\n");
+    assert_eq!(json("scalar"), "{\"shape\":[],\"data\":2.5}\n");
+    assert_eq!(data("refs"), "[{\"reference\":\"/ints\"}, {\"reference\":\"nothing\"}]");
     let csv = |name: &str| printed(&["cat", &file, name, "-f", "csv"]);
     assert_eq!(csv("floats"), "1.5,nan,inf\n-inf,1e+300,-0.0\n");
     assert_eq!(csv("ints"), "-9223372036854775808\n9223372036854775807\n");

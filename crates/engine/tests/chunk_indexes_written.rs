@@ -91,6 +91,7 @@ impl Case {
             dataspace: Dataspace::extendible(&self.dims, &self.max_dims).unwrap(),
             layout: NewLayout::Chunked { chunk: Dims::from_slice(&self.chunk), edges_unfiltered: false },
             pipeline: Pipeline::new(stages),
+            section_pipelines: Vec::new(),
             fill: FillDescription {
                 value: Fill::Default,
                 write_time: FillWriteTime::IF_SET,

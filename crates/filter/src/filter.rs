@@ -29,7 +29,15 @@ pub struct FilterContext<'a> {
 impl<'a> FilterContext<'a> {
     /// A context with parameters, an output of `max_output` bytes at most, verified, and nothing else known.
     pub fn new(client_data: &'a [u32], max_output: usize) -> Self {
-        Self { client_data, element_size: 0, expected_output: None, max_output, verify: true, plane: 0, runs_only: false }
+        Self {
+            client_data,
+            element_size: 0,
+            expected_output: None,
+            max_output,
+            verify: true,
+            plane: 0,
+            runs_only: false,
+        }
     }
 }
 

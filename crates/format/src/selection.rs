@@ -22,11 +22,11 @@ use hyperslab_dataspace::{Block, Dims, Hyperslab, MAX_RANK, Points, RegularHyper
 use crate::codec::{Reader, Result, Writer};
 
 const NAME: &str = "dataspace selection";
-const NONE: u32 = 0;
-const POINTS: u32 = 1;
-const HYPERSLAB: u32 = 2;
-const ALL: u32 = 3;
-const REGULAR: u8 = 1;
+pub(crate) const NONE: u32 = 0;
+pub(crate) const POINTS: u32 = 1;
+pub(crate) const HYPERSLAB: u32 = 2;
+pub(crate) const ALL: u32 = 3;
+pub(crate) const REGULAR: u8 = 1;
 /// Blocks beyond which a regular hyperslab is no longer spelled out block by block.
 const MOST_SPELLED_OUT: u64 = 1 << 20;
 
@@ -103,7 +103,7 @@ pub fn read_selection(reader: &mut Reader<'_>) -> Result<Selection> {
             }
             reader.skip(4, "length")?;
             let rank = read_rank(reader)?;
-            read_regular(reader, rank, 8)
+            read_regular(reader, rank, 8).map(|regular| Selection::Hyperslab(Hyperslab::Regular(regular)))
         }
         (HYPERSLAB, 3) => {
             let flags = reader.u8("flags")?;
@@ -114,6 +114,7 @@ pub fn read_selection(reader: &mut Reader<'_>) -> Result<Selection> {
             let rank = read_rank(reader)?;
             if flags == REGULAR {
                 read_regular(reader, rank, width)
+                    .map(|regular| Selection::Hyperslab(Hyperslab::Regular(regular)))
             } else {
                 read_blocks(reader, rank, width)
             }
@@ -131,7 +132,7 @@ fn read_rank(reader: &mut Reader<'_>) -> Result<usize> {
     }
 }
 
-fn read_width(reader: &mut Reader<'_>) -> Result<usize> {
+pub(crate) fn read_width(reader: &mut Reader<'_>) -> Result<usize> {
     match reader.u8("encode size")? {
         width @ (2 | 4 | 8) => Ok(width.into()),
         other => Err(reader.corrupt("encode size", "2, 4 or 8", other)),
@@ -171,7 +172,7 @@ fn read_corner(reader: &mut Reader<'_>, rank: usize, width: usize, field: &'stat
     Ok(corner)
 }
 
-fn read_regular(reader: &mut Reader<'_>, rank: usize, width: usize) -> Result<Selection> {
+pub(crate) fn read_regular(reader: &mut Reader<'_>, rank: usize, width: usize) -> Result<RegularHyperslab> {
     let mut regular =
         RegularHyperslab { start: Dims::new(), stride: Dims::new(), count: Dims::new(), block: Dims::new() };
     for _ in 0..rank {
@@ -185,7 +186,7 @@ fn read_regular(reader: &mut Reader<'_>, rank: usize, width: usize) -> Result<Se
         regular.count.push(count);
         regular.block.push(block);
     }
-    Ok(Selection::Hyperslab(Hyperslab::Regular(regular)))
+    Ok(regular)
 }
 
 /// A count or block, of which all ones mean [`UNLIMITED`].
@@ -255,7 +256,7 @@ fn write_whole(writer: &mut Writer, kind: u32) {
 }
 
 /// The width for numbers up to `limit`.
-fn width_for(limit: u64) -> usize {
+pub(crate) fn width_for(limit: u64) -> usize {
     match limit {
         0..=0xffff => 2,
         0x1_0000..=0xffff_ffff => 4,

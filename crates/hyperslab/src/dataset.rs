@@ -105,18 +105,6 @@ impl Dataset {
         }
     }
 
-    /// Whether elements lie in structured chunks.
-    pub(crate) fn is_structured(&self) -> bool {
-        matches!(self.first.description.layout.layout, StoredLayout::Structured(_))
-    }
-
-    /// Whether elements may be undefined.
-    pub(crate) fn is_sparse(&self) -> bool {
-        use hyperslab_engine::format::StructuredChunkType;
-        let layout = &self.first.description.layout.layout;
-        matches!(layout, StoredLayout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))
-    }
-
     fn is_virtual(&self) -> bool {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }

@@ -95,8 +95,8 @@ pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
 pub use slice::{Slice, fill};
 pub use sparse::{
-    Defined, DefinedBlock, Section, SectionInfo, SelectionEncoding, StructuredChunk, StructuredChunkInfo,
-    StructuredChunking,
+    Compressed, Defined, DefinedBlock, MatrixIndex, Section, SectionInfo, SelectionEncoding, StructuredChunk,
+    StructuredChunkInfo, StructuredChunking,
 };
 pub use stored::{Stored, VariableLength};
 pub use walk::{Visited, Walk};

@@ -69,8 +69,7 @@ impl<'a> Blocks<'a> {
                 std::cmp::Ordering::Equal => self.length.min(dimension.count.saturating_sub(*at)),
                 std::cmp::Ordering::Greater => dimension.count,
             };
-            let start = dimension.start.saturating_add(at.saturating_mul(dimension.step));
-            Taken { start, count, ..*dimension }
+            Taken { start: dimension.at(*at), count, ..*dimension }
         };
         self.taken.iter().zip(at).enumerate().map(part).collect()
     }

@@ -9,13 +9,13 @@ use crate::values::complex_base;
 
 /// A type as NumPy has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Descr {
+pub(crate) struct Descr {
     /// As Python literal: `'<f8'`, `[('a', '<i4')]`.
-    pub(super) literal: String,
+    pub(crate) literal: String,
     /// What elements are converted to before they are written; the stored type itself where NumPy has it.
-    pub(super) datatype: Datatype,
+    pub(crate) datatype: Datatype,
     /// Dimensions of the elements.
-    pub(super) dims: Vec<u32>,
+    pub(crate) dims: Vec<u32>,
 }
 
 /// How deep types may nest.
@@ -23,7 +23,7 @@ const MOST_LEVELS: usize = 32;
 
 impl Descr {
     /// The type of NumPy for a datatype: the same one where there is such, else the next larger one.
-    pub(super) fn of(datatype: &Datatype) -> Result<Self> {
+    pub(crate) fn of(datatype: &Datatype) -> Result<Self> {
         Self::nested(datatype, 0)
     }
 

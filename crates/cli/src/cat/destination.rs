@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use tempfile::NamedTempFile;
 
 /// Standard output or a file, which appears whole or not at all.
-pub(super) enum Destination {
+pub(crate) enum Destination {
     Stdout(BufWriter<io::StdoutLock<'static>>),
     /// Something that is there already and no regular file, such as a pipe.
     Device(BufWriter<File>),
@@ -31,7 +31,7 @@ impl Destination {
     }
 
     /// A file, which must not be the one that is read.
-    pub(super) fn file(path: &Path, source: &Path) -> Result<Self> {
+    pub(crate) fn file(path: &Path, source: &Path) -> Result<Self> {
         let cannot = || format!("cannot write `{}`", path.display());
         match (path.canonicalize(), source.canonicalize()) {
             (Ok(path), Ok(source)) if path == source => {
@@ -61,7 +61,7 @@ impl Destination {
     }
 
     /// Ends writing; a file appears under its name.
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()?;
         if let Self::New { writer, path } = self {
             let cannot = || format!("cannot write `{}`", path.display());

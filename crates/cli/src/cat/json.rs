@@ -1,8 +1,10 @@
-//! Nested arrays in JSON, written element by element.
+//! An array in JSON, written element by element: `{"shape":[2,2],"data":[[0, 1],…]}`.
 
 use std::io::Write;
 
 use anyhow::Result;
+
+use super::defined::listed;
 
 /// Where brackets open and close.
 #[derive(Debug)]
@@ -13,7 +15,14 @@ pub(super) struct Nested {
 }
 
 impl Nested {
-    pub(super) fn new(shape: &[u64]) -> Self {
+    /// Writes all that stands before the elements: `shape` is that of the dataset, `nested` has the dimensions of elements that
+    /// are arrays, too.
+    pub(super) fn begin(output: &mut impl Write, shape: &[u64], nested: &[u64]) -> Result<Self> {
+        write!(output, "{{\"shape\":{},\"data\":", listed(shape, '[', ']'))?;
+        Ok(Self::new(nested))
+    }
+
+    fn new(shape: &[u64]) -> Self {
         let mut size = 1_u64;
         let mut sizes: Vec<u64> = Vec::new();
         for count in shape.iter().rev() {
@@ -44,7 +53,7 @@ impl Nested {
 
     /// An array without elements is `[]`, whatever its shape.
     pub(super) fn end(&self, output: &mut impl Write) -> Result<()> {
-        output.write_all(if self.done == 0 { b"[]\n" } else { b"\n" })?;
+        output.write_all(if self.done == 0 { b"[]}\n" } else { b"}\n" })?;
         Ok(())
     }
 }
@@ -56,18 +65,18 @@ mod tests {
     #[test]
     fn brackets_nest_as_the_dimensions_do() {
         let nested = |shape: &[u64]| {
-            let mut nested = Nested::new(shape);
             let mut output = Vec::new();
+            let mut nested = Nested::begin(&mut output, shape, shape).unwrap();
             for number in 0..shape.iter().product::<u64>() {
                 nested.element(&mut output, &number.to_string()).unwrap();
             }
             nested.end(&mut output).unwrap();
             String::from_utf8(output).unwrap()
         };
-        assert_eq!(nested(&[]), "0\n");
-        assert_eq!(nested(&[3]), "[0, 1, 2]\n");
-        assert_eq!(nested(&[2, 2]), "[[0, 1],\n[2, 3]]\n");
-        assert_eq!(nested(&[2, 1, 2]), "[[[0, 1]],\n[[2, 3]]]\n");
-        assert_eq!(nested(&[2, 0]), "[]\n");
+        assert_eq!(nested(&[]), "{\"shape\":[],\"data\":0}\n");
+        assert_eq!(nested(&[3]), "{\"shape\":[3],\"data\":[0, 1, 2]}\n");
+        assert_eq!(nested(&[2, 2]), "{\"shape\":[2,2],\"data\":[[0, 1],\n[2, 3]]}\n");
+        assert_eq!(nested(&[2, 1, 2]), "{\"shape\":[2,1,2],\"data\":[[[0, 1]],\n[[2, 3]]]}\n");
+        assert_eq!(nested(&[2, 0]), "{\"shape\":[2,0],\"data\":[]}\n");
     }
 }

@@ -4,12 +4,14 @@
 
 mod blocks;
 mod csv;
-mod descr;
+pub(crate) mod defined;
+pub(crate) mod descr;
 mod destination;
 mod elements;
 mod json;
-mod npy;
+pub(crate) mod npy;
 mod selection;
+mod sparse;
 mod text;
 
 use std::io::Write;
@@ -20,9 +22,10 @@ use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Dataset, Dataspace, Datatype, File, ObjectKind};
 
 use self::blocks::Blocks;
-use self::destination::Destination;
+pub(crate) use self::destination::Destination;
 use self::elements::{Elements, Style};
 use self::selection::Taken;
+use crate::exchange::{self, Goal, Place};
 use crate::open::OpenArguments;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, complex_base};
@@ -41,18 +44,34 @@ pub(crate) struct CatArguments {
     /// Where to write it, instead of the terminal
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Print only defined elements, each with its coordinates in the dataset. Only sparse datasets have others; as text one
+    /// element in a line, as json `{"shape": …, "defined": [[[i, j], value], …]}`
+    #[arg(long)]
+    defined: bool,
+    /// Print where elements are defined: a line for each block, `DEFINED_SPARSE_DATA BLOCK (2,2)-(4,7)`
+    #[arg(long, conflicts_with_all = ["defined", "format"])]
+    sparse_locations: bool,
+    /// As --sparse-locations, with the values behind each line, row by row
+    #[arg(long, conflicts_with_all = ["defined", "format", "sparse_locations"])]
+    sparse_data: bool,
 }
 
 /// What `export` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab export data.h5 image image.npy
-  hyperslab export data.h5 table table.csv --select 0:100")]
+  hyperslab export data.h5 table table.csv --select 0:100
+  hyperslab export data.h5 matrix matrix.mtx.gz       what is stored of a sparse dataset, or is not zero
+  hyperslab export cells.h5ad X matrix.npz            compressed rows or columns, as SciPy reads them
+  hyperslab export data.h5 matrix cells.h5:/X         compressed rows, as AnnData has them")]
 pub(crate) struct ExportArguments {
     #[command(flatten)]
     source: Source,
-    /// Where to write it
+    /// Where to write it: a file, or FILE.h5:/GROUP for a group of compressed rows
     out: PathBuf,
+    /// Matrices: compresses what is written at a level, 0 to 9 [default: 6, and none in groups]
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
+    deflate: Option<u32>,
     /// What to write, as NumPy's indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
@@ -96,7 +115,7 @@ enum Format {
     Npy,
     /// The bytes as they are stored, after the filters
     Raw,
-    /// Nested arrays; `nan`, `inf` and `-inf` are strings
+    /// An object with the `shape`, and the elements as nested arrays in `data`; `nan`, `inf` and `-inf` are strings
     Json,
 }
 
@@ -120,9 +139,23 @@ impl Format {
 /// Writes the selected elements to a file.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
     let out = &arguments.out;
+    if let Some(place) = Place::of(out, None)
+        && arguments.format.is_none()
+    {
+        if arguments.select.is_some() {
+            bail!("--select has no meaning for a sparse matrix, which is written whole");
+        }
+        let goal = Goal { place, out, level: arguments.deflate };
+        return exchange::export(
+            &arguments.source.open,
+            &arguments.source.file,
+            &arguments.source.path,
+            &goal,
+        );
+    }
     let format = arguments.format.or_else(|| Format::by_ending(out)).with_context(|| {
         format!(
-            "the ending of `{}` names no format; say it with --format npy, csv, json, raw or text",
+            "the ending of `{}` names no format; say it with --format npy, csv, json, raw or text, or name a .mtx, .mtx.gz or .npz",
             out.display()
         )
     })?;
@@ -153,7 +186,13 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
         Some(path) => Destination::file(path, &arguments.source.file)?,
         None => Destination::stdout(format.is_binary())?,
     };
-    write(&mut output, &file, &dataset, taken, format)?;
+    if arguments.sparse_locations || arguments.sparse_data {
+        sparse::write(&mut output, &file, &dataset, &taken, arguments.sparse_data)?;
+    } else if arguments.defined {
+        defined::write(&mut output, &file, &dataset, taken, format)?;
+    } else {
+        write(&mut output, &file, &dataset, taken, format)?;
+    }
     output.finish()?;
     arguments.source.open.report();
     Ok(())
@@ -210,8 +249,8 @@ fn write(
             write_records(output, file, dataset, &blocks)
         }
         Format::Text | Format::Csv | Format::Json => {
-            let (shape, datatype) = with_elements_of_arrays(shape, dataset.datatype());
-            write_texts(output, file, datatype, &shape, &blocks, format)
+            let (nested, datatype) = with_elements_of_arrays(shape.clone(), dataset.datatype());
+            write_texts(output, file, datatype, (&shape, &nested), &blocks, format)
         }
     }
 }
@@ -220,7 +259,7 @@ fn write(
 fn write_nothing(output: &mut impl Write, dataset: &Dataset, format: Format) -> Result<()> {
     match format {
         Format::Npy => bail!("dataset `{}` is null, for which npy has no form", dataset.name()),
-        Format::Json => output.write_all(b"null\n")?,
+        Format::Json => output.write_all(b"{\"shape\":null,\"data\":null}\n")?,
         Format::Text => output.write_all(b"None\n")?,
         Format::Csv | Format::Raw => {}
     }
@@ -236,11 +275,12 @@ fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec
     (shape, datatype)
 }
 
+/// Elements one by one: of the dataset's shape, and of that shape with the dimensions of elements that are arrays.
 fn write_texts(
     output: &mut Destination,
     file: &File,
     datatype: &Datatype,
-    shape: &[u64],
+    (outer, shape): (&[u64], &[u64]),
     blocks: &Blocks<'_>,
     format: Format,
 ) -> Result<()> {
@@ -257,7 +297,7 @@ fn write_texts(
     let count = shape.iter().fold(1_u64, |count, size| count.saturating_mul(*size));
     match format {
         Format::Json => {
-            let mut nested = json::Nested::new(shape);
+            let mut nested = json::Nested::begin(output, outer, shape)?;
             each(&mut |text| nested.element(output, text))?;
             nested.end(output)
         }

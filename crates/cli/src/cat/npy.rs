@@ -67,7 +67,7 @@ fn each_text(blocks: &Blocks<'_>, mut visit: impl FnMut(&str) -> Result<()>) -> 
 }
 
 /// Magic, version, length and the description, padded so that the elements begin at a multiple of 64 bytes.
-fn header(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Vec<u8>> {
+pub(crate) fn header(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Vec<u8>> {
     let shape: Vec<String> = shape.map(|size| format!("{size},")).collect();
     let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", shape.join(" "));
     // Version 2 has room for more, version 3 is UTF-8 where the others are Latin-1.

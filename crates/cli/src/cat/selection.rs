@@ -13,6 +13,18 @@ pub(super) struct Taken {
     pub(super) kept: bool,
 }
 
+impl Taken {
+    /// The coordinate that is taken as number `place`.
+    pub(super) fn at(&self, place: u64) -> u64 {
+        self.start.saturating_add(place.saturating_mul(self.step))
+    }
+
+    /// The number of the first coordinate that is taken from `coordinate` on.
+    pub(super) fn first_from(&self, coordinate: u64) -> u64 {
+        coordinate.saturating_sub(self.start).div_ceil(self.step.max(1))
+    }
+}
+
 /// Everything of an array of that shape.
 pub(super) fn everything(dims: &[u64]) -> Vec<Taken> {
     dims.iter().map(|size| Taken { start: 0, step: 1, count: *size, kept: true }).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hyperslab::File;
+use hyperslab::{Dataset, File, Selection};
 use serde_json::{Map, Value};
 
 use super::{describe, walk};
@@ -11,8 +11,21 @@ use super::{describe, walk};
 const ORDER_TRACKED: u64 = 1 << 2;
 
 /// What an entry says of the way of storing.
-const STORAGE: &[&str] =
-    &["header", "storage", "layout", "chunk", "chunk_index", "chunk_opts", "filters", "external", "virtual"];
+const STORAGE: &[&str] = &[
+    "header",
+    "storage",
+    "layout",
+    "chunk",
+    "chunk_index",
+    "chunk_opts",
+    "sections",
+    "filters",
+    "external",
+    "virtual",
+];
+
+/// What is said of the defined elements of sparse datasets only.
+const SPARSE: &[&str] = &["defined", "defined_sha256", "defined_skipped", "defined_error"];
 
 /// The first object that two files do not share, and what is different about it.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,8 +36,9 @@ pub(crate) struct Difference {
     pub(crate) what: String,
 }
 
-/// Compares what two files hold: objects, links, attributes, types, shapes, elements and fill values.
-pub(crate) fn compare(before: &File, after: &File) -> Option<Difference> {
+/// Compares what two files hold: objects, links, attributes, types, shapes, elements and fill values; but not those of
+/// datasets that have become sparse, if `new_fill` says so.
+pub(crate) fn compare(before: &File, after: &File, new_fill: bool) -> Option<Difference> {
     let (before, after) = (walk::Objects::find(before), walk::Objects::find(after));
     let (mut left, mut right) = (before.iter(), after.iter());
     loop {
@@ -38,12 +52,15 @@ pub(crate) fn compare(before: &File, after: &File) -> Option<Difference> {
             return Some(only(&one.path, &format!("stands where `{}` is now", other.path)));
         }
         let (mut first, mut second) = (describe::object(&before, one), describe::object(&after, other));
-        simplify(&mut first, &mut second);
+        simplify(&mut first, &mut second, new_fill);
         if let Some(what) = difference(&first, &second, "") {
             return Some(Difference { path: one.path.clone(), what });
         }
+        if first.get("defined_sha256").is_some() {
+            continue;
+        }
         if first.get("data_skipped").is_some()
-            && let Some(what) = large_difference(one, other)
+            && let Some(what) = large_difference((&before, one), (&after, other))
         {
             return Some(Difference { path: one.path.clone(), what });
         }
@@ -55,8 +72,17 @@ fn only(path: &str, what: &str) -> Difference {
 }
 
 /// Takes out what is said of the way of storing, and what changes with it.
-fn simplify(before: &mut Value, after: &mut Value) {
-    let stays_growing = before.get("layout") == after.get("layout");
+fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
+    let grows = |entry: &Value| {
+        entry
+            .get("layout")
+            .and_then(Value::as_str)
+            .is_some_and(|layout| layout == "chunked" || layout == "structured")
+    };
+    let stays_growing = before.get("layout") == after.get("layout") || (grows(before) && grows(after));
+    let is_sparse = |entry: &Value| entry.get("layout").is_some_and(|layout| layout == "structured");
+    let new_fill = new_fill && is_sparse(after) && !is_sparse(before);
+    let stays_sparse = before.get("defined").is_some() && after.get("defined").is_some();
     // Programs have written files in which several have one place; there is no order to be kept then.
     let attributes_in_order = is_in_order(before.get("attrs"));
     let links_in_order = is_in_order(before.get("links"));
@@ -65,6 +91,9 @@ fn simplify(before: &mut Value, after: &mut Value) {
             entry.pointer("/header/flags").and_then(Value::as_u64).unwrap_or(0) & ORDER_TRACKED != 0;
         let tracked = tracked && attributes_in_order;
         let Some(map) = entry.as_object_mut() else { continue };
+        if !stays_sparse {
+            SPARSE.iter().for_each(|key| drop(map.remove(*key)));
+        }
         if map.get("kind").is_some_and(|kind| kind == "datatype") {
             // Some programs do not count the datasets and attributes that use a type.
             map.remove("nlink");
@@ -72,6 +101,9 @@ fn simplify(before: &mut Value, after: &mut Value) {
         STORAGE.iter().for_each(|key| drop(map.remove(*key)));
         if !stays_growing {
             map.remove("maxshape");
+        }
+        if new_fill {
+            map.remove("fill");
         }
         if let Some(fill) = map.get_mut("fill").and_then(Value::as_object_mut) {
             fill.remove("alloc");
@@ -146,22 +178,34 @@ fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
     }
 }
 
+/// An object in a file.
+type In<'a> = (&'a walk::Objects, &'a walk::Found);
+
 /// Compares the elements of datasets that a digest leaves out, block by block.
-fn large_difference(before: &walk::Found, after: &walk::Found) -> Option<String> {
+fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
     /// Bytes at once.
     const BLOCK: u64 = 32 << 20;
     /// More are taken to be the same: they are mostly those that were never written.
     const MOST: u64 = 16 << 30;
     let dataset = |found: &walk::Found| found.object.as_ref().ok()?.clone().into_dataset().ok();
-    let (Some(first), Some(second)) = (dataset(before), dataset(after)) else { return None };
+    let (Some(first), Some(second)) = (dataset(before.1), dataset(after.1)) else { return None };
+    let sparse = |dataset: &Dataset| dataset.structured_chunking().is_some_and(|chunks| chunks.sparse);
+    if sparse(&first) && sparse(&second) {
+        let hashes = (describe::defined_hash(before.0, &first), describe::defined_hash(after.0, &second));
+        return match hashes {
+            (Ok(first), Ok(second)) if first == second => None,
+            (Err(_), Err(_)) => None,
+            _ => Some("defined elements".into()),
+        };
+    }
     let count = first.dataspace().element_count();
     let bytes = count.and_then(|count| count.checked_mul(u64::from(first.datatype().size)));
     if first.datatype().points_into_file() || bytes.is_none_or(|bytes| bytes > MOST) {
         return None;
     }
     for region in first.blocks(BLOCK) {
-        let selection = hyperslab::Selection::region(&region);
-        let read = |dataset: &hyperslab::Dataset| dataset.read_stored_selection(&selection);
+        let selection = Selection::region(&region);
+        let read = |dataset: &Dataset| dataset.read_stored_selection(&selection);
         match (read(&first), read(&second)) {
             (Ok(first), Ok(second)) if first.bytes() == second.bytes() => {}
             (Err(_), Err(_)) => return None,
@@ -182,7 +226,7 @@ mod tests {
             "attrs": [{"name": "b", "corder": 7}, {"name": "a", "corder": 3}], "header": {"flags": 4}});
         let mut after = json!({"layout": "contiguous", "maxshape": [3], "shape": [3],
             "attrs": [{"name": "b", "corder": 1}, {"name": "a", "corder": 0}], "header": {"flags": 4}});
-        simplify(&mut before, &mut after);
+        simplify(&mut before, &mut after, false);
         assert_eq!(difference(&before, &after, ""), None);
         after["attrs"][1]["corder"] = json!(5);
         let said = difference(&before, &after, "").unwrap();

@@ -2,13 +2,15 @@
 
 use hyperslab::{
     AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, FileInfo, FileSpaceStrategy, FillStatus,
-    FillTime, GroupStorage, Layout, Link, LinkTarget, Object, ObjectKind, Result, Stored, VirtualMapping,
+    FillTime, FilterInfo, GroupStorage, Layout, Link, LinkTarget, Object, ObjectKind, Result, Section,
+    Stored, VirtualMapping,
 };
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::walk::{Found, Objects};
 use super::{encode, hex, path_of, selection, text, types};
+use crate::cat::defined::DefinedElements;
 use crate::output::chain;
 
 /// Elements of more bytes than this are not read.
@@ -230,11 +232,7 @@ fn dataset(objects: &Objects, dataset: &Dataset, entry: &mut Entry) -> Result<()
     layout(dataset, entry);
     let mappings = dataset.virtual_mappings()?;
     space(entry, &dataset.dataspace());
-    let filters: Vec<Value> = dataset
-        .filters()
-        .iter()
-        .map(|filter| json!({"id": filter.id, "flags": filter.flags, "cd_values": filter.client_data, "name": filter.name}))
-        .collect();
+    let filters: Vec<Value> = dataset.filters().iter().map(filter).collect();
     put(entry, "filters", filters);
     put(entry, "fill", fill(objects, dataset));
     let external: Vec<Value> = dataset
@@ -248,6 +246,9 @@ fn dataset(objects: &Objects, dataset: &Dataset, entry: &mut Entry) -> Result<()
         put(entry, "external", external);
     }
     elements(objects, entry, &dataset.dataspace(), dataset.datatype().size, || dataset.read_stored());
+    if dataset.structured_chunking().is_some_and(|chunking| chunking.sparse) {
+        defined(objects, dataset, entry);
+    }
     if dataset.layout() == Layout::Virtual {
         put(entry, "virtual", describe_mappings(&mappings)?);
     }
@@ -262,20 +263,65 @@ fn layout(dataset: &Dataset, entry: &mut Entry) {
         Layout::Chunked(chunking) => {
             put(entry, "chunk", chunking.shape);
             put(entry, "chunk_opts", if chunking.edges_unfiltered { 2 } else { 0 });
-            let index = match chunking.index {
-                ChunkIndexKind::BTreeV1 => "btree1",
-                ChunkIndexKind::Single => "single",
-                ChunkIndexKind::Implicit => "implicit",
-                ChunkIndexKind::FixedArray => "fixed_array",
-                ChunkIndexKind::ExtensibleArray => "extensible_array",
-                ChunkIndexKind::BTreeV2 => "btree2",
-            };
-            put(entry, "chunk_index", index);
+            put(entry, "chunk_index", index(chunking.index));
             "chunked"
         }
-        _ => "structured",
+        _ => {
+            structured(dataset, entry);
+            "structured"
+        }
     };
     put(entry, "layout", word);
+}
+
+fn index(kind: ChunkIndexKind) -> &'static str {
+    match kind {
+        ChunkIndexKind::BTreeV1 => "btree1",
+        ChunkIndexKind::Single => "single",
+        ChunkIndexKind::Implicit => "implicit",
+        ChunkIndexKind::FixedArray => "fixed_array",
+        ChunkIndexKind::ExtensibleArray => "extensible_array",
+        ChunkIndexKind::BTreeV2 => "btree2",
+    }
+}
+
+fn structured(dataset: &Dataset, entry: &mut Entry) {
+    let Some(chunking) = dataset.structured_chunking() else { return };
+    put(entry, "chunk", chunking.shape);
+    put(entry, "chunk_opts", if chunking.edges_unfiltered { 2 } else { 0 });
+    put(entry, "chunk_index", index(chunking.index));
+    let section = |(section, filters): &(Section, Vec<FilterInfo>)| json!({"name": section.name(), "filters": filters.iter().map(filter).collect::<Value>()});
+    put(entry, "sections", chunking.sections.iter().map(section).collect::<Value>());
+}
+
+/// Number and hash of the defined elements of a sparse dataset, or why there are none. Datasets whose elements are too many
+/// to be read may have few of these.
+fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
+    let count = match dataset.defined_count() {
+        Ok(count) => count,
+        Err(error) => return put(entry, "defined_error", chain(&error)),
+    };
+    put(entry, "defined", count);
+    let bytes = count.checked_mul(u64::from(dataset.datatype().size));
+    if bytes.is_none_or(|bytes| bytes > MAX_DATA) {
+        return put(entry, "defined_skipped", "defined elements over 64 MiB");
+    }
+    match defined_hash(objects, dataset) {
+        Ok(hash) => put(entry, "defined_sha256", hash),
+        Err(error) => put(entry, "defined_error", chain(&error)),
+    }
+}
+
+/// The hash of the defined elements and their coordinates, however many there are.
+pub(super) fn defined_hash(objects: &Objects, dataset: &Dataset) -> Result<String> {
+    let mut hashed = encode::Hashed::default();
+    DefinedElements::all(dataset)?
+        .for_each(&mut |points, stored| encode::add_defined(&mut hashed, objects, points, stored))?;
+    Ok(hashed.finish().0)
+}
+
+fn filter(filter: &FilterInfo) -> Value {
+    json!({"id": filter.id, "flags": filter.flags, "cd_values": filter.client_data, "name": filter.name})
 }
 
 fn fill(objects: &Objects, dataset: &Dataset) -> Value {

@@ -1,7 +1,7 @@
 //! The canonical bytes of elements, and their hash.
 
 use hyperslab::datatype::{Reference, VariableLengthKind};
-use hyperslab::{Datatype, DatatypeClass, Error, ReferenceTarget, Result, Stored};
+use hyperslab::{Datatype, DatatypeClass, Error, Points, ReferenceTarget, Result, Stored};
 use sha2::{Digest as _, Sha256};
 
 use super::walk::Objects;
@@ -50,6 +50,32 @@ pub(super) fn hash(objects: &Objects, stored: &Stored) -> Result<Hashed> {
     }
     hashed.add(&encoder.out);
     Ok(hashed)
+}
+
+/// Adds defined elements, each behind its coordinates, which are 8 bytes each, least significant first.
+pub(super) fn add_defined(
+    hashed: &mut Hashed,
+    objects: &Objects,
+    points: &Points,
+    stored: &Stored,
+) -> Result<()> {
+    let plain = is_plain(stored.datatype());
+    let mut encoder = Encoder { objects, stored, out: Vec::new() };
+    let places = points.coordinates.chunks(points.rank.max(1));
+    for (place, element) in places.zip(stored.elements()) {
+        place.iter().for_each(|coordinate| encoder.out.extend(coordinate.to_le_bytes()));
+        if plain {
+            encoder.out.extend_from_slice(element);
+        } else {
+            encoder.element(stored.datatype(), element)?;
+        }
+        if encoder.out.len() > 1 << 16 {
+            hashed.add(&encoder.out);
+            encoder.out.clear();
+        }
+    }
+    hashed.add(&encoder.out);
+    Ok(())
 }
 
 /// The canonical bytes of all elements.

@@ -8,7 +8,7 @@ use super::python::Literal;
 
 /// A type of NumPy's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Descr {
+pub(crate) enum Descr {
     /// The bytes are those that HDF5 stores.
     Stored(Datatype),
     /// Text of that many characters, four bytes each.
@@ -71,7 +71,7 @@ impl Descr {
     }
 
     /// Bytes of an element in the npy file.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         match self {
             Self::Stored(datatype) => datatype.size as usize,
             Self::Text(characters, _) => characters.saturating_mul(4),

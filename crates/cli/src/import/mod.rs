@@ -1,8 +1,8 @@
-//! `hyperslab import`: npy and csv files as datasets.
+//! `hyperslab import`: npy and csv files as datasets, and sparse matrices.
 
 mod csv;
-mod descr;
-mod npy;
+pub(crate) mod descr;
+pub(crate) mod npy;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::filter::FilterSpec;
 use hyperslab::{DatasetBuilder, File};
 
-use crate::change::{change, named, open_or_create, shape};
+use crate::change::{TypeName, change, named, open_or_create, shape};
+use crate::exchange::{self, Encoding, Kept, Named, Place, Wanted};
 
 /// What `import` takes.
 #[derive(Debug, clap::Args)]
@@ -19,7 +20,10 @@ use crate::change::{change, named, open_or_create, shape};
   hyperslab import image.npy data.h5 images/one --filter shuffle,gzip=6
   hyperslab import table.csv data.h5 table               a compound, with a member for each column
   hyperslab import table.csv data.h5 table --columns     a group with a dataset for each column
-  hyperslab import matrix.csv data.h5 matrix --no-header numbers in two dimensions")]
+  hyperslab import matrix.csv data.h5 matrix --no-header numbers in two dimensions
+  hyperslab import matrix.mtx.gz data.h5 matrix          a sparse matrix; .npz of SciPy too
+  hyperslab import cells.h5ad:/X data.h5 matrix          compressed rows of AnnData or 10x
+  hyperslab import matrix.npz data.h5 matrix --as csr    compressed rows, as AnnData has them")]
 pub(crate) struct ImportArguments {
     /// What INPUT is [default: by its ending]
     #[arg(short, long, value_enum)]
@@ -39,7 +43,19 @@ pub(crate) struct ImportArguments {
     /// csv: what stands between fields
     #[arg(long, default_value = ",", value_name = "CHARACTER")]
     delimiter: char,
-    /// The file to read
+    /// Matrices: what becomes of them
+    #[arg(long = "as", value_enum, default_value = "sparse", value_name = "KIND")]
+    kept: Kept,
+    /// Sparse datasets: how it is written down which elements there are
+    #[arg(long, value_enum, default_value = "blocks", value_name = "ENCODING")]
+    encoding: Encoding,
+    /// Matrices: the type of values [default: that of INPUT]
+    #[arg(long, value_enum, value_name = "TYPE")]
+    dtype: Option<TypeName>,
+    /// Matrices: compresses what is stored, at a level from 1 to 9; short for a gzip in --filter
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(1..=9))]
+    deflate: Option<u32>,
+    /// The file to read, or FILE.h5:/GROUP for a matrix of compressed rows or columns in an HDF5 file
     input: PathBuf,
     /// The HDF5 file, which is made if there is none
     file: PathBuf,
@@ -54,6 +70,10 @@ enum Format {
     Npy,
     /// Comma-separated values
     Csv,
+    /// A sparse matrix as text, in the Matrix Market format
+    Mtx,
+    /// A sparse matrix of SciPy
+    Npz,
 }
 
 #[derive(Debug, Clone)]
@@ -87,30 +107,73 @@ impl Storage<'_> {
 /// Reads a file into a new dataset.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     let shown = arguments.input.display();
-    let format = arguments
-        .format
-        .or_else(|| by_ending(&arguments.input))
-        .with_context(|| format!("what is `{shown}`? Say it with --format npy or --format csv"))?;
     let filters = match &arguments.filter {
         Some(list) => FilterSpec::parse_list(list)?,
         None => Vec::new(),
     };
-    let storage = Storage { chunks: arguments.chunks.as_ref().map(|chunk| chunk.0.as_slice()), filters };
+    let chunks = arguments.chunks.as_ref().map(|chunk| chunk.0.as_slice());
+    let storage = Storage { chunks, filters };
+    let named = match arguments.format {
+        None => by_ending(&arguments.input),
+        said => said,
+    };
+    let format = match named {
+        Some(Format::Npy) => Dense::Npy,
+        Some(Format::Csv) => Dense::Csv,
+        Some(Format::Mtx) => return matrix(arguments, storage, Some(Named::MatrixMarket)),
+        Some(Format::Npz) => return matrix(arguments, storage, Some(Named::Npz)),
+        None if place(&arguments.input, None).is_some() => return matrix(arguments, storage, None),
+        None => bail!("what is `{shown}`? Say it with --format npy, csv, mtx or npz"),
+    };
+    if arguments.dtype.is_some() || arguments.deflate.is_some() {
+        bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
+    }
+    dense(arguments, format, &storage)
+}
+
+/// What a name stands for, or else what is in the file.
+fn place(input: &Path, named: Option<Named>) -> Option<Place> {
+    Place::of(input, named).or_else(|| Place::found(input))
+}
+
+/// Brings a sparse matrix into a file.
+fn matrix(arguments: &ImportArguments, storage: Storage<'_>, named: Option<Named>) -> Result<()> {
+    let from = place(&arguments.input, named).context("no matrix")?;
+    let mut filters = storage.filters;
+    filters.extend(arguments.deflate.map(FilterSpec::deflate));
+    let wanted = Wanted {
+        kept: arguments.kept,
+        dtype: arguments.dtype,
+        chunks: storage.chunks,
+        filters,
+        encoding: arguments.encoding,
+    };
+    exchange::import(&from, &arguments.input, &arguments.file, &arguments.path, wanted)
+}
+
+/// What datasets of all elements are made of.
+#[derive(Debug, Clone, Copy)]
+enum Dense {
+    Npy,
+    Csv,
+}
+
+fn dense(arguments: &ImportArguments, format: Dense, storage: &Storage<'_>) -> Result<()> {
     let path = named(&arguments.path)?;
     // What cannot be read must not leave an empty file behind.
     let input = match format {
-        Format::Npy => Input::Npy(npy::Source::open(&arguments.input)),
-        Format::Csv => {
+        Dense::Npy => Input::Npy(npy::Source::open(&arguments.input)),
+        Dense::Csv => {
             Input::Csv(csv::Table::open(&arguments.input, arguments.delimiter, !arguments.no_header))
         }
     };
     let work = |file: &File| match &input {
-        Input::Npy(source) => as_ref(source)?.write(file, path, &storage),
-        Input::Csv(table) if arguments.columns => as_ref(table)?.write_columns(file, path, &storage),
-        Input::Csv(table) => as_ref(table)?.write(file, path, &storage),
+        Input::Npy(source) => as_ref(source)?.write(file, path, storage),
+        Input::Csv(table) if arguments.columns => as_ref(table)?.write_columns(file, path, storage),
+        Input::Csv(table) => as_ref(table)?.write(file, path, storage),
     };
     if let Input::Npy(Err(error)) | Input::Csv(Err(error)) = &input {
-        bail!("`{shown}`: {error:#}");
+        bail!("`{}`: {error:#}", arguments.input.display());
     }
     change(&arguments.file, open_or_create(&arguments.file)?, work)
 }

@@ -1,7 +1,7 @@
 //! NumPy's npy format, versions 1 to 3.
 
 use std::fs;
-use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{BufReader, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -19,34 +19,34 @@ const AT_ONCE: u64 = 16 << 20;
 /// The longest header.
 const MOST_HEADER: u32 = 16 << 20;
 
-/// An npy file whose header is read.
+/// What stands before the elements of an npy file.
 #[derive(Debug)]
-pub(super) struct Source {
-    path: PathBuf,
-    descr: Descr,
-    shape: Vec<u64>,
+pub(crate) struct Header {
+    pub(crate) descr: Descr,
+    pub(crate) shape: Vec<u64>,
     /// Elements along the first dimension lie side by side.
-    fortran: bool,
-    start: u64,
+    pub(crate) fortran: bool,
+    /// Bytes of the header, behind which the elements stand.
+    pub(crate) length: u64,
 }
 
-impl Source {
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let mut file = BufReader::new(fs::File::open(path)?);
+impl Header {
+    /// Takes the header from the start of a file.
+    pub(crate) fn read(input: &mut impl Read) -> Result<Self> {
         let mut magic = [0; 8];
-        file.read_exact(&mut magic).context("too short for an npy file")?;
+        input.read_exact(&mut magic).context("too short for an npy file")?;
         let [b'\x93', b'N', b'U', b'M', b'P', b'Y', version, _] = magic else {
             bail!("no npy file: its first bytes are others");
         };
         let (length, prefix) = match version {
             1 => {
                 let mut bytes = [0; 2];
-                file.read_exact(&mut bytes)?;
+                input.read_exact(&mut bytes)?;
                 (little(&bytes), 10_u64)
             }
             2 | 3 => {
                 let mut bytes = [0; 4];
-                file.read_exact(&mut bytes)?;
+                input.read_exact(&mut bytes)?;
                 (little(&bytes), 12)
             }
             other => bail!("version {other} of the npy format is not known"),
@@ -55,7 +55,7 @@ impl Source {
             bail!("a header of {length} bytes");
         }
         let mut header = Vec::new();
-        file.take(u64::from(length)).read_to_end(&mut header)?;
+        input.take(u64::from(length)).read_to_end(&mut header)?;
         if header.len() as u64 != u64::from(length) {
             bail!("the file ends in its header");
         }
@@ -64,27 +64,48 @@ impl Source {
         } else {
             header.into_iter().map(char::from).collect()
         };
-        Self::parse(path, &text, prefix.saturating_add(u64::from(length)))
+        Self::parse(&text, prefix.saturating_add(u64::from(length)))
     }
 
-    fn parse(path: &Path, header: &str, start: u64) -> Result<Self> {
+    fn parse(header: &str, length: u64) -> Result<Self> {
         let header = Literal::parse(header)?;
         let get = |key: &str| header.get(key).with_context(|| format!("the header has no `{key}`"));
         let descr = Descr::of(get("descr")?)?;
         let shape = get("shape")?.numbers().context("the shape is none")?;
         let fortran = *get("fortran_order")? == Literal::Truth(true) && shape.len() > 1;
-        let source = Self { path: path.to_owned(), descr, shape, fortran, start };
-        let there = fs::metadata(path)?.len().saturating_sub(start);
-        if source.bytes()? > there {
-            bail!("{} bytes of elements are missing", source.bytes()?.saturating_sub(there));
-        }
-        Ok(source)
+        Ok(Self { descr, shape, fortran, length })
     }
 
-    fn bytes(&self) -> Result<u64> {
+    /// Bytes of all elements.
+    pub(crate) fn bytes(&self) -> Result<u64> {
         let bytes =
             self.shape.iter().try_fold(self.descr.size() as u64, |product, size| product.checked_mul(*size));
         bytes.context("more elements than there can be")
+    }
+}
+
+/// An npy file whose header is read.
+#[derive(Debug)]
+pub(super) struct Source {
+    path: PathBuf,
+    descr: Descr,
+    shape: Vec<u64>,
+    fortran: bool,
+    start: u64,
+    bytes: u64,
+}
+
+impl Source {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let mut file = BufReader::new(fs::File::open(path)?);
+        let header = Header::read(&mut file)?;
+        let bytes = header.bytes()?;
+        let there = fs::metadata(path)?.len().saturating_sub(header.length);
+        if bytes > there {
+            bail!("{} bytes of elements are missing", bytes.saturating_sub(there));
+        }
+        let Header { descr, shape, fortran, length } = header;
+        Ok(Self { path: path.to_owned(), descr, shape, fortran, start: length, bytes })
     }
 
     pub(super) fn write(&self, file: &File, path: &str, storage: &Storage<'_>) -> Result<()> {
@@ -156,7 +177,7 @@ impl Source {
         let Descr::Text(_, order) = &self.descr else { return Ok(()) };
         let mut input = self.elements()?;
         let mut element = vec![0; self.descr.size()];
-        for _ in 0..self.bytes()? / (element.len() as u64).max(1) {
+        for _ in 0..self.bytes / (element.len() as u64).max(1) {
             input.read_exact(&mut element)?;
             text(&element, *order)?;
         }
@@ -166,7 +187,7 @@ impl Source {
     /// All elements in C order, of a file that has them in Fortran's.
     fn turned(&self) -> Result<Vec<u8>> {
         let size = self.descr.size();
-        let mut bytes = vec![0; usize::try_from(self.bytes()?)?];
+        let mut bytes = vec![0; usize::try_from(self.bytes)?];
         self.elements()?.read_exact(&mut bytes)?;
         let mut turned = vec![0; bytes.len()];
         let mut at = vec![0_u64; self.shape.len()];

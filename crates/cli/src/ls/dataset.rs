@@ -2,11 +2,11 @@
 
 use hyperslab::{
     ChunkIndexKind, Dataset, Dataspace, Datatype, ErrorKind, ExternalFile, FillStatus, FilterInfo, Layout,
-    ObjectToken, Result,
+    ObjectToken, Result, StructuredChunking,
 };
 
 use super::describe::{Describer, message, noted};
-use crate::output::escape;
+use crate::sections::StructuredTotals;
 use crate::values::Value;
 
 /// Datasets of so few elements show them.
@@ -29,6 +29,9 @@ pub(crate) struct DatasetFacts {
     /// Bytes of all elements; `None` if that passes 64 bits.
     pub(crate) logical: Option<u64>,
     pub(crate) stored: Option<StoredFacts>,
+    /// Of a dataset in structured chunks: how they are, and what they take.
+    pub(crate) chunking: Option<StructuredChunking>,
+    pub(crate) structured: Option<StructuredTotals>,
     pub(crate) units: Option<String>,
     /// The elements, if there are few.
     pub(crate) value: Option<Value>,
@@ -56,6 +59,11 @@ impl DatasetFacts {
         let elements = space.element_count();
         let layout = dataset.layout();
         let value = value(describer, dataset, elements, &layout);
+        let structured = noted(StructuredTotals::of(dataset), problems).flatten();
+        let stored = match &structured {
+            Some(totals) => Ok(Some(StoredFacts { bytes: totals.stored, chunks: Some(totals.chunks) })),
+            None => stored(dataset, &layout),
+        };
         let committed = dataset.committed_datatype().map(|token: ObjectToken| Committed {
             address: token.address(),
             path: if describer.all { describer.paths.of(token.address()) } else { None },
@@ -66,7 +74,9 @@ impl DatasetFacts {
             fill: fill(describer, dataset, problems),
             external: dataset.external_files(),
             logical: elements.and_then(|count| count.checked_mul(u64::from(datatype.size))),
-            stored: noted(stored(dataset, &layout), problems).flatten(),
+            stored: noted(stored, problems).flatten(),
+            chunking: dataset.structured_chunking(),
+            structured,
             units: describer.label(dataset, "units", problems),
             value: noted(value, problems).flatten(),
             datatype,
@@ -92,7 +102,7 @@ fn value(
     layout: &Layout,
 ) -> Result<Option<Value>> {
     let here = match layout {
-        Layout::Compact | Layout::Chunked(_) => true,
+        Layout::Compact | Layout::Chunked(_) | Layout::Structured => true,
         Layout::Contiguous { address } => address.is_some(),
         _ => false,
     };
@@ -101,12 +111,17 @@ fn value(
         (1..=SHOWN_ELEMENTS).contains(&count) && bytes <= SHOWN_BYTES
     });
     // A chunk may be far larger than what is in it.
-    let small_chunk = match layout {
-        Layout::Chunked(chunking) => {
-            let count = chunking.shape.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+    let structured = dataset.structured_chunking().map(|chunking| chunking.shape);
+    let shape = match layout {
+        Layout::Chunked(chunking) => Some(&chunking.shape),
+        _ => structured.as_ref(),
+    };
+    let small_chunk = match shape {
+        Some(shape) => {
+            let count = shape.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
             count.saturating_mul(u64::from(dataset.datatype().size)) <= SHOWN_BYTES
         }
-        _ => true,
+        None => true,
     };
     if !(here && few && small_chunk) {
         return Ok(None);
@@ -179,16 +194,6 @@ pub(crate) fn layout_name(layout: &Layout) -> &'static str {
         Layout::Virtual => "virtual",
         Layout::Structured => "structured chunks",
         _ => "unknown layout",
-    }
-}
-
-/// The filter's short name. Names in files may be sentences with addresses of their makers, so that the known
-/// one comes first.
-pub(crate) fn filter_name(filter: &FilterInfo) -> String {
-    match (hyperslab::filter::FilterId(filter.id).name(), &filter.name) {
-        (Some(name), _) => name.to_owned(),
-        (None, Some(name)) => escape(name.as_bytes()),
-        (None, None) => format!("filter {}", filter.id),
     }
 }
 

@@ -16,9 +16,10 @@ use anyhow::Result;
 use hyperslab::{Dataspace, Datatype, FileInfo, FilterInfo, GroupStorage, Layout};
 use serde_json::{Map, Value as Json, json};
 
-use super::dataset::{DatasetFacts, filter_name, index_name, layout_name};
+use super::dataset::{DatasetFacts, index_name, layout_name};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
 use super::walk::{Content, Entry, Sink};
+use crate::sections::{SectionTotals, StructuredTotals, filter_name};
 use crate::values::{Value, numbers};
 
 /// A document that is written entry by entry.
@@ -176,20 +177,46 @@ fn dataset_keys(object: &mut Object, dataset: &DatasetFacts) {
     optional(object, "logical_size", dataset.logical);
     optional(object, "stored_size", dataset.stored.map(|stored| stored.bytes));
     optional(object, "ratio", dataset.ratio());
-    let filter = |filter: &FilterInfo| {
-        json!({
-            "id": filter.id,
-            "name": filter_name(filter),
-            "optional": filter.flags & 1 == 1,
-            "parameters": filter.client_data,
-        })
-    };
     object.insert("filters".into(), dataset.filters.iter().map(filter).collect());
+    if let Some(chunking) = &dataset.chunking {
+        object.insert("chunk_shape".into(), json!(chunking.shape));
+        object.insert("chunk_index".into(), json!(index_name(chunking.index)));
+        object.insert("sparse".into(), json!(chunking.sparse));
+    }
+    if let Some(totals) = &dataset.structured {
+        structured_keys(object, totals);
+    }
     value_keys(object, "fill_value", dataset.fill.as_ref());
     if !dataset.external.is_empty() {
         let piece = |piece: &hyperslab::ExternalFile| json!({ "file": text(&piece.name), "offset": piece.offset, "size": piece.size });
         object.insert("external_files".into(), dataset.external.iter().map(piece).collect());
     }
+}
+
+fn filter(filter: &FilterInfo) -> Json {
+    json!({
+        "id": filter.id,
+        "name": filter_name(filter),
+        "optional": filter.flags & 1 == 1,
+        "parameters": filter.client_data,
+    })
+}
+
+fn structured_keys(object: &mut Object, totals: &StructuredTotals) {
+    object.insert("defined".into(), json!(totals.defined));
+    optional(object, "density", totals.density());
+    object.insert("sections".into(), totals.sections.iter().map(section).collect());
+}
+
+/// A section of structured chunks.
+pub(crate) fn section(section: &SectionTotals) -> Json {
+    json!({
+        "name": section.section.name(),
+        "stored_size": section.stored,
+        "unfiltered_size": section.unfiltered,
+        "ratio": section.ratio(),
+        "filters": section.filters.iter().map(filter).collect::<Json>(),
+    })
 }
 
 fn value_keys(object: &mut Object, key: &str, value: Option<&Value>) {

@@ -1,6 +1,6 @@
 //! `hyperslab ls`: what is in a file.
 
-mod dataset;
+pub(crate) mod dataset;
 mod describe;
 mod json;
 mod rows;

@@ -6,11 +6,12 @@ use std::path::Path;
 use anyhow::Result;
 use hyperslab::{DatatypeClass, FileInfo, GroupStorage};
 
-use super::dataset::{DatasetFacts, filter_name, index_name, layout_name, shape, sizes};
+use super::dataset::{DatasetFacts, index_name, layout_name, shape, sizes};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
 use super::rows::{Cell, Row, Rows};
 use super::walk::{Content, Entry, Sink};
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, width};
+use crate::sections::{filter_name, filters_text, percent};
 
 /// Levels whose lines are drawn; of deeper ones, only their number.
 const DRAWN_LEVELS: usize = 24;
@@ -20,6 +21,9 @@ const SHORT: usize = 36;
 
 /// Columns of values and types in a line of their own.
 const LONG: usize = 72;
+
+/// Said of datasets whose chunks at the edge pass no filters.
+const EDGES_UNFILTERED: &str = " · chunks at the edge unfiltered";
 
 /// Members of a compound that have a line.
 const SHOWN_MEMBERS: usize = 32;
@@ -94,6 +98,15 @@ impl<W: Write> Tree<W> {
         if !dataset.filters.is_empty() {
             let names: Vec<String> = dataset.filters.iter().map(filter_name).collect();
             storage.push_str(&format!(" · {}", names.join(" + ")));
+        }
+        if let Some(totals) = &dataset.structured {
+            let names = totals.filter_names();
+            if !names.is_empty() {
+                storage.push_str(&format!(" · {}", names.join(" + ")));
+            }
+            if let Some(density) = totals.density().filter(|_| totals.chunking.sparse) {
+                storage.push_str(&format!(" · {} defined", percent(density)));
+            }
         }
         if let Some(ratio) = dataset.ratio() {
             storage.push_str(&format!(" {ratio:.1}×"));
@@ -294,6 +307,9 @@ fn layout_text(dataset: &DatasetFacts) -> String {
     if let hyperslab::Layout::Chunked(chunking) = &dataset.layout {
         text.push_str(&format!(" {}", sizes(&chunking.shape)));
     }
+    if let Some(chunking) = &dataset.chunking {
+        text.push_str(&format!(" {}", sizes(&chunking.shape)));
+    }
     let nothing = dataset.stored.is_some_and(|stored| stored.bytes == 0) && dataset.logical != Some(0);
     if !dataset.external.is_empty() {
         text.push_str(" · in other files");
@@ -313,7 +329,13 @@ fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
     if let hyperslab::Layout::Chunked(chunking) = &dataset.layout {
         layout.push_str(&format!(" · {}", index_name(chunking.index)));
         if chunking.edges_unfiltered {
-            layout.push_str(" · chunks at the edge unfiltered");
+            layout.push_str(EDGES_UNFILTERED);
+        }
+    }
+    if let Some(chunking) = &dataset.chunking {
+        layout.push_str(&format!(" · {}", index_name(chunking.index)));
+        if chunking.edges_unfiltered {
+            layout.push_str(EDGES_UNFILTERED);
         }
     }
     if let Some(chunks) = dataset.stored.and_then(|stored| stored.chunks).filter(|chunks| *chunks > 0) {
@@ -321,15 +343,7 @@ fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
     }
     lines.push(("layout", layout));
     if !dataset.filters.is_empty() {
-        let shown = dataset.filters.iter().map(|filter| {
-            let parameters: Vec<String> = filter.client_data.iter().map(u32::to_string).collect();
-            let parameters = match parameters.len() {
-                0 => String::new(),
-                _ => format!("({})", parameters.join(", ")),
-            };
-            format!("{}{parameters}", filter_name(filter))
-        });
-        lines.push(("filters", shown.collect::<Vec<_>>().join(" → ")));
+        lines.push(("filters", filters_text(&dataset.filters)));
     }
     if let (Some(stored), Some(logical)) = (dataset.stored, dataset.logical)
         && stored.bytes > 0
@@ -338,6 +352,12 @@ fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
         let ratio = dataset.ratio().map(|ratio| format!(" ({ratio:.2}×)")).unwrap_or_default();
         let sizes = format!("{} of {}", output::bytes(stored.bytes), output::bytes(logical));
         lines.push(("stored", format!("{sizes}{ratio}")));
+    }
+    if let Some(totals) = &dataset.structured {
+        if totals.chunking.sparse {
+            lines.push(("defined", totals.defined_text()));
+        }
+        lines.extend(totals.sections.iter().map(|section| (section.section.name(), section.text())));
     }
     for (at, piece) in dataset.external.iter().enumerate() {
         let size = piece.size.map_or_else(|| "to its end".into(), output::bytes);

@@ -1,11 +1,16 @@
 //! Sets of defined elements from offsets, selections and boxes.
 
-use super::store::{Offset, Run, Store, is_near, push_run};
+use super::store::{Offset, Run, Store, ascend, is_near, push_run};
 use super::{DefinedSet, check_dims};
 use crate::{DataspaceError, Dims, Region, Result, Selection, strides};
 
 /// Runs up to this length are taken apart while offsets are collected one by one.
 const SHORT: u64 = 8;
+
+const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
+    what: "the offset of a defined element",
+    problem: "is out of order or outside of the box",
+};
 
 /// Collects the offsets of a set in ascending order.
 ///
@@ -62,7 +67,8 @@ impl DefinedBuilder {
     /// Adds `count` elements behind all others.
     #[inline]
     pub fn push_run(&mut self, offset: u64, count: u64) {
-        if count == 0 {
+        if count <= 1 {
+            (0..count).for_each(|_| self.push(offset));
             return;
         }
         let end = offset.saturating_add(count);
@@ -94,20 +100,58 @@ impl DefinedBuilder {
         self.store = Store::Runs(runs);
     }
 
+    /// Whether an offset came that was not above the one before, or outside of the box. What comes behind it does
+    /// not help any more.
+    #[inline]
+    pub fn is_refused(&self) -> bool {
+        self.refused
+    }
+
     /// The set.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] if an offset was not above the one before, or outside of the box.
     pub fn finish(self) -> Result<DefinedSet> {
         if self.refused {
-            let problem = "is out of order or outside of the box";
-            return Err(DataspaceError::Invalid { what: "the offset of a defined element", problem });
+            return Err(OUT_OF_ORDER);
         }
         Ok(DefinedSet::settled(self.dims, self.total, self.store))
     }
 }
 
 impl DefinedSet {
+    /// The elements with these offsets, each above the one before.
+    ///
+    /// # Errors
+    /// As [`DefinedSet::empty`] and [`DefinedBuilder::finish`].
+    pub fn of_offsets(dims: &[u64], offsets: Vec<u64>) -> Result<Self> {
+        let total = check_dims(dims)?;
+        if !ascend(&offsets) || offsets.last().is_some_and(|last| *last >= total) {
+            return Err(OUT_OF_ORDER);
+        }
+        let store = if is_near(total) {
+            Store::Near(offsets.iter().map(|offset| u32::of(*offset)).collect())
+        } else {
+            Store::Far(offsets)
+        };
+        Ok(Self::settled(Dims::from_slice(dims), total, store))
+    }
+
+    /// As [`DefinedSet::of_offsets`], for a box of at most 2^32 elements: nothing is copied.
+    ///
+    /// # Errors
+    /// As [`DefinedSet::of_offsets`]; [`DataspaceError::Overflow`] for a larger box.
+    pub fn of_near_offsets(dims: &[u64], offsets: Vec<u32>) -> Result<Self> {
+        let total = check_dims(dims)?;
+        if !is_near(total) {
+            return Err(DataspaceError::Overflow { what: "number of elements" });
+        }
+        if !ascend(&offsets) || offsets.last().is_some_and(|last| u64::from(*last) >= total) {
+            return Err(OUT_OF_ORDER);
+        }
+        Ok(Self::settled(Dims::from_slice(dims), total, Store::Near(offsets)))
+    }
+
     /// The elements of a selection of the box. Points may come in any order and more than once, blocks may
     /// overlap; hyperslabs without end go up to the box's.
     ///
@@ -134,9 +178,7 @@ impl DefinedSet {
             offsets.sort_unstable();
             offsets.dedup();
         }
-        let mut builder = DefinedBuilder::with_capacity(dims, offsets.len())?;
-        offsets.iter().for_each(|offset| builder.push(*offset));
-        builder.finish()
+        Self::of_offsets(dims, offsets)
     }
 
     /// The elements of a box within this one; what reaches out is left away.

@@ -5,9 +5,11 @@
 //! what it touches, besides moving bytes.
 
 mod algebra;
+mod boxes;
 mod build;
 mod corners;
 mod cursor;
+mod divisor;
 mod rows;
 mod segments;
 mod store;

@@ -155,6 +155,12 @@ fn settled_offsets<T: Offset>(offsets: Vec<T>) -> Store {
     Store::Runs(runs)
 }
 
+/// Whether each offset is above the one before. All are looked at: that is quicker than to stop early.
+pub(super) fn ascend<T: Offset>(offsets: &[T]) -> bool {
+    let following = offsets.iter().skip(1).zip(offsets);
+    following.map(|(offset, before)| u32::from(offset <= before)).fold(0, |bad, here| bad | here) == 0
+}
+
 fn offsets_of<T: Offset>(runs: &[Run]) -> Vec<T> {
     let mut offsets = Vec::with_capacity(usize::try_from(length(runs)).unwrap_or(0));
     for run in runs {

@@ -287,6 +287,15 @@ fn runs_that_span_rows_are_few_boxes() {
 }
 
 #[test]
+fn elements_aslant_are_not_regular() {
+    for offsets in [[0, 13], [0, 7], [5, 6]] {
+        assert_eq!(set(&[4, 6], &Model::from(offsets)).as_regular(), None, "{offsets:?}");
+    }
+    let column = set(&[4, 6], &Model::from([1, 13]));
+    assert_eq!(column.as_regular(), Some(RegularHyperslab::strided(&[0, 1], &[2, 1], &[2, 1])));
+}
+
+#[test]
 fn boxes_that_reach_out_are_clipped() {
     let region = Region::new(&[2, 3], &[5, 2]).unwrap();
     let set = DefinedSet::of_region(&[4, 4], &region).unwrap();

@@ -3,6 +3,7 @@
 use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{AllocationTime, ChunkIndex, FillWriteTime, Layout};
+use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::OpenFile;
 use super::dataset::chunked_source;
@@ -67,19 +68,29 @@ impl DatasetWriter {
             Layout::Structured(layout) => Some(structured_writer(file, address, &description, layout)?),
             _ => None,
         };
-        Ok(Self {
-            address,
-            description,
-            chunks,
-            structured,
-            layout_changed: false,
-            dataspace_changed: false,
-        })
+        Ok(Self { address, description, chunks, structured, layout_changed: false, dataspace_changed: false })
     }
 
     /// Whether nothing but its header has to be written when it is flushed.
     pub(super) fn is_small(&self) -> bool {
         self.chunks.is_none() && self.structured.is_none()
+    }
+
+    /// Whether it is in structured chunks.
+    pub(super) fn is_structured(&self) -> bool {
+        self.structured.is_some()
+    }
+
+    /// Whether only defined elements are stored.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.structured.as_ref().is_some_and(|structured| structured.form.kind.is_sparse())
+    }
+
+    /// How defined elements are written down from now on; `None` for as they are.
+    pub(super) fn encode_defined_as(&mut self, encoding: Option<DefinedEncoding>) {
+        if let Some(structured) = &mut self.structured {
+            structured.form.encoding = encoding;
+        }
     }
 
     /// Where the header lies.
@@ -97,7 +108,8 @@ impl DatasetWriter {
         let ahead = |chunks: &Chunks| chunks.writer.pending_bytes() > 0 || chunks.table.is_ahead();
         self.chunks.as_ref().is_some_and(ahead)
             || self.structured.as_ref().is_some_and(StructuredWriter::is_ahead)
-            || self.layout_changed || self.dataspace_changed
+            || self.layout_changed
+            || self.dataspace_changed
     }
 
     /// Writes the selected elements.

@@ -41,7 +41,7 @@ pub(super) fn structured_form(
         filters,
         fill: description.fill_element().map_or(Fill::ZERO, Fill::element),
     };
-    let form = StructuredForm::new(container.store.params(), &facts)?;
+    let form = StructuredForm::new(container.store.params(), &facts).map_err(|error| error.at(owner))?;
     let size = u64::from(description.datatype.size);
     let shape = ChunkShape::of_structured(layout, &description.dataspace.max_dims(), size, form.filtered);
     Ok((form, shape))

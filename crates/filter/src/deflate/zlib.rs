@@ -73,7 +73,8 @@ fn encode_part(
         let given = usize::try_from(stream.total_out().saturating_sub(before_out)).unwrap_or(usize::MAX);
         rest = rest.get(taken..).unwrap_or_default();
         written = written.saturating_add(given);
-        let done = if last { status == Status::StreamEnd } else { rest.is_empty() && !is_full(written, output) };
+        let done =
+            if last { status == Status::StreamEnd } else { rest.is_empty() && !is_full(written, output) };
         if done {
             return Ok(written);
         }

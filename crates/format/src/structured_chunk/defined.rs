@@ -9,27 +9,28 @@
 //!       7   dataspace message: the extent of the chunk
 //!           selection, relative to the chunk's first element
 //! ```
+//! The selection is as in [`selection`](crate::selection); here it goes from bytes to offsets and back without a
+//! value for each element.
 
-use hyperslab_dataspace::{Dataspace, DefinedSet, Hyperslab, Points, Selection, UNLIMITED};
+mod blocks;
+mod encode;
+mod points;
+#[cfg(test)]
+mod tests;
+mod words;
 
-use crate::codec::{FileParams, FormatError, Reader, Result, Writer};
+use hyperslab_dataspace::{Dataspace, DefinedBuilder, DefinedSet, Hyperslab, RegularHyperslab, Selection};
+
+use crate::codec::{FileParams, FormatError, Reader, Result};
 use crate::message::{DataspaceMessage, Message};
-use crate::selection::{SelectionEncoding, read_selection, write_selection};
+use crate::selection::{ALL, HYPERSLAB, NONE, POINTS, REGULAR, read_regular, read_width};
+
+pub use encode::{DefinedEncoding, encode_defined};
 
 const NAME: &str = "encoded selection";
-const PARAMS: FileParams = FileParams { size_of_offsets: 8, size_of_lengths: 8 };
-
-/// In which form the defined elements are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DefinedEncoding {
-    /// All if every element is defined; else a hyperslab, regular if it is one.
-    #[default]
-    Hyperslab,
-    /// A list of points, in ascending order.
-    Points,
-    /// Whichever of these takes fewer bytes.
-    Shortest,
-}
+const ID: u8 = 1;
+const ENCODE_VERSION: u8 = 0;
+const SIZE_OF_SIZE: u8 = 8;
 
 /// The defined elements of a chunk, and the order of their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,114 +44,145 @@ pub struct DecodedDefined {
     pub stored: u64,
 }
 
-/// Encodes the defined elements of a chunk.
-///
-/// # Errors
-/// A set that the form cannot hold.
-pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec<u8>> {
-    let rank = set.dims().len();
-    let selection = match encoding {
-        DefinedEncoding::Shortest => {
-            let hyperslab = encode_defined(set, DefinedEncoding::Hyperslab)?;
-            let points = encode_defined(set, DefinedEncoding::Points)?;
-            return Ok(if points.len() < hyperslab.len() { points } else { hyperslab });
-        }
-        _ if set.is_all() => Selection::All,
-        DefinedEncoding::Points => {
-            let mut coordinates = Vec::new();
-            set.for_each_row_run(0..set.total(), |at, _, count| {
-                for way in 0..count {
-                    coordinates.extend_from_slice(at);
-                    if let Some(last) = coordinates.last_mut() {
-                        *last += way;
-                    }
-                }
-            });
-            Selection::Points(Points { rank, coordinates })
-        }
-        DefinedEncoding::Hyperslab => match set.as_regular() {
-            Some(regular) => Selection::Hyperslab(Hyperslab::Regular(regular)),
-            None if set.is_empty() => Selection::None,
-            None => Selection::Hyperslab(Hyperslab::Irregular { rank, blocks: set.blocks() }),
-        },
-    };
-    let mut writer = Writer::new(NAME);
-    let message = DataspaceMessage { version: 2, dataspace: Dataspace::simple(set.dims()) };
-    let extent = message.to_bytes(PARAMS)?;
-    writer.u8(1);
-    writer.u8(0);
-    writer.u8(8);
-    writer.narrow_u32(extent.len(), "extent length");
-    writer.bytes(&extent);
-    write_selection(&mut writer, &selection, SelectionEncoding::Compact);
-    writer.finish()
-}
-
 /// Decodes the defined elements of a chunk of the extent `chunk`.
+///
+/// Memory is taken in proportion to the bytes, and for hyperslabs to the number of elements, which is bounded.
 ///
 /// # Errors
 /// Bytes that are missing, left over or contradict the format or the chunk; [`FormatError::Limit`] for more than
 /// `most_elements` elements.
 pub fn decode_defined(bytes: &[u8], chunk: &[u64], most_elements: u64) -> Result<DecodedDefined> {
     let mut reader = Reader::new(NAME, bytes);
-    for (field, expected) in [("id", 1), ("encode version", 0), ("size of size", 8)] {
+    read_extent(&mut reader, chunk)?;
+    let kind = reader.u32("selection type")?;
+    let version = reader.u32("version")?;
+    let decoded = match (kind, version) {
+        (NONE, 1) => {
+            reader.skip(8, "reserved")?;
+            in_order(DefinedSet::empty(chunk).map_err(outside)?)
+        }
+        (ALL, 1) => {
+            reader.skip(8, "reserved")?;
+            in_order(DefinedSet::all(chunk).map_err(outside)?)
+        }
+        (POINTS, 1 | 2) => {
+            let width = read_width_or_length(&mut reader, version == 1)?;
+            read_rank(&mut reader, chunk)?;
+            points::read(&mut reader, chunk, width, most_elements)?
+        }
+        (HYPERSLAB, 1..=3) => in_order(read_hyperslab(&mut reader, version, chunk, most_elements)?),
+        (NONE..=ALL, _) => {
+            return Err(reader.unsupported(format!("selection type {kind} of version {version}")));
+        }
+        _ => return Err(reader.corrupt("selection type", "0 to 3", kind)),
+    };
+    reader.finish()?;
+    within(decoded.stored, most_elements)?;
+    Ok(decoded)
+}
+
+fn in_order(set: DefinedSet) -> DecodedDefined {
+    DecodedDefined { stored: set.len(), set, order: None }
+}
+
+/// An error of something that is not of the chunk.
+fn outside(error: hyperslab_dataspace::DataspaceError) -> FormatError {
+    FormatError::corrupt(NAME, "selection", "elements of the chunk", error)
+}
+
+fn within(elements: u64, most_elements: u64) -> Result<()> {
+    if elements <= most_elements {
+        return Ok(());
+    }
+    Err(FormatError::Limit { structure: NAME, what: "elements", got: elements, limit: most_elements })
+}
+
+fn read_extent(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
+    for (field, expected) in [("id", ID), ("encode version", ENCODE_VERSION)] {
         let got = reader.u8(field)?;
         if got != expected {
             return Err(reader.corrupt(field, expected.to_string(), got));
         }
     }
+    let size_of_lengths = reader.u8("size of size")?;
+    if !matches!(size_of_lengths, 2 | 4 | 8) {
+        return Err(reader.corrupt("size of size", "2, 4 or 8", size_of_lengths));
+    }
     let length = reader.u32("extent length")?;
-    let extent = DataspaceMessage::decode(reader.take_u64(length.into(), "extent")?, PARAMS)?;
-    if extent.dataspace.dims() != chunk {
-        return Err(reader.corrupt("extent", format!("that of the chunk, {chunk:?}"), extent.dataspace));
+    let params = FileParams { size_of_offsets: SIZE_OF_SIZE, size_of_lengths };
+    let extent = DataspaceMessage::decode(reader.take_u64(length.into(), "extent")?, params)?;
+    if extent.dataspace.dims() == chunk {
+        return check_extent_length(reader, &extent, length, size_of_lengths);
     }
-    let selection = read_selection(&mut reader)?;
-    if let Selection::Hyperslab(Hyperslab::Regular(regular)) = &selection
-        && (regular.count.contains(&UNLIMITED) || regular.block.contains(&UNLIMITED))
-    {
-        return Err(reader.corrupt("count", "an end", "none"));
-    }
-    let corrupt = |error| FormatError::corrupt(NAME, "selection", "elements of the chunk", error);
-    let listed = selection.element_count(chunk).map_err(corrupt)?;
-    if listed > most_elements && !matches!(selection, Selection::Hyperslab(Hyperslab::Irregular { .. })) {
-        return Err(FormatError::Limit {
-            structure: NAME,
-            what: "elements",
-            got: listed,
-            limit: most_elements,
-        });
-    }
-    let set = DefinedSet::of_selection(chunk, &selection).map_err(corrupt)?;
-    reader.finish()?;
-    let Selection::Points(points) = &selection else {
-        return Ok(DecodedDefined { stored: set.len(), set, order: None });
-    };
-    let strides = hyperslab_dataspace::strides(chunk);
-    let offset = |point: &[u64]| point.iter().zip(&strides).map(|(at, stride)| at * stride).sum::<u64>();
-    let mut order: Vec<(u64, u64)> = points.points().map(offset).zip(0..).collect();
-    let ascending = order.is_sorted_by(|a, b| a.0 < b.0);
-    order.sort_unstable_by_key(|(offset, number)| (*offset, std::cmp::Reverse(*number)));
-    order.dedup_by_key(|(offset, _)| *offset);
-    let order = (!ascending).then(|| order.iter().map(|(_, number)| *number).collect());
-    Ok(DecodedDefined { set, order, stored: listed })
+    let expected = format!("that of the chunk, {}", Dataspace::simple(chunk));
+    Err(reader.corrupt("extent", expected, extent.dataspace))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_in_the_smallest_form() {
-        let set = DefinedSet::all(&[2, 3]).unwrap();
-        let bytes = encode_defined(&set, DefinedEncoding::default()).unwrap();
-        let mut expected =
-            vec![1, 0, 8, 20, 0, 0, 0, 2, 2, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0];
-        expected.extend([3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(bytes, expected);
-        assert_eq!(
-            decode_defined(&bytes, &[2, 3], 100).unwrap(),
-            DecodedDefined { stored: 6, set, order: None }
-        );
-        assert!(decode_defined(&bytes, &[3, 2], 100).is_err());
+/// The extent ends with its message.
+fn check_extent_length(
+    reader: &Reader<'_>,
+    extent: &DataspaceMessage,
+    length: u32,
+    size_of_lengths: u8,
+) -> Result<()> {
+    let before = if extent.version == 1 { 8 } else { 4 };
+    let has_max_dims = matches!(&extent.dataspace, Dataspace::Simple(simple) if simple.max_dims.is_some());
+    let sizes = extent.dataspace.rank().saturating_mul(if has_max_dims { 2 } else { 1 });
+    let expected = sizes.saturating_mul(size_of_lengths.into()).saturating_add(before);
+    if usize::try_from(length) == Ok(expected) {
+        return Ok(());
     }
+    Err(reader.corrupt("extent length", expected.to_string(), length))
+}
+
+fn read_rank(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
+    let rank = reader.u32("rank")?;
+    if usize::try_from(rank) == Ok(chunk.len()) {
+        return Ok(());
+    }
+    Err(reader.corrupt("rank", format!("that of the chunk, {}", chunk.len()), rank))
+}
+
+/// The width of coordinates: 4 where a length stands instead, which is not relied on.
+fn read_width_or_length(reader: &mut Reader<'_>, has_length: bool) -> Result<usize> {
+    if has_length {
+        return reader.skip(8, "length").map(|()| 4);
+    }
+    read_width(reader)
+}
+
+fn read_hyperslab(
+    reader: &mut Reader<'_>,
+    version: u32,
+    chunk: &[u64],
+    most_elements: u64,
+) -> Result<DefinedSet> {
+    let flags = if version == 1 { 0 } else { reader.u8("flags")? };
+    if flags & !REGULAR != 0 || (version == 2 && flags != REGULAR) {
+        return Err(reader.corrupt("flags", if version == 2 { "1 (regular)" } else { "0 or 1" }, flags));
+    }
+    let width = if version == 2 {
+        reader.skip(4, "length").map(|()| 8)?
+    } else {
+        read_width_or_length(reader, version == 1)?
+    };
+    read_rank(reader, chunk)?;
+    if flags != REGULAR {
+        return blocks::read(reader, chunk, width, most_elements);
+    }
+    let regular = read_regular(reader, chunk.len(), width)?;
+    of_regular(regular, chunk, most_elements)
+}
+
+fn of_regular(regular: RegularHyperslab, chunk: &[u64], most_elements: u64) -> Result<DefinedSet> {
+    if regular.is_unlimited() {
+        return Err(FormatError::corrupt(NAME, "count", "an end", "none"));
+    }
+    let selection = Selection::Hyperslab(Hyperslab::Regular(regular));
+    within(selection.element_count(chunk).map_err(outside)?, most_elements)?;
+    let mut builder = DefinedBuilder::with_capacity(chunk, 0).map_err(outside)?;
+    for run in selection.linear_runs(chunk).map_err(outside)? {
+        builder.push_run(run.offset, run.length);
+    }
+    builder.finish().map_err(outside)
 }

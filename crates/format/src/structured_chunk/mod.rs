@@ -94,9 +94,9 @@ impl ChunkSections {
             section.offset = r.uint(width, "offset of section")?;
         }
         let mut end = chunk_size;
-        for section in list.iter_mut().rev() {
+        for (number, section) in list.iter_mut().enumerate().rev() {
             let Some(size) = end.checked_sub(section.offset) else {
-                let expected = format!("ascending, and at most the chunk's {chunk_size} bytes");
+                let expected = format!("section {number} at most at {end} of the chunk's {chunk_size} bytes");
                 return Err(r.corrupt("offset of section", expected, section.offset));
             };
             section.size = size;

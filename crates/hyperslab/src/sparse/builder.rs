@@ -6,10 +6,7 @@ use hyperslab_filter::FilterSpec;
 
 use super::Section;
 use crate::dataset::Storage;
-use crate::{Dataspace, DatasetBuilder};
-
-/// Defined elements that a chunk of a shape of one's own choice holds about.
-const ELEMENTS: f64 = 16384.0;
+use crate::{DatasetBuilder, Dataspace};
 
 /// The share of defined elements that is expected if nothing is said.
 const DENSITY: f64 = 0.01;
@@ -28,7 +25,7 @@ pub enum SelectionEncoding {
 }
 
 impl SelectionEncoding {
-    fn stored(self) -> DefinedEncoding {
+    pub(crate) fn stored(self) -> DefinedEncoding {
         match self {
             Self::Blocks => DefinedEncoding::Hyperslab,
             Self::Points => DefinedEncoding::Points,
@@ -59,38 +56,60 @@ impl SparseWanted {
         self.sections.iter().any(|filters| !filters.is_empty())
     }
 
-    /// A chunk that holds about [`ELEMENTS`] defined elements: a cube, or as long as the dataset is along dimensions that
-    /// are shorter.
-    pub(crate) fn chunk_for(&self, dataspace: &Dataspace, _element_size: u64) -> Result<Vec<u64>> {
+    /// A chunk of about as many elements as [`elements_for`] says: a cube, or as long as the dataset is along dimensions
+    /// that are shorter. What grows along the first of three and more dimensions comes step by step: chunks are 1 there.
+    pub(crate) fn chunk_for(&self, dataspace: &Dataspace) -> Result<Vec<u64>> {
         if !matches!(dataspace, Dataspace::Simple(_)) {
             return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
         }
         let density = self.density.unwrap_or(DENSITY);
         let most = dataspace.max_dims();
-        let lengths: Vec<f64> = dataspace
-            .dims()
-            .iter()
-            .zip(&most)
-            .map(|(size, most)| match most {
-                Some(most) => to_float((*size).max(*most).max(1)),
-                None => f64::from(1 << 16),
-            })
-            .collect();
-        let mut chunk = vec![0.0; lengths.len()];
-        let mut left = ELEMENTS / density;
-        let mut order: Vec<usize> = (0..lengths.len()).collect();
-        order.sort_by(|one, other| lengths.get(*one).partial_cmp(&lengths.get(*other)).unwrap_or(std::cmp::Ordering::Equal));
+        let length = |(size, most): (&u64, &Option<u64>)| match most {
+            Some(most) => to_float((*size).max(*most).max(1)),
+            None => f64::from(1 << 16),
+        };
+        let lengths: Vec<f64> = dataspace.dims().iter().zip(&most).map(length).collect();
+        let steps = lengths.len() >= 3 && most.first() == Some(&None);
+        let mut chunk = vec![1.0; lengths.len()];
+        let mut left = elements_for(density);
+        let mut order: Vec<usize> = (usize::from(steps)..lengths.len()).collect();
+        let by_length = |dimension: &usize| lengths.get(*dimension).copied().unwrap_or(1.0);
+        order.sort_by(|one, other| by_length(one).total_cmp(&by_length(other)));
         for (done, dimension) in order.iter().enumerate() {
-            let open = f64::from(u32::try_from(order.len() - done).unwrap_or(1));
+            let open = f64::from(u32::try_from(order.len().saturating_sub(done)).unwrap_or(1));
             let side = left.max(1.0).powf(1.0 / open);
-            if let (Some(size), Some(length)) = (chunk.get_mut(*dimension), lengths.get(*dimension)) {
-                *size = side.min(*length).min(f64::from(1 << 16)).max(1.0);
+            if let Some(size) = chunk.get_mut(*dimension) {
+                *size = side.min(by_length(dimension)).min(f64::from(1 << 16)).max(1.0);
                 left /= *size;
             }
         }
-        let fit = |(size, length): (&f64, &f64)| fitted(*size, *length);
-        Ok(chunk.iter().zip(&lengths).map(fit).collect())
+        // Where rows of a chunk have many elements, short ones compress better: their columns take fewer bits.
+        if density >= DENSE && chunk.len() >= 2 {
+            let last = chunk.len().saturating_sub(1);
+            if let [.., before, column] = chunk.as_mut_slice()
+                && *column > 1.5 * NARROW
+                && lengths
+                    .get(last.saturating_sub(1))
+                    .is_some_and(|length| *length >= *before * *column / NARROW)
+            {
+                (*before, *column) = (*before * *column / NARROW, NARROW);
+            }
+        }
+        Ok(chunk.iter().zip(&lengths).map(|(size, length)| fitted(*size, *length)).collect())
     }
+}
+
+/// A density from which chunks are higher than wide, and how wide then.
+const DENSE: f64 = 0.03;
+const NARROW: f64 = 128.0;
+
+/// Elements of a chunk, defined or not, at some density: few enough defined ones (some thousand) that a small part of the
+/// dataset is read without decoding much else, and so many that what each chunk costs does not weigh.
+fn elements_for(density: f64) -> f64 {
+    if density >= DENSE {
+        return f64::from(1 << 16);
+    }
+    f64::from(1 << 20) * (0.01 / density).powf(0.3)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a length that is only compared with others")]
@@ -110,7 +129,7 @@ impl DatasetBuilder {
     /// Only elements that are written are stored, in structured chunks of that shape; all others read as the fill value.
     /// libhdf5 does not read such datasets (yet); it reads all else in the file.
     ///
-    /// The chunk's shape should hold some 2^14 to 2^16 written elements; see [`sparse_auto`](Self::sparse_auto).
+    /// A chunk should hold some thousand written elements; see [`sparse_auto`](Self::sparse_auto).
     ///
     /// ```
     /// use hyperslab::{Points, Section, filter::FilterSpec};
@@ -134,7 +153,7 @@ impl DatasetBuilder {
     }
 
     /// As [`sparse`](Self::sparse), in chunks of a shape that is chosen by the dataset's and by its
-    /// [`density`](Self::density), so that each holds about 2^14 written elements.
+    /// [`density`](Self::density), so that each holds some thousand written elements.
     pub fn sparse_auto(mut self) -> Self {
         self.storage = Storage::Structured { chunk: None, sparse: true };
         self
@@ -147,7 +166,7 @@ impl DatasetBuilder {
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let new = file.new_dataset("a").of::<f32>().shape(&[20_000, 20_000]).sparse_auto().density(0.1);
     /// let info = new.create()?.structured_chunking().map(|chunks| chunks.shape);
-    /// assert_eq!(info, Some(vec![400, 400]));
+    /// assert_eq!(info, Some(vec![500, 128]));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn density(mut self, density: f64) -> Self {
@@ -186,7 +205,7 @@ impl DatasetBuilder {
 }
 
 impl SparseWanted {
-    fn with_density(mut self, density: f64) -> Self {
+    pub(crate) fn with_density(mut self, density: f64) -> Self {
         self.density = Some(density).filter(|density| *density > 0.0).map(|density| density.min(1.0));
         self
     }

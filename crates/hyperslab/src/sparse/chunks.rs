@@ -67,7 +67,8 @@ impl StructuredChunk {
     /// The stored bytes of a section.
     pub fn section(&self, section: Section) -> Option<&[u8]> {
         let info = self.info.sections.iter().find(|info| info.section == section)?;
-        let range = usize::try_from(info.offset).ok()?..usize::try_from(info.offset.checked_add(info.size)?).ok()?;
+        let range =
+            usize::try_from(info.offset).ok()?..usize::try_from(info.offset.checked_add(info.size)?).ok()?;
         self.bytes.get(range)
     }
 }
@@ -96,7 +97,9 @@ impl Dataset {
             edges_unfiltered: layout
                 .flags
                 .contains(hyperslab_engine::format::ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
-            sections: sections.map(|(section, number)| (*section, FilterInfo::of_section(description, number))).collect(),
+            sections: sections
+                .map(|(section, number)| (*section, FilterInfo::of_section(description, number)))
+                .collect(),
         })
     }
 
@@ -145,6 +148,20 @@ impl Dataset {
             })
         };
         walk().map_err(|error| self.context(error))
+    }
+
+    /// Gives the stored bytes of each structured chunk to `at`.
+    pub(crate) fn for_each_structured_place(&self, at: &mut dyn FnMut(u64)) -> Result<()> {
+        let file = self.object().file();
+        let (open, _reading) = self.current()?;
+        let source = open.structured_chunks(file).and_then(|source| source.ok_or_else(not_structured));
+        let walk = source.and_then(|source| {
+            source.for_each_chunk(&file.container.store, &mut |_, location| {
+                at(location.size);
+                Ok(())
+            })
+        });
+        walk.map_err(|error| self.context(error))
     }
 
     /// The structured chunk that holds the element with these coordinates; `None` if it is not stored.
@@ -201,7 +218,9 @@ impl Dataset {
             filter_mask: info.filter_mask,
         };
         let sections = ChunkSections(chunk.info.sections.iter().map(section).collect());
-        self.change_chunks(None, |writer, writing| writer.put_stored(writing, element, &chunk.bytes, sections))
+        self.change_chunks(None, |writer, writing| {
+            writer.put_stored(writing, element, &chunk.bytes, sections)
+        })
     }
 }
 

@@ -52,14 +52,16 @@ impl Dataset {
         arena: Option<VariableArena>,
     ) -> Result<Contents> {
         let mut contents = self.no_contents();
-        let mut conversions = Conversions::clone(self.conversions()).with_destination_heap(Arc::clone(&contents.heap) as _);
+        let mut conversions =
+            Conversions::clone(self.conversions()).with_destination_heap(Arc::clone(&contents.heap) as _);
         if let Some(arena) = arena {
             conversions = conversions.with_source_heap(Arc::new(arena));
         }
         let plan = conversions.plan(memory, self.datatype()).map_err(|error| self.context(error.into()))?;
         let count = bytes.len() / (memory.size as usize).max(1);
         contents.elements.resize(count.saturating_mul(contents.size), 0);
-        plan.convert(bytes, &mut contents.elements, count).map_err(|error| self.context(Error::from(error)))?;
+        plan.convert(bytes, &mut contents.elements, count)
+            .map_err(|error| self.context(Error::from(error)))?;
         Ok(contents)
     }
 }

@@ -4,16 +4,20 @@
 mod builder;
 mod chunks;
 mod contents;
+mod csr;
+mod filters;
 mod read;
 mod write;
 
-use hyperslab_engine::format::DefinedEncoding;
+use hyperslab_engine::format::{DefinedEncoding, Layout};
 
-use crate::{Datatype, H5Type as _};
+use crate::{Dataset, Datatype, H5Type as _};
 
 pub use builder::SelectionEncoding;
 pub(crate) use builder::SparseWanted;
 pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
+pub use csr::{Compressed, MatrixIndex};
+pub(crate) use filters::SectionFacts;
 pub use read::{Defined, DefinedBlock};
 
 /// A section of structured chunks.
@@ -61,10 +65,25 @@ impl Section {
                 let coordinates = u32::try_from(chunk.len()).unwrap_or(1).saturating_mul(corners);
                 Datatype::array([coordinates], coordinate)
             }
-            // What leads to contents is bytes like others here: the contents are in the chunk too.
-            Self::Values if datatype.is_variable_length() => Datatype::opaque(datatype.size, ""),
+            // Places in the heap, not contents: to filters they are bytes.
+            Self::Values if datatype.is_variable_length() => Datatype::array([datatype.size], u8::datatype()),
             Self::Values => datatype.clone(),
             Self::Heap => u8::datatype(),
         }
+    }
+}
+
+impl Dataset {
+    /// Whether elements lie in structured chunks.
+    pub(crate) fn is_structured(&self) -> bool {
+        matches!(self.description().layout.layout, Layout::Structured(_))
+    }
+
+    /// Whether elements may be undefined.
+    pub(crate) fn is_sparse(&self) -> bool {
+        use hyperslab_engine::format::{Layout, StructuredChunkType};
+        let description = self.description();
+        let Layout::Structured(layout) = &description.layout.layout else { return false };
+        layout.chunk_type.contains(StructuredChunkType::SPARSE)
     }
 }

@@ -37,7 +37,9 @@ impl Dataset {
     pub fn write_points_bytes(&self, points: &Points, memory: &Datatype, bytes: &[u8]) -> Result<()> {
         if points.rank != self.ndim() {
             let (got, rank) = (points.rank, self.ndim());
-            return Err(self.context(Error::Misuse(format!("points of {got} dimensions in a dataset of {rank}"))));
+            return Err(
+                self.context(Error::Misuse(format!("points of {got} dimensions in a dataset of {rank}")))
+            );
         }
         if !self.is_structured() {
             return self.write_bytes(&Selection::Points(points.clone()), memory, bytes);
@@ -147,7 +149,9 @@ impl Dataset {
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not sparse, or the selection reaches out of it.
     pub fn erase(&self, selection: &Selection) -> Result<()> {
         if !self.is_structured() {
-            return Err(self.context(Error::Misuse("its elements cannot be undefined: it is not sparse".into())));
+            return Err(
+                self.context(Error::Misuse("its elements cannot be undefined: it is not sparse".into()))
+            );
         }
         self.change_chunks(None, |writer, writing| writer.erase(writing, selection))
     }
@@ -188,9 +192,11 @@ impl Dataset {
         let mut moved = points.clone();
         for (number, point) in moved.coordinates.chunks_exact_mut(points.rank.max(1)).enumerate() {
             let inside = point.len() == rank
-                && point.iter().zip(&dims).enumerate().all(|(dimension, (at, size))| {
-                    *at < if dimension == axis { length } else { *size }
-                });
+                && point
+                    .iter()
+                    .zip(&dims)
+                    .enumerate()
+                    .all(|(dimension, (at, size))| *at < if dimension == axis { length } else { *size });
             if !inside {
                 let what = format!("point {number}, {point:?}, is not in what is added");
                 return Err(self.context(Error::Misuse(what)));
@@ -200,7 +206,11 @@ impl Dataset {
             }
         }
         if values.len().checked_mul(rank) != Some(moved.coordinates.len()) {
-            let what = format!("{} values for {} coordinates of {rank} dimensions", values.len(), moved.coordinates.len());
+            let what = format!(
+                "{} values for {} coordinates of {rank} dimensions",
+                values.len(),
+                moved.coordinates.len()
+            );
             return Err(self.context(Error::Misuse(what)));
         }
         if let Some(size) = dims.get_mut(axis) {

@@ -17,6 +17,9 @@ use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
 
+/// Sections are small, and their planes have nothing in common.
+const LEAST_PLANE: usize = 128;
+
 /// Seeking runs alone takes less time: it may make a section larger in this proportion.
 const TUNING: (usize, usize) = (100, 102);
 
@@ -174,10 +177,11 @@ impl StructuredForm {
     }
 
     fn check_masks(&self, sections: &ChunkSections, location: &StructuredLocation) -> Result<()> {
-        for (section, form) in sections.0.iter().zip(&self.sections) {
+        for (number, (section, form)) in sections.0.iter().zip(&self.sections).enumerate() {
             let filters = u32::try_from(form.pipeline.stages.len()).unwrap_or(u32::MAX);
             if section.filter_mask.checked_shr(filters).unwrap_or(0) != 0 {
-                let expected = format!("bits of {filters} filters");
+                let noun = if filters == 1 { "filter" } else { "filters" };
+                let expected = format!("bits of the {filters} {noun} of section {number}");
                 let got = format_args!("{:#x}", section.filter_mask);
                 return Err(Error::corrupt(NAME, "filter mask", expected, got).at(location.address));
             }
@@ -211,7 +215,8 @@ impl StructuredForm {
                 contents.push(Cow::Borrowed(bytes));
                 continue;
             }
-            contents.push(Cow::Owned(self.defilter(store, location, (section, form), bytes, scratch)?));
+            let plain = self.defilter(store, location, (section, form), bytes, scratch);
+            contents.push(Cow::Owned(plain.map_err(|error| error.context(format!("section {number}")))?));
         }
         Ok(contents)
     }
@@ -418,7 +423,11 @@ impl StructuredForm {
                 continue;
             }
             let mut length = |runs_only: bool| {
-                let target = ChunkTarget { runs_only, ..ChunkTarget::of_length(section.len()) };
+                let target = ChunkTarget {
+                    runs_only,
+                    least_plane: LEAST_PLANE,
+                    ..ChunkTarget::of_length(section.len())
+                };
                 let encoded = form.pipeline.encode_chunk_with(
                     store.filters(),
                     section.as_slice(),
@@ -451,6 +460,7 @@ impl StructuredForm {
                 let target = ChunkTarget {
                     element_size: self.element_size,
                     runs_only: form.runs_only.unwrap_or(false),
+                    least_plane: LEAST_PLANE,
                     ..ChunkTarget::of_length(section.len())
                 };
                 (section, filter_mask) = form

@@ -5,7 +5,8 @@ use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
-    ChunkFlags, FieldOrder, FilterPipeline, Filters as StoredFilters, StructuredChunkLayout, StructuredChunkType,
+    ChunkFlags, FieldOrder, FilterPipeline, Filters as StoredFilters, StructuredChunkLayout,
+    StructuredChunkType,
 };
 use hyperslab_format::structured_chunk::{DefinedEncoding, MetadataOrder};
 use smallvec::SmallVec;
@@ -129,7 +130,8 @@ impl StructuredForm {
             }
             _ if layout.dims.len() == dims.len() => &layout.dims,
             _ => {
-                let expected = format!("{} for a dataspace of rank {}", dims.len().saturating_add(1), dims.len());
+                let expected =
+                    format!("{} for a dataspace of rank {}", dims.len().saturating_add(1), dims.len());
                 return Err(corrupt("dimensionality", expected, &layout.dims.len()));
             }
         };
@@ -217,6 +219,11 @@ impl StructuredForm {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
+    /// Whether there is only one order that the metadata of chunks can be in.
+    pub fn has_one_metadata_order(&self) -> bool {
+        self.metadata_orders().len() == 1
+    }
+
     /// In which orders the metadata of filtered chunks may be.
     pub(super) fn metadata_orders(&self) -> &'static [Option<MetadataOrder>] {
         match (self.filtered, self.order) {
@@ -229,7 +236,10 @@ impl StructuredForm {
     }
 }
 
-fn sections(layout: &StructuredChunkLayout, filters: Option<&FilterPipeline>) -> Result<SmallVec<[SectionForm; 3]>> {
+fn sections(
+    layout: &StructuredChunkLayout,
+    filters: Option<&FilterPipeline>,
+) -> Result<SmallVec<[SectionForm; 3]>> {
     let none = SectionForm { pipeline: Pipeline::default(), checksum: false, runs_only: None };
     let mut sections: SmallVec<[SectionForm; 3]> = SmallVec::from_elem(none, layout.sections.into());
     for section in &layout.metadata_sections {
@@ -240,12 +250,22 @@ fn sections(layout: &StructuredChunkLayout, filters: Option<&FilterPipeline>) ->
     let Some(message) = filters else { return Ok(sections) };
     let StoredFilters::Sections(listed) = &message.filters else {
         let expected = "filters of sections for structured chunks";
-        return Err(Error::corrupt("filter pipeline message", "version", expected, "filters of whole chunks"));
+        return Err(Error::corrupt(
+            "filter pipeline message",
+            "version",
+            expected,
+            "filters of whole chunks",
+        ));
     };
     for section in listed {
         let Some(form) = sections.get_mut(usize::from(section.section)) else {
             let expected = format!("a section below {}", layout.sections);
-            return Err(Error::corrupt("filter pipeline message", "section number", expected, section.section));
+            return Err(Error::corrupt(
+                "filter pipeline message",
+                "section number",
+                expected,
+                section.section,
+            ));
         };
         form.pipeline = stages(&section.filters);
     }

@@ -2,8 +2,8 @@
 
 use hyperslab_dataspace::Dims;
 
-use super::slabs::{Defined, DefinedRun, Slab};
 use super::StructuredForm;
+use super::slabs::{Defined, DefinedRun, Slab};
 use crate::error::Result;
 
 /// Rows beyond which a slab is sorted, not counted, unless there are as many elements.
@@ -32,7 +32,9 @@ impl Slab {
             let mut next = self.count_rows(form, usize::try_from(rows).unwrap_or(usize::MAX))?;
             for part in &self.parts {
                 part.rows(form, self.first, |key, _, run| {
-                    let Some(at) = usize::try_from(key).ok().and_then(|key| next.get_mut(key)) else { return Ok(()) };
+                    let Some(at) = usize::try_from(key).ok().and_then(|key| next.get_mut(key)) else {
+                        return Ok(());
+                    };
                     let position = *at;
                     *at = at.saturating_add(run.count);
                     visit(position, run)
@@ -62,7 +64,8 @@ impl Slab {
                     *last = column;
                 }
             }
-            let place = values.get_mut(at.saturating_mul(size)..).and_then(|rest| rest.get_mut(..run.values.len()));
+            let place =
+                values.get_mut(at.saturating_mul(size)..).and_then(|rest| rest.get_mut(..run.values.len()));
             if let Some(place) = place {
                 place.copy_from_slice(run.values);
             }

@@ -3,8 +3,8 @@
 //! In memory a chunk has its elements with descriptors of the counted form, and the heap that these lead to. What is
 //! read and written goes through a [`ForeignHeap`], whose descriptors no file has.
 
-use hyperslab_datatype::{Datatype, DatatypeClass};
 use hyperslab_datatype::convert::VariableSink as _;
+use hyperslab_datatype::{Datatype, DatatypeClass};
 use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_place};
 
 use super::super::ForeignHeap;
@@ -22,6 +22,9 @@ pub struct VariableFields {
     size: usize,
     fields: Vec<Field>,
 }
+
+/// What a descriptor leads to, in items of so many bytes.
+type Contents<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>> + 'a;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Field {
@@ -114,13 +117,7 @@ impl VariableFields {
     }
 
     /// Moves what elements hold from where `source` finds it to `heap`.
-    fn put(
-        &self,
-        elements: &mut [u8],
-        source: &dyn Fn(&[u8], usize) -> Result<Vec<u8>>,
-        heap: &mut Vec<u8>,
-        limit: u64,
-    ) -> Result<()> {
+    fn put(&self, elements: &mut [u8], source: &Contents<'_>, heap: &mut Vec<u8>, limit: u64) -> Result<()> {
         for element in elements.chunks_exact_mut(self.size.max(1)) {
             for field in &self.fields {
                 let Some(descriptor) = field.of(element) else { continue };

@@ -199,7 +199,8 @@ impl RangeWalk<'_, '_> {
         let inside = records.chunks_exact(self.tree.layout.record_size());
         let all = || left.into_iter().chain(inside.clone()).chain(right);
         if all().zip(all().skip(1)).any(|(one, next)| order(one, next) != Ordering::Less) {
-            return Err(Error::corrupt(NODE, "records", "ascending ones", "others").at(entry.address));
+            let got = "one that is not behind the one before";
+            return Err(Error::corrupt(NODE, "records", "ascending ones", got).at(entry.address));
         }
         Ok(())
     }

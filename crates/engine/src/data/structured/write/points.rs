@@ -140,13 +140,12 @@ impl StructuredWriter {
         let size = self.form.element_size;
         let mut converted = Vec::new();
         let count = batch.len() as u64;
-        let stored = match from.as_stored(start as u64, count) {
-            Some(stored) => stored,
-            None => {
-                converted.resize(byte_count(count, size, "elements to write")?, 0);
-                from.put(start as u64, count, &mut converted)?;
-                &converted
-            }
+        let stored = if let Some(stored) = from.as_stored(start as u64, count) {
+            stored
+        } else {
+            converted.resize(byte_count(count, size, "elements to write")?, 0);
+            from.put(start as u64, count, &mut converted)?;
+            &converted
         };
         sorted
             .into_par_iter()

@@ -94,17 +94,16 @@ impl StructuredWriter {
     ) -> Result<()> {
         let turns = self.form.edges_unfiltered && before.is_edge(scaled)? != after.is_edge(scaled)?;
         let waits = self.waiting.take(scaled);
-        let (chunk, mut changed) = match waits {
-            Some(chunk) => (chunk, true),
-            None => {
-                let store = writing.edit.store();
-                let Some(location) = self.table.get(store, scaled)? else { return Ok(()) };
-                let chunk = self.form.read_unclipped(store, scaled, &location)?;
-                let count = chunk.defined.len();
-                let clipped = self.form.clipped(scaled, chunk)?;
-                let ghosts = clipped.defined.len() != count;
-                (clipped, ghosts)
-            }
+        let (chunk, mut changed) = if let Some(chunk) = waits {
+            (chunk, true)
+        } else {
+            let store = writing.edit.store();
+            let Some(location) = self.table.get(store, scaled)? else { return Ok(()) };
+            let chunk = self.form.read_unclipped(store, scaled, &location)?;
+            let count = chunk.defined.len();
+            let clipped = self.form.clipped(scaled, chunk)?;
+            let ghosts = clipped.defined.len() != count;
+            (clipped, ghosts)
         };
         let count = chunk.defined.len();
         self.form.grid = after.clone();

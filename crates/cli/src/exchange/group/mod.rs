@@ -1,0 +1,10 @@
+//! Compressed rows and columns in groups of HDF5 files, as AnnData, h5sparse and 10x keep them.
+
+mod read;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use read::{is_matrix, open};
+pub(crate) use write::{Stored, Writer};

@@ -1,0 +1,116 @@
+//! Writing compressed rows as AnnData does.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::filter::FilterSpec;
+use hyperslab::{Dataset, File, Group, Region, Selection};
+
+use super::super::batch::{Batch, Sink};
+use super::super::element::Element;
+use super::super::pointers::{RowPointers, index_bytes, index_element};
+
+/// Elements of a chunk.
+const CHUNK: u64 = 1 << 16;
+
+/// How the arrays of the group are stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    /// Elements of a chunk, if not as many as usual.
+    pub(crate) chunk: Option<u64>,
+    pub(crate) filters: Vec<FilterSpec>,
+}
+
+/// A group of compressed rows.
+pub(crate) struct Writer<'a> {
+    file: &'a File,
+    path: &'a str,
+    stored: Stored,
+    folder: PathBuf,
+    made: Option<Made>,
+}
+
+struct Made {
+    group: Group,
+    element: Element,
+    index: Element,
+    data: Grown,
+    indices: Grown,
+    pointers: RowPointers,
+}
+
+impl<'a> Writer<'a> {
+    /// Makes a group at `path`, where nothing is yet; temporary files are made in `folder`.
+    pub(crate) fn new(file: &'a File, path: &'a str, stored: Stored, folder: PathBuf) -> Self {
+        Self { file, path, stored, folder, made: None }
+    }
+
+    fn array(&self, group: &Group, name: &str, element: Element) -> Result<Grown> {
+        let builder = group.new_dataset(name).datatype(element.datatype()).shape(&[0]).unlimited();
+        let chunk = self.stored.chunk.unwrap_or(CHUNK);
+        let filters = self.stored.filters.iter().cloned();
+        let dataset = filters.fold(builder.chunks(&[chunk]), hyperslab::DatasetBuilder::filter).create()?;
+        Ok(Grown { dataset, element, len: 0 })
+    }
+}
+
+impl Sink for Writer<'_> {
+    fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
+        let [rows, columns] = *shape else {
+            bail!("compressed rows hold two dimensions, and not {}", shape.len());
+        };
+        let sizes = [i64::try_from(rows)?, i64::try_from(columns)?];
+        let pointers = RowPointers::new(rows, &self.folder)?;
+        let group = self.file.create_group(self.path)?;
+        group.set_attr("encoding-type", "csr_matrix")?;
+        group.set_attr("encoding-version", "0.1.0")?;
+        group.set_attr("shape", sizes)?;
+        let index = index_element(columns);
+        let data = self.array(&group, "data", element)?;
+        let indices = self.array(&group, "indices", index)?;
+        self.made = Some(Made { group, element, index, data, indices, pointers });
+        Ok(())
+    }
+
+    fn put(&mut self, batch: &Batch) -> Result<()> {
+        let made = self.made.as_mut().context("nothing is begun")?;
+        let mut columns = Vec::new();
+        for (at, _) in batch.entries(2, made.element.size()) {
+            if let [row, column] = at {
+                made.pointers.add(*row)?;
+                columns.push(*column);
+            }
+        }
+        made.indices.append(&index_bytes(&columns, made.index)?)?;
+        made.data.append(&batch.values)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        let mut made = self.made.take().context("nothing is begun")?;
+        made.pointers.end()?;
+        let element = made.pointers.element();
+        let mut pointers = self.array(&made.group, "indptr", element)?;
+        made.pointers.for_each(element, |bytes| pointers.append(bytes))
+    }
+}
+
+/// A dataset of one dimension that grows.
+struct Grown {
+    dataset: Dataset,
+    element: Element,
+    len: u64,
+}
+
+impl Grown {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let count = bytes.len().checked_div(self.element.size()).unwrap_or(0) as u64;
+        if count == 0 {
+            return Ok(());
+        }
+        let start = self.len;
+        self.len = start.checked_add(count).context("more entries than there can be")?;
+        self.dataset.resize(&[self.len])?;
+        let region = Region::new(&[start], &[count])?;
+        Ok(self.dataset.write_bytes(&Selection::region(&region), &self.element.datatype(), bytes)?)
+    }
+}

@@ -1,0 +1,115 @@
+//! What names of matrices stand for: a file, or a group in an HDF5 file.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::{File, ObjectKind};
+
+use super::batch::Source;
+use super::{dataset, dense, group, matrix_market, npz};
+
+/// Where a matrix is or will be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Matrix Market; compressed by gzip or not.
+    MatrixMarket {
+        compressed: bool,
+    },
+    Npz,
+    /// A path in an HDF5 file.
+    Group(PathBuf, String),
+}
+
+/// The formats of files, as they are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    MatrixMarket,
+    Npz,
+}
+
+impl Place {
+    /// What a name stands for, by what it was said to be, or else by its ending; `None` if it is no matrix.
+    pub(crate) fn of(name: &Path, said: Option<Named>) -> Option<Self> {
+        let text = name.to_str().unwrap_or_default();
+        let lower = text.to_lowercase();
+        let compressed = lower.ends_with(".gz");
+        match said {
+            Some(Named::MatrixMarket) => return Some(Self::MatrixMarket { compressed }),
+            Some(Named::Npz) => return Some(Self::Npz),
+            None => {}
+        }
+        if lower.ends_with(".mtx") || lower.ends_with(".mtx.gz") {
+            return Some(Self::MatrixMarket { compressed });
+        }
+        if lower.ends_with(".npz") {
+            return Some(Self::Npz);
+        }
+        // A letter before the colon is a drive.
+        let (file, path) = text.rsplit_once(":/").filter(|(file, _)| file.len() > 1)?;
+        Some(Self::Group(PathBuf::from(file), path.trim_matches('/').to_owned()))
+    }
+
+    /// What is in a file that is there, if neither its name nor anyone says what it is.
+    pub(crate) fn found(name: &Path) -> Option<Self> {
+        matrix_market::is_matrix_market(name).then_some(Self::MatrixMarket { compressed: false })
+    }
+
+    /// Opens the matrix that is there.
+    pub(crate) fn open(&self, name: &Path) -> Result<Box<dyn Source>> {
+        let cannot = || format!("`{}`", name.display());
+        match self {
+            Self::MatrixMarket { .. } => {
+                Ok(Box::new(matrix_market::Reader::open(name).with_context(cannot)?))
+            }
+            Self::Npz => npz::open(name).with_context(cannot),
+            Self::Group(file, path) => {
+                let opened = File::open(file).with_context(|| format!("cannot open `{}`", file.display()))?;
+                in_file(&opened, path)
+            }
+        }
+    }
+}
+
+/// The matrix at a path of an HDF5 file: a group of compressed rows or columns, or a dataset.
+pub(crate) fn in_file(file: &File, path: &str) -> Result<Box<dyn Source>> {
+    let object = crate::change::object(file, path)?;
+    let shown = || format!("`/{}`", path.trim_matches('/'));
+    match object.kind() {
+        Some(ObjectKind::Dataset) => {
+            let dataset = object.into_dataset()?;
+            if let Some(defined) = dataset::Defined::of(&dataset).with_context(shown)? {
+                return Ok(Box::new(defined));
+            }
+            Ok(Box::new(dense::Nonzero::new(dataset).with_context(shown)?))
+        }
+        Some(ObjectKind::Group) => {
+            let found = object.into_group()?;
+            if !group::is_matrix(&found).with_context(shown)? {
+                bail!(
+                    "{} is a group without the members `data`, `indices` and `indptr` of a matrix",
+                    shown()
+                );
+            }
+            group::open(&found).with_context(shown)
+        }
+        _ => bail!("{} is neither a dataset nor a group", shown()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_for_matrices() {
+        let of = |name: &str| Place::of(Path::new(name), None);
+        assert_eq!(of("a.MTX"), Some(Place::MatrixMarket { compressed: false }));
+        assert_eq!(of("b/a.mtx.gz"), Some(Place::MatrixMarket { compressed: true }));
+        assert_eq!(of("a.npz"), Some(Place::Npz));
+        assert_eq!(of("b/a.h5ad:/raw/X/"), Some(Place::Group("b/a.h5ad".into(), "raw/X".into())));
+        for name in ["a.csv", "a.h5", "C:/a.h5", "a"] {
+            assert_eq!(of(name), None, "{name}");
+        }
+        assert_eq!(Place::of(Path::new("a.txt"), Some(Named::Npz)), Some(Place::Npz));
+    }
+}

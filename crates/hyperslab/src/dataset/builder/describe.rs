@@ -1,0 +1,187 @@
+//! From what a dataset shall be to its description: layout, filters with their parameters, fill value.
+
+use hyperslab_engine::object::dataset::{Fill, FillDescription};
+use hyperslab_engine::object::header_edit;
+use hyperslab_engine::ops::{NewDataset, NewLayout};
+use hyperslab_engine::{Address, Error, Result};
+use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, Pipeline};
+
+use super::{DatasetBuilder, FillWanted, Storage};
+use crate::datatype::convert::Conversions;
+use crate::sparse::{Section, SectionFacts};
+use crate::{Dataspace, Datatype};
+
+/// Bytes that a chunk of one's own choice has about.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+/// Bytes that a chunk has at least, if the dataset is not smaller.
+const LEAST_CHUNK_BYTES: u64 = 16 << 10;
+
+impl DatasetBuilder {
+    pub(super) fn describe(self) -> Result<NewDataset> {
+        let missing =
+            |what: &str| Error::Misuse(format!("the dataset has no {what}: say which with `{what}`"));
+        let datatype = self.datatype.clone().ok_or_else(|| missing("datatype"))?;
+        let dataspace = self.dataspace(&|| missing("shape"))?;
+        let layout = self.layout(&dataspace, &datatype)?;
+        let fill = FillDescription {
+            value: self.fill_value(&datatype)?,
+            write_time: self.fill_time,
+            allocation_time: self.allocation_time,
+        };
+        let section_pipelines = self.section_pipelines(&layout, &datatype, &fill.value)?;
+        let pipeline = match &layout {
+            NewLayout::Structured { .. } => Pipeline::default(),
+            _ => self.pipeline(&layout, &datatype, &fill.value)?,
+        };
+        let header = if self.times { self.header.with_times(header_edit::now()) } else { self.header };
+        let committed = self.committed;
+        Ok(NewDataset { datatype, committed, dataspace, layout, pipeline, section_pipelines, fill, header })
+    }
+
+    fn dataspace(&self, missing: &dyn Fn() -> Error) -> Result<Dataspace> {
+        if self.null {
+            return Ok(Dataspace::Null);
+        }
+        let dims = self.dims.as_ref().ok_or_else(missing)?;
+        if dims.is_empty() {
+            return Ok(Dataspace::Scalar);
+        }
+        let max_dims = match &self.max_dims {
+            Some(max_dims) => Some(max_dims.clone()),
+            None => self.unlimited.then(|| vec![None; dims.len()]),
+        };
+        match max_dims {
+            Some(max_dims) => Ok(Dataspace::extendible(dims, &max_dims)?),
+            None => Ok(Dataspace::simple(dims)),
+        }
+    }
+
+    fn layout(&self, dataspace: &Dataspace, datatype: &Datatype) -> Result<NewLayout> {
+        let chunked = |chunk: &[u64]| NewLayout::Chunked {
+            chunk: chunk.iter().copied().collect(),
+            edges_unfiltered: self.edges_unfiltered,
+        };
+        Ok(match &self.storage {
+            Storage::Compact => NewLayout::Compact,
+            Storage::Contiguous => NewLayout::Contiguous,
+            Storage::External(pieces) => NewLayout::External(pieces.clone()),
+            Storage::Virtual(_) => NewLayout::Virtual { heap: Address::UNDEFINED, index: 0 },
+            Storage::Chunks(chunk) => chunked(chunk),
+            Storage::Structured { chunk, sparse } => {
+                let chunk = match chunk {
+                    Some(chunk) => chunk.clone(),
+                    None => self.sparse.chunk_for(dataspace)?,
+                };
+                NewLayout::Structured {
+                    chunk: chunk.into(),
+                    sparse: *sparse,
+                    edges_unfiltered: self.edges_unfiltered,
+                    encoding: Some(self.sparse.encoding),
+                }
+            }
+            Storage::Any if self.filters.is_empty() && !dataspace.is_extendible() => NewLayout::Contiguous,
+            Storage::Any | Storage::AutoChunks => chunked(&auto_chunk(dataspace, u64::from(datatype.size))?),
+        })
+    }
+
+    /// The same of the sections of structured chunks: the filters of all sections, then those of each.
+    fn section_pipelines(
+        &self,
+        layout: &NewLayout,
+        datatype: &Datatype,
+        fill: &Fill,
+    ) -> Result<Vec<Pipeline>> {
+        let NewLayout::Structured { chunk, sparse, encoding, .. } = layout else {
+            return match self.sparse.has_filters() {
+                true => Err(Error::Misuse("only structured chunks have sections that pass filters".into())),
+                false => Ok(Vec::new()),
+            };
+        };
+        let encoding = encoding.unwrap_or_default();
+        let facts = SectionFacts { datatype, chunk, sparse: *sparse, encoding, fill };
+        let filters =
+            |section: Section| self.filters.iter().chain(self.sparse.filters(section)).cloned().collect();
+        facts
+            .pipelines(&filters, self.group.file().container.store.filters())
+            .map_err(|error| Error::Misuse(error.to_string()))
+    }
+
+    /// The filters with the parameters that the dataset asks for.
+    fn pipeline(&self, layout: &NewLayout, datatype: &Datatype, fill: &Fill) -> Result<Pipeline> {
+        let NewLayout::Chunked { chunk, .. } = layout else {
+            return match self.filters.is_empty() {
+                true => Ok(Pipeline::default()),
+                false => {
+                    Err(Error::Misuse("only chunks pass filters: give the dataset a chunk shape".into()))
+                }
+            };
+        };
+        let fill = match fill {
+            Fill::Undefined => FactsFill::Undefined,
+            Fill::Default => FactsFill::Default,
+            Fill::User(element) => FactsFill::Element(element),
+        };
+        let facts = DatasetFacts::new(datatype, chunk).with_fill(fill);
+        let store = &self.group.file().container.store;
+        Pipeline::for_dataset(&self.filters, &facts, store.filters())
+            .map_err(|error| Error::Misuse(error.to_string()))
+    }
+
+    fn fill_value(&self, datatype: &Datatype) -> Result<Fill> {
+        Ok(match &self.fill {
+            FillWanted::Default => Fill::Default,
+            FillWanted::Undefined => Fill::Undefined,
+            FillWanted::Stored(element) => Fill::User(element.clone()),
+            FillWanted::Value(memory, value) => {
+                let plan = Conversions::default().plan(memory, datatype)?;
+                let mut element = vec![0; datatype.size as usize];
+                plan.convert(value, &mut element, 1)?;
+                Fill::User(element)
+            }
+        })
+    }
+}
+
+/// A chunk of about [`CHUNK_BYTES`] bytes: dimensions that are short stay whole, longer ones are halved in turn, the
+/// longest first. Dimensions without elements count as one that will have some.
+pub(crate) fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {
+    if !matches!(dataspace, Dataspace::Simple(_)) {
+        return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
+    }
+    let most = dataspace.max_dims();
+    let open = |dimension: usize| most.get(dimension).is_some_and(Option::is_none);
+    let mut chunk: Vec<u64> = dataspace
+        .dims()
+        .iter()
+        .enumerate()
+        .map(|(dimension, size)| if open(dimension) { (*size).max(1024) } else { (*size).max(1) })
+        .collect();
+    let bytes =
+        |chunk: &[u64]| chunk.iter().fold(element_size.max(1), |product, size| product.saturating_mul(*size));
+    // What is small stays in few chunks; what is large gets chunks that many can read at once.
+    let target = (bytes(&chunk) / 64).clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
+    while bytes(&chunk) > target {
+        let Some(longest) = chunk.iter_mut().max().filter(|size| **size > 1) else { break };
+        *longest = longest.div_ceil(2);
+    }
+    Ok(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_neither_small_nor_large() {
+        let chunk = |dims: &[u64], size| auto_chunk(&Dataspace::simple(dims), size).unwrap();
+        assert_eq!(chunk(&[10], 8), [10]);
+        assert_eq!(chunk(&[0], 8), [1]);
+        assert_eq!(chunk(&[1 << 30], 8), [1 << 17]);
+        assert_eq!(chunk(&[4096, 4096], 8), [512, 256]);
+        assert_eq!(chunk(&[1, 1], 1 << 30), [1, 1]);
+        let growing = Dataspace::extendible(&[0, 100], &[None, Some(100)]).unwrap();
+        assert_eq!(auto_chunk(&growing, 4).unwrap(), [64, 50]);
+        assert!(auto_chunk(&Dataspace::Scalar, 4).is_err());
+    }
+}
