@@ -78,7 +78,9 @@ impl Array {
                 dataset.write_selection(&Selection::Points(points), &numbers).unwrap();
             }
             _ => {
-                dataset.write_points_bytes(&points, dataset.datatype(), &self.bytes(palette, values)).unwrap()
+                dataset
+                    .write_points_bytes(&points, dataset.datatype(), &self.bytes(palette, values))
+                    .unwrap();
             }
         }
     }

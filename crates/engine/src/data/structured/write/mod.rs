@@ -56,7 +56,7 @@ struct Update {
 }
 
 /// A chunk with what is new; or why not, and what waited.
-type Merged = std::result::Result<(Dims, DefinedChunk), (Error, Option<(Dims, DefinedChunk)>)>;
+type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims, DefinedChunk)>)>>;
 
 impl StructuredWriter {
     /// A writer of chunks of that form, which lie where `table` says.
@@ -113,7 +113,7 @@ impl StructuredWriter {
             })();
             match outcome {
                 Ok(chunk) => Ok((scaled, chunk)),
-                Err(error) => Err((error, before.filter(|_| waited).map(|chunk| (scaled, chunk)))),
+                Err(error) => Err(Box::new((error, before.filter(|_| waited).map(|chunk| (scaled, chunk))))),
             }
         };
         let work_is_long = jobs.len() > 1 && (parallel::is_worth(bytes as u64) || jobs.len() > 16);
@@ -126,7 +126,8 @@ impl StructuredWriter {
         for outcome in merged {
             match outcome {
                 Ok((scaled, chunk)) => self.waiting.put(scaled, chunk),
-                Err((error, before)) => {
+                Err(failure) => {
+                    let (error, before) = *failure;
                     before.into_iter().for_each(|(scaled, chunk)| self.waiting.put(scaled, chunk));
                     failed.get_or_insert(error);
                 }
