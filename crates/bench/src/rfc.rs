@@ -4,7 +4,8 @@ mod made;
 mod published;
 
 use anyhow::{Result, ensure};
-use hyperslab::{Dataset, Datatype, File, FileOptions, H5Type as _};
+use hyperslab::filter::FilterSpec;
+use hyperslab::{Dataset, Datatype, File, FileOptions, H5Type as _, Points, Section, SelectionEncoding};
 
 use self::made::{Places, SIDE, Sparse};
 use self::published::{CHUNKS, Chunk, VECTORS, Vectors};
@@ -48,8 +49,60 @@ impl Storage for Dense {
     }
 }
 
+/// Structured chunks: only what has values is stored, as blocks or as points.
+struct Structured(SelectionEncoding);
+
+impl Storage for Structured {
+    fn name(&self) -> &str {
+        match self.0 {
+            SelectionEncoding::Shortest => "hyperslab, shortest",
+            _ => "hyperslab, blocks",
+        }
+    }
+
+    fn sparse(&self, file: &File, data: &Sparse, gzip: bool) -> Result<Dataset> {
+        let side = u64::try_from(SIDE)?;
+        let new = file.new_dataset("x").of::<u8>().shape(&[side, side]).sparse(&[side, side]);
+        let new = new.selection_encoding(self.0);
+        let new = if gzip {
+            new.section_filters(Section::Selection, &[FilterSpec::shuffle(), FilterSpec::deflate(9)])
+                .section_filters(Section::Values, &[FilterSpec::deflate(9)])
+        } else {
+            new
+        };
+        let dataset = new.create()?;
+        let mut points = Points { rank: 2, coordinates: Vec::new() };
+        for [row, column, rows, columns] in &data.blocks {
+            for row in *row..row.saturating_add(*rows) {
+                for column in *column..column.saturating_add(*columns) {
+                    points.coordinates.extend([u64::try_from(row)?, u64::try_from(column)?]);
+                }
+            }
+        }
+        dataset.write_points(&points, &data.values)?;
+        Ok(dataset)
+    }
+
+    fn vectors(&self, file: &File, vectors: &[Vec<i8>], gzip: bool) -> Result<Dataset> {
+        let count = u64::try_from(vectors.len())?;
+        let new = file.new_dataset("x").datatype(Datatype::sequence(i8::datatype(), 8)).shape(&[count]);
+        let new = new.variable_chunks(&[count]);
+        let new = if gzip {
+            new.section_filters(Section::Values, &[FilterSpec::shuffle(), FilterSpec::deflate(9)])
+                .section_filters(Section::Heap, &[FilterSpec::deflate(9)])
+        } else {
+            new
+        };
+        let dataset = new.create()?;
+        dataset.write_sequences(vectors)?;
+        Ok(dataset)
+    }
+}
+
 pub(crate) fn run(_args: &[String]) -> Result<()> {
-    let storages: [&dyn Storage; 1] = [&Dense];
+    let blocks = Structured(SelectionEncoding::Blocks);
+    let shortest = Structured(SelectionEncoding::Shortest);
+    let storages: [&dyn Storage; 3] = [&blocks, &shortest, &Dense];
     let names: Vec<String> =
         storages.iter().map(|storage| format!("{0} | {0} gzip 9", storage.name())).collect();
     println!("One chunk of {SIDE} x {SIDE} bytes: the bytes of the chunk; hyperslab's columns come last\n");

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::filter::FilterSpec;
-use hyperslab::{File, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds, Repack, RepackLayout};
+use hyperslab::{
+    File, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds, Repack, RepackLayout, Section,
+    SelectionEncoding,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::digest::content;
@@ -24,17 +27,31 @@ Examples:
   hyperslab repack old.h5 new.h5 --filter '**=shuffle,gzip=6'        all datasets compressed
   hyperslab repack old.h5 new.h5 --layout '/run/*=chunked:64x64' --filter '/run/*=zstd=3'
   hyperslab repack old.h5 new.h5 --layout '**=contiguous' --libver earliest
+  hyperslab repack old.h5 new.h5 --layout '/counts/*=sparse' --filter '/counts/*=shuffle,gzip=4'
+  hyperslab repack old.h5 new.h5 --layout 'heights=sparse:1000x1000' --undefined 'heights=-9999'
   hyperslab repack old.h5 new.h5 --fs-strategy page --fs-page-size 8192 --fs-persist"
 )]
 pub(crate) struct RepackArguments {
     #[command(flatten)]
     open: OpenArguments,
-    /// How datasets are stored: contiguous, compact, chunked, chunked:64x64, or auto
+    /// How datasets are stored: contiguous, compact, chunked, chunked:64x64, sparse, sparse:1000x1000,
+    /// sparse:density=0.01, or auto; the elements tell the density that is not given
     #[arg(short, long, value_name = "PATTERN=LAYOUT", value_parser = layout)]
     layout: Vec<(String, RepackLayout)>,
     /// Which filters chunks pass, such as shuffle,gzip=6; or none
     #[arg(short, long, value_name = "PATTERN=FILTERS", value_parser = filters)]
     filter: Vec<(String, Filters)>,
+    /// Which filters a section of structured chunks passes (selection, values or heap) instead of those of --filter,
+    /// such as selection:shuffle,gzip=6
+    #[arg(long, value_name = "PATTERN=SECTION:FILTERS", value_parser = section_filters)]
+    section_filter: Vec<(String, Section, Filters)>,
+    /// The value that counts as undefined in datasets that become sparse, and becomes their fill value [default: the fill
+    /// value]
+    #[arg(long, value_name = "PATTERN=VALUE", value_parser = undefined)]
+    undefined: Vec<(String, Number)>,
+    /// How sparse datasets list their defined elements [default: as in IN, or in blocks]
+    #[arg(long, value_enum, value_name = "ENCODING")]
+    selection_encoding: Option<Encoding>,
     /// The versions of the library that shall read the file, such as earliest, v110 or v18,v112
     #[arg(long, value_name = "LOW[,HIGH]", value_parser = libver)]
     libver: Option<LibverBounds>,
@@ -75,6 +92,21 @@ enum Strategy {
     None,
 }
 
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Encoding {
+    Blocks,
+    Points,
+    Shortest,
+}
+
+/// A number as it is typed in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Number {
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+}
+
 /// A list of filters, which `clap` would take for several values.
 #[derive(Debug, Clone)]
 struct Filters(Vec<FilterSpec>);
@@ -94,11 +126,22 @@ fn layout(text: &str) -> Result<(String, RepackLayout), String> {
             "compact" => RepackLayout::Compact,
             "chunked" => RepackLayout::AutoChunked,
             "auto" => RepackLayout::Auto,
+            "sparse" => RepackLayout::AutoSparse { density: None },
             _ => {
-                return Err(format!("`{layout}` is none of contiguous, compact, chunked, chunked:AxB, auto"));
+                return Err(format!(
+                    "`{layout}` is none of contiguous, compact, chunked, chunked:AxB, sparse, sparse:AxB, \
+                     sparse:density=D, auto"
+                ));
             }
         },
         Some(("chunked", shape)) => RepackLayout::Chunked(crate::change::shape(shape)?),
+        Some(("sparse", how)) => match how.strip_prefix("density=") {
+            Some(density) => {
+                let density = density.parse().map_err(|_| format!("`{density}` is no number"))?;
+                RepackLayout::AutoSparse { density: Some(density) }
+            }
+            None => RepackLayout::Sparse(crate::change::shape(how)?),
+        },
         Some(_) => return Err(format!("`{layout}`: only chunks have a shape, as in chunked:64x64")),
     };
     Ok((pattern.to_owned(), layout))
@@ -106,11 +149,39 @@ fn layout(text: &str) -> Result<(String, RepackLayout), String> {
 
 fn filters(text: &str) -> Result<(String, Filters), String> {
     let (pattern, filters) = split(text)?;
-    let list = match filters {
-        "none" => Vec::new(),
-        list => FilterSpec::parse_list(list).map_err(|error| error.to_string())?,
+    Ok((pattern.to_owned(), list(filters)?))
+}
+
+fn list(filters: &str) -> Result<Filters, String> {
+    match filters {
+        "none" => Ok(Filters(Vec::new())),
+        list => FilterSpec::parse_list(list).map(Filters).map_err(|error| error.to_string()),
+    }
+}
+
+fn section_filters(text: &str) -> Result<(String, Section, Filters), String> {
+    let (pattern, rest) = split(text)?;
+    let expected = || format!("`{rest}` is no SECTION:FILTERS; sections are selection, values and heap");
+    let (section, filters) = rest.split_once(':').ok_or_else(expected)?;
+    let section = match section {
+        "selection" => Section::Selection,
+        "values" => Section::Values,
+        "heap" => Section::Heap,
+        _ => return Err(expected()),
     };
-    Ok((pattern.to_owned(), Filters(list)))
+    Ok((pattern.to_owned(), section, list(filters)?))
+}
+
+fn undefined(text: &str) -> Result<(String, Number), String> {
+    let (pattern, value) = split(text)?;
+    let number = if let Ok(number) = value.parse() {
+        Number::Signed(number)
+    } else if let Ok(number) = value.parse() {
+        Number::Unsigned(number)
+    } else {
+        Number::Float(value.parse().map_err(|_| format!("`{value}` is no number"))?)
+    };
+    Ok((pattern.to_owned(), number))
 }
 
 fn libver(text: &str) -> Result<LibverBounds, String> {
@@ -168,7 +239,7 @@ fn verify(arguments: &RepackArguments, source: &File, made: &Path) -> Result<()>
     bar.set_message("comparing");
     bar.enable_steady_tick(Duration::from_millis(100));
     let again = hyperslab::OpenOptions::new().open(made).context("the new file cannot be opened")?;
-    let found = content::compare(source, &again);
+    let found = content::compare(source, &again, !arguments.undefined.is_empty());
     bar.finish_and_clear();
     match found {
         None => Ok(()),
@@ -198,6 +269,23 @@ impl RepackArguments {
         }
         for (pattern, Filters(filters)) in &self.filter {
             work = work.filters(pattern, filters.clone())?;
+        }
+        for (pattern, section, Filters(filters)) in &self.section_filter {
+            work = work.section_filters(pattern, *section, filters.clone())?;
+        }
+        for (pattern, number) in &self.undefined {
+            work = match number {
+                Number::Signed(number) => work.undefined(pattern, *number)?,
+                Number::Unsigned(number) => work.undefined(pattern, *number)?,
+                Number::Float(number) => work.undefined(pattern, *number)?,
+            };
+        }
+        if let Some(encoding) = self.selection_encoding {
+            work = work.selection_encoding(match encoding {
+                Encoding::Blocks => SelectionEncoding::Blocks,
+                Encoding::Points => SelectionEncoding::Points,
+                Encoding::Shortest => SelectionEncoding::Shortest,
+            });
         }
         if let Some(bounds) = self.libver {
             work = work.libver(bounds);

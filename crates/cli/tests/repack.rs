@@ -61,6 +61,11 @@ fn fixtures_in_the_newest_form_compressed() {
 }
 
 #[test]
+fn fixtures_sparse() {
+    assert_eq!(every_fixture(&["--layout", "**=sparse", "--filter", "**=shuffle,gzip=4"]), "");
+}
+
+#[test]
 fn fixtures_in_pages() {
     assert_eq!(every_fixture(&["--libver", "v110", "--fs-strategy", "page", "--fs-persist"]), "");
 }
@@ -94,6 +99,90 @@ print('same')";
     assert_eq!(referee.run_script(code, [&from, &to]).unwrap().trim(), "same");
 }
 
+/// A file with a dataset of floats, some of them missing, and one of counts, most of them zero.
+fn measured(path: &Path) {
+    let file = hyperslab::File::create(path).unwrap();
+    let heights: Vec<f32> =
+        (0..40_000_u16).map(|number| if number % 50 == 3 { f32::from(number) } else { -9999.0 }).collect();
+    file.new_dataset("heights").of::<f32>().shape(&[200, 200]).create().unwrap().write_raw(&heights).unwrap();
+    let counts: Vec<u16> = (0..40_000).map(|number| if number % 100 == 7 { number } else { 0 }).collect();
+    let new = file.new_dataset("runs/counts").of::<u16>().shape(&[200, 200]).max_shape(&[None, Some(200)]);
+    new.chunks(&[20, 20]).deflate(1).create().unwrap().write_raw(&counts).unwrap();
+    file.close().unwrap();
+}
+
+#[test]
+fn datasets_become_sparse_and_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (from, sparse, other, back) = (path("a.h5"), path("b.h5"), path("c.h5"), path("d.h5"));
+    measured(&from);
+    let arguments = [
+        "--layout",
+        "**=sparse",
+        "--layout",
+        "heights=sparse:100x50",
+        "--undefined",
+        "heights=-9999",
+        "--filter",
+        "**=gzip=4",
+        "--section-filter",
+        "heights=selection:shuffle,gzip=6",
+    ];
+    let output = run(&arguments, [&from, &sparse]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let file = hyperslab::File::open(&sparse).unwrap();
+    let (heights, counts) = (file.dataset("heights").unwrap(), file.dataset("runs/counts").unwrap());
+    assert_eq!((heights.defined_count().unwrap(), counts.defined_count().unwrap()), (800, 400));
+    assert_eq!(counts.dataspace().max_dims()[0], None);
+    let chunking = heights.structured_chunking().unwrap();
+    let filters: Vec<usize> = chunking.sections.iter().map(|(_, filters)| filters.len()).collect();
+    assert_eq!((chunking.shape, filters), (vec![100, 50], vec![2, 1]));
+    // Sparse in another way, and not at all.
+    let arguments =
+        ["--layout", "**=sparse:density=0.5", "--selection-encoding", "points", "--filter", "**=none"];
+    let output = run(&arguments, [&sparse, &other]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let output = run(&["--layout", "/*=contiguous", "--layout", "counts=chunked:30x30"], [&other, &back]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let read = |path: &Path| {
+        let file = hyperslab::File::open(path).unwrap();
+        let counts = file.dataset("runs/counts").unwrap().read_raw::<u16>().unwrap();
+        (file.dataset("heights").unwrap().read_raw::<f32>().unwrap(), counts)
+    };
+    assert_eq!(read(&from), read(&back));
+    for made in [&sparse, &other, &back] {
+        let check = Command::new(env!("CARGO_BIN_EXE_hyperslab")).arg("check").arg(made).output().unwrap();
+        assert!(check.status.success(), "{check:?}");
+    }
+    let Some(referee) = referee::python() else { return };
+    let code = "import h5py, sys, numpy
+f, g = h5py.File(sys.argv[1]), h5py.File(sys.argv[2])
+assert all(numpy.array_equal(f[name], g[name]) for name in ['heights', 'runs/counts'])
+print('same')";
+    assert_eq!(referee.run_script(code, [&from, &back]).unwrap().trim(), "same");
+}
+
+#[test]
+fn sparse_datasets_are_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (from, sparse, target) = (path("a.h5"), path("b.h5"), path("c.h5"));
+    measured(&from);
+    assert!(run(&["--layout", "**=sparse"], [&from, &sparse]).status.success());
+    let output = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
+        .arg("cp")
+        .args([sparse.as_os_str(), "runs".as_ref(), target.as_os_str(), "copied".as_ref()])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let (before, after) = (hyperslab::File::open(&sparse).unwrap(), hyperslab::File::open(&target).unwrap());
+    let (before, after) = (before.dataset("runs/counts").unwrap(), after.dataset("copied/counts").unwrap());
+    assert_eq!(before.structured_chunking(), after.structured_chunking());
+    assert_eq!(after.defined_count().unwrap(), 400);
+    assert_eq!(before.read_raw::<u16>().unwrap(), after.read_raw::<u16>().unwrap());
+}
+
 #[test]
 fn what_cannot_be_is_said() {
     let from = fixtures::path("weather_station.h5");
@@ -105,6 +194,10 @@ fn what_cannot_be_is_said() {
         ["--layout", "**=round"],
         ["--filter", "**=nothing-like-this"],
         ["--libver", "v110,v18"],
+        ["--layout", "**=sparse:density=2"],
+        ["--layout", "**=sparse:half"],
+        ["--section-filter", "**=shuffle"],
+        ["--undefined", "**=nothing"],
     ] {
         let output = run(&arguments, [&from, &to]);
         assert!(!output.status.success(), "{arguments:?}");

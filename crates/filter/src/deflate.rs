@@ -26,9 +26,6 @@ pub struct Deflate;
 /// Deflate makes at most so many bytes of one.
 const EXPANSION: usize = 1032;
 
-/// Bytes of a plane of shuffled elements below which planes are not told apart.
-const LEAST_PLANE: usize = 128;
-
 /// How a chunk is encoded.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
@@ -42,7 +39,7 @@ struct Plan {
 
 impl Plan {
     fn parts<'i>(&self, input: &'i [u8]) -> impl Iterator<Item = &'i [u8]> + use<'i> {
-        let split = self.plane >= LEAST_PLANE && self.plane < input.len();
+        let split = self.plane > 0 && self.plane < input.len();
         let first = input.chunks(if split { self.plane } else { input.len().max(1) });
         // An empty chunk is a stream, too.
         first.chain(input.is_empty().then_some(input))
@@ -215,7 +212,7 @@ mod tests {
         let joined = conformance::encode(&Deflate, &[4], &shuffled).unwrap();
         for length in [values.len(), 4003, 512, 511, 3, 0] {
             for runs_only in [false, true] {
-                let target = ChunkTarget { runs_only, ..ChunkTarget::default() };
+                let target = ChunkTarget { runs_only, least_plane: 128, ..ChunkTarget::default() };
                 let (stored, mask) = split.encode_chunk(&registry, &values[..length], &target).unwrap();
                 assert_eq!(split.decode_chunk(&registry, mask, &stored, &target).unwrap(), &values[..length]);
                 if length == values.len() {

@@ -64,6 +64,9 @@ pub struct ChunkTarget {
     /// Whether encoders seek runs of one byte only, no other repetition: that is faster, and where other repetitions are
     /// chance, smaller.
     pub runs_only: bool,
+    /// Bytes of a plane of shuffled elements from which on encoders keep planes apart: each has codes of its own then, which
+    /// makes most data smaller, and very regular data larger by some bytes a plane.
+    pub least_plane: usize,
     /// Whether bytes beyond the expected length are an error. Otherwise they are dropped, as libhdf5 does.
     pub exact: bool,
 }
@@ -86,10 +89,14 @@ impl Default for ChunkTarget {
             expansion: 1 << 16,
             verify: true,
             runs_only: false,
+            least_plane: LEAST_PLANE,
             exact: false,
         }
     }
 }
+
+/// Planes of large chunks are kept apart.
+const LEAST_PLANE: usize = 8 << 10;
 
 /// Bytes beyond the expected ones that are decoded before a chunk is refused.
 const SLACK: usize = 64 << 10;
@@ -297,6 +304,7 @@ impl Pipeline {
             let result = stage.find(registry).and_then(|filter| {
                 hand.pass(|input, output| {
                     let plane = input.len().checked_div(planes).unwrap_or(0);
+                    let plane = if plane >= target.least_plane { plane } else { 0 };
                     let context = FilterContext { plane, ..context(stage, target) };
                     let produced = filter.encode_with(&context, input, output, workspace)?;
                     let grew = produced == Produced::Output && output.len() >= input.len();

@@ -82,12 +82,14 @@ fn stored_chunks_stay_as_they_are() {
         }
         // What cannot be stored another way stays, and is named.
         let target = folder.path().join("asked.h5");
-        let asked = Repack::new().layout("fixed", RepackLayout::Contiguous).unwrap();
-        let outcome = asked.run(&source, &target).unwrap();
-        let kept: Vec<&str> = outcome.kept.iter().map(|(path, _)| path.as_str()).collect();
-        assert_eq!(kept, ["/fixed"]);
-        assert!(outcome.kept.iter().all(|(_, why)| why.contains("40001")), "{:?}", outcome.kept);
-        assert_eq!(python.run_script(CHUNKS, [&target]).unwrap(), before);
+        for layout in [RepackLayout::Contiguous, RepackLayout::AutoSparse { density: None }] {
+            let asked = Repack::new().layout("fixed", layout).unwrap();
+            let outcome = asked.run(&source, &target).unwrap();
+            let kept: Vec<&str> = outcome.kept.iter().map(|(path, _)| path.as_str()).collect();
+            assert_eq!(kept, ["/fixed"]);
+            assert!(outcome.kept.iter().all(|(_, why)| why.contains("40001")), "{:?}", outcome.kept);
+            assert_eq!(python.run_script(CHUNKS, [&target]).unwrap(), before);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hyperslab::File;
+use hyperslab::{Dataset, File, Selection};
 use serde_json::{Map, Value};
 
 use super::{describe, walk};
@@ -36,8 +36,9 @@ pub(crate) struct Difference {
     pub(crate) what: String,
 }
 
-/// Compares what two files hold: objects, links, attributes, types, shapes, elements and fill values.
-pub(crate) fn compare(before: &File, after: &File) -> Option<Difference> {
+/// Compares what two files hold: objects, links, attributes, types, shapes, elements and fill values; but not those of
+/// datasets that have become sparse, if `new_fill` says so.
+pub(crate) fn compare(before: &File, after: &File, new_fill: bool) -> Option<Difference> {
     let (before, after) = (walk::Objects::find(before), walk::Objects::find(after));
     let (mut left, mut right) = (before.iter(), after.iter());
     loop {
@@ -51,7 +52,7 @@ pub(crate) fn compare(before: &File, after: &File) -> Option<Difference> {
             return Some(only(&one.path, &format!("stands where `{}` is now", other.path)));
         }
         let (mut first, mut second) = (describe::object(&before, one), describe::object(&after, other));
-        simplify(&mut first, &mut second);
+        simplify(&mut first, &mut second, new_fill);
         if let Some(what) = difference(&first, &second, "") {
             return Some(Difference { path: one.path.clone(), what });
         }
@@ -71,8 +72,16 @@ fn only(path: &str, what: &str) -> Difference {
 }
 
 /// Takes out what is said of the way of storing, and what changes with it.
-fn simplify(before: &mut Value, after: &mut Value) {
-    let stays_growing = before.get("layout") == after.get("layout");
+fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
+    let grows = |entry: &Value| {
+        entry
+            .get("layout")
+            .and_then(Value::as_str)
+            .is_some_and(|layout| layout == "chunked" || layout == "structured")
+    };
+    let stays_growing = before.get("layout") == after.get("layout") || (grows(before) && grows(after));
+    let is_sparse = |entry: &Value| entry.get("layout").is_some_and(|layout| layout == "structured");
+    let new_fill = new_fill && is_sparse(after) && !is_sparse(before);
     let stays_sparse = before.get("defined").is_some() && after.get("defined").is_some();
     // Programs have written files in which several have one place; there is no order to be kept then.
     let attributes_in_order = is_in_order(before.get("attrs"));
@@ -92,6 +101,9 @@ fn simplify(before: &mut Value, after: &mut Value) {
         STORAGE.iter().for_each(|key| drop(map.remove(*key)));
         if !stays_growing {
             map.remove("maxshape");
+        }
+        if new_fill {
+            map.remove("fill");
         }
         if let Some(fill) = map.get_mut("fill").and_then(Value::as_object_mut) {
             fill.remove("alloc");
@@ -177,8 +189,7 @@ fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
     const MOST: u64 = 16 << 30;
     let dataset = |found: &walk::Found| found.object.as_ref().ok()?.clone().into_dataset().ok();
     let (Some(first), Some(second)) = (dataset(before.1), dataset(after.1)) else { return None };
-    let sparse =
-        |dataset: &hyperslab::Dataset| dataset.structured_chunking().is_some_and(|chunks| chunks.sparse);
+    let sparse = |dataset: &Dataset| dataset.structured_chunking().is_some_and(|chunks| chunks.sparse);
     if sparse(&first) && sparse(&second) {
         let hashes = (describe::defined_hash(before.0, &first), describe::defined_hash(after.0, &second));
         return match hashes {
@@ -193,8 +204,8 @@ fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
         return None;
     }
     for region in first.blocks(BLOCK) {
-        let selection = hyperslab::Selection::region(&region);
-        let read = |dataset: &hyperslab::Dataset| dataset.read_stored_selection(&selection);
+        let selection = Selection::region(&region);
+        let read = |dataset: &Dataset| dataset.read_stored_selection(&selection);
         match (read(&first), read(&second)) {
             (Ok(first), Ok(second)) if first.bytes() == second.bytes() => {}
             (Err(_), Err(_)) => return None,
@@ -215,7 +226,7 @@ mod tests {
             "attrs": [{"name": "b", "corder": 7}, {"name": "a", "corder": 3}], "header": {"flags": 4}});
         let mut after = json!({"layout": "contiguous", "maxshape": [3], "shape": [3],
             "attrs": [{"name": "b", "corder": 1}, {"name": "a", "corder": 0}], "header": {"flags": 4}});
-        simplify(&mut before, &mut after);
+        simplify(&mut before, &mut after, false);
         assert_eq!(difference(&before, &after, ""), None);
         after["attrs"][1]["corder"] = json!(5);
         let said = difference(&before, &after, "").unwrap();

@@ -6,7 +6,7 @@ use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
     AllocationTime, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFiles, FillStatus, FillValue,
-    FillValueOld, FillWriteTime, FilterPipeline, MessageType,
+    FillValueOld, FillWriteTime, FilterPipeline, Filters as StoredFilters, Layout, MessageType,
 };
 
 use super::container::Container;
@@ -118,6 +118,23 @@ impl DatasetDescription {
             _ => return None,
         };
         (shown.len() == self.datatype.size as usize).then_some(shown)
+    }
+
+    /// The filters of each section of structured chunks; none at all if no section has filters.
+    pub fn section_pipelines(&self) -> Vec<Pipeline> {
+        let (Layout::Structured(layout), Filters::Sections(message)) = (&self.layout.layout, &self.filters)
+        else {
+            return Vec::new();
+        };
+        let mut pipelines = vec![Pipeline::default(); layout.sections.into()];
+        if let StoredFilters::Sections(sections) = &message.filters {
+            for section in sections {
+                if let Some(pipeline) = pipelines.get_mut(usize::from(section.section)) {
+                    *pipeline = stages(&section.filters);
+                }
+            }
+        }
+        pipelines
     }
 }
 

@@ -121,10 +121,8 @@ impl OpenFile {
         }
         self.container.keep_open(edit, header)?;
         let mut writer = DatasetWriter::new(self, address, description.clone())?;
-        if let (NewLayout::Structured { encoding, .. }, Some(structured)) =
-            (&new.layout, &mut writer.structured)
-        {
-            structured.form.encoding = *encoding;
+        if let NewLayout::Structured { encoding, .. } = &new.layout {
+            writer.encode_defined_as(*encoding);
         }
         if new.has_space() && description.fill.allocation_time == AllocationTime::EARLY {
             writer.allocate(self, edit)?;

@@ -3,6 +3,7 @@
 use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{AllocationTime, ChunkIndex, FillWriteTime, Layout};
+use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::OpenFile;
 use super::dataset::chunked_source;
@@ -73,6 +74,23 @@ impl DatasetWriter {
     /// Whether nothing but its header has to be written when it is flushed.
     pub(super) fn is_small(&self) -> bool {
         self.chunks.is_none() && self.structured.is_none()
+    }
+
+    /// Whether it is in structured chunks.
+    pub(super) fn is_structured(&self) -> bool {
+        self.structured.is_some()
+    }
+
+    /// Whether only defined elements are stored.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.structured.as_ref().is_some_and(|structured| structured.form.kind.is_sparse())
+    }
+
+    /// How defined elements are written down from now on; `None` for as they are.
+    pub(super) fn encode_defined_as(&mut self, encoding: Option<DefinedEncoding>) {
+        if let Some(structured) = &mut self.structured {
+            structured.form.encoding = encoding;
+        }
     }
 
     /// Where the header lies.

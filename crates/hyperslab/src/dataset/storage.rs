@@ -18,6 +18,11 @@ impl Dataset {
                 self.for_each_chunk(|chunk| sum = sum.saturating_add(chunk.size))?;
                 Ok(sum)
             }
+            Layout::Structured => {
+                let mut sum = 0_u64;
+                self.for_each_structured_place(&mut |size| sum = sum.saturating_add(size))?;
+                Ok(sum)
+            }
             _ => Ok(0),
         }
     }
@@ -47,17 +52,27 @@ impl Dataset {
             Layout::Chunked(chunking) => {
                 let mut stored = 0_u64;
                 self.for_each_chunk(|_| stored = stored.saturating_add(1))?;
-                let dataspace = self.dataspace();
-                let chunks = dataspace.dims().iter().zip(&chunking.shape);
-                let chunks = chunks.map(|(size, chunk)| size.div_ceil((*chunk).max(1)));
-                let all = chunks.fold(1_u64, u64::saturating_mul);
-                Ok(match stored {
-                    0 => SpaceStatus::NotAllocated,
-                    stored if stored < all => SpaceStatus::PartAllocated,
-                    _ => SpaceStatus::Allocated,
-                })
+                Ok(self.status_of(stored, &chunking.shape))
+            }
+            Layout::Structured => {
+                let mut stored = 0_u64;
+                self.for_each_structured_place(&mut |_| stored = stored.saturating_add(1))?;
+                let shape = self.structured_chunking().map(|chunking| chunking.shape).unwrap_or_default();
+                Ok(self.status_of(stored, &shape))
             }
             _ => Ok(SpaceStatus::Allocated),
+        }
+    }
+
+    /// With so many chunks of that shape stored.
+    fn status_of(&self, stored: u64, shape: &[u64]) -> SpaceStatus {
+        let dataspace = self.dataspace();
+        let chunks = dataspace.dims().iter().zip(shape);
+        let chunks = chunks.map(|(size, chunk)| size.div_ceil((*chunk).max(1)));
+        match chunks.fold(1_u64, u64::saturating_mul) {
+            _ if stored == 0 => SpaceStatus::NotAllocated,
+            all if stored < all => SpaceStatus::PartAllocated,
+            _ => SpaceStatus::Allocated,
         }
     }
 }

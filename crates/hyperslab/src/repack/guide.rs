@@ -9,34 +9,21 @@ use hyperslab_engine::object::dataset::{DatasetDescription, Fill, Filters};
 use hyperslab_engine::ops::{CopyGuide, MAX_COMPACT, NewLayout, NewStorage, OpenFile, StoredBefore};
 use hyperslab_filter::{DatasetFacts, FillValue, FilterSpec, Pipeline};
 
-use super::glob::Glob;
-use super::{RepackLayout, Repacked};
+use super::{Repack, RepackLayout, Repacked, sparse};
 use crate::dataset::auto_chunk;
-
-/// What is told of progress.
-type Told<'r> = dyn Fn(&str, u64) + 'r;
 
 /// The rules, and what came of them.
 pub(super) struct Guide<'r> {
-    layouts: &'r [(Glob, RepackLayout)],
-    filters: &'r [(Glob, Vec<FilterSpec>)],
+    pub(super) rules: &'r Repack<'r>,
     source: &'r OpenFile,
-    target: &'r OpenFile,
-    progress: Option<&'r Told<'r>>,
+    pub(super) target: &'r OpenFile,
     kept: RefCell<Vec<(String, String)>>,
     bytes: Cell<u64>,
 }
 
 impl<'r> Guide<'r> {
-    pub(super) fn new(
-        layouts: &'r [(Glob, RepackLayout)],
-        filters: &'r [(Glob, Vec<FilterSpec>)],
-        source: &'r OpenFile,
-        target: &'r OpenFile,
-        progress: Option<&'r Told<'r>>,
-    ) -> Self {
-        let (kept, bytes) = (RefCell::default(), Cell::new(0));
-        Self { layouts, filters, source, target, progress, kept, bytes }
+    pub(super) fn new(rules: &'r Repack<'r>, source: &'r OpenFile, target: &'r OpenFile) -> Self {
+        Self { rules, source, target, kept: RefCell::default(), bytes: Cell::new(0) }
     }
 
     pub(super) fn outcome(self) -> Repacked {
@@ -44,18 +31,20 @@ impl<'r> Guide<'r> {
     }
 
     /// Why elements cannot be read, and so not be stored another way.
-    fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
+    pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
+        let missing = |pipeline: &Pipeline| {
+            let missing = pipeline.missing(self.source.container.store.filters()).next()?;
+            Some(format!("there is no filter {}", missing.id.0))
+        };
         match &description.filters {
-            Filters::Chunk(pipeline) => {
-                let missing = pipeline.missing(self.source.container.store.filters()).next()?;
-                Some(format!("there is no filter {}", missing.id.0))
-            }
-            Filters::Sections(_) => Some("it has structured chunks".into()),
+            Filters::Chunk(pipeline) => missing(pipeline),
+            Filters::Sections(_) => description.section_pipelines().iter().find_map(missing),
         }
     }
 
     /// The layout that is asked for; `None` to leave it.
-    fn layout(&self, wanted: &RepackLayout, before: &DatasetDescription, filtered: bool) -> Result<Wish> {
+    fn layout(&self, wanted: &RepackLayout, dataset: StoredBefore<'_>, filtered: bool) -> Result<Wish> {
+        let before = dataset.description;
         let Dataspace::Simple(extent) = &before.dataspace else {
             return Ok(match (&before.dataspace, wanted) {
                 (Dataspace::Scalar, RepackLayout::Contiguous) => Wish::Layout(NewLayout::Contiguous),
@@ -72,51 +61,58 @@ impl<'r> Guide<'r> {
         Ok(match wanted {
             RepackLayout::Compact => compact(before),
             RepackLayout::AutoChunked => auto()?,
+            RepackLayout::Auto if sparse::is_sparse(before) => self.layout_for_filters(dataset, filtered)?,
+            RepackLayout::AutoSparse { density } => self.auto_sparse(dataset, *density)?,
             RepackLayout::Auto if filtered || before.dataspace.is_extendible() => auto()?,
             RepackLayout::Auto | RepackLayout::Contiguous => Wish::Layout(NewLayout::Contiguous),
-            RepackLayout::Chunked(shape) if shape.len() != extent.dims.len() => {
+            RepackLayout::Chunked(shape) | RepackLayout::Sparse(shape)
+                if shape.len() != extent.dims.len() =>
+            {
                 Wish::Refused(format!("it has {} dimensions, the chunk {}", extent.dims.len(), shape.len()))
             }
             RepackLayout::Chunked(shape) => {
-                let most = before.dataspace.max_dims();
-                let chunk: Dims = shape
-                    .iter()
-                    .zip(most)
-                    .map(|(size, most)| most.map_or(*size, |most| (*size).min(most.max(1))))
-                    .collect();
+                let chunk = fitting(before, shape);
                 Wish::Layout(NewLayout::Chunked { chunk, edges_unfiltered: false })
             }
+            RepackLayout::Sparse(shape) => Wish::Layout(self.sparse_layout(fitting(before, shape))),
         })
     }
 
     fn storage_of(&self, dataset: StoredBefore<'_>) -> Result<Wish> {
         let before = dataset.description;
-        let layout = self.layouts.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
-        let filters = self.filters.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
-        if layout.is_none() && filters.is_none() {
+        let layout = self.rules.layouts.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
+        let filters = self.rules.filters.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
+        let sections = sparse::is_structured(before)
+            && (self.rules.encoding.is_some()
+                || self.rules.section_filters.iter().any(|(glob, ..)| glob.matches(dataset.path)));
+        if layout.is_none() && filters.is_none() && !sections {
             return Ok(Wish::Stay);
         }
         let specs = filters.map(|(_, specs)| specs.as_slice());
         let filtered = specs.is_some_and(|specs| !specs.is_empty());
         let wish = match layout {
-            Some((_, wanted)) => self.layout(wanted, before, filtered)?,
-            None => self.layout_for_filters(before, filtered)?,
+            Some((_, wanted)) => self.layout(wanted, dataset, filtered)?,
+            None => self.layout_for_filters(dataset, filtered)?,
         };
         let Wish::Layout(layout) = wish else { return Ok(wish) };
         if let Some(why) = self.unreadable(before) {
             return Ok(Wish::Refused(why));
         }
+        if matches!(layout, NewLayout::Structured { .. }) {
+            return self.structured(dataset, layout, specs);
+        }
         self.with_filters(before, layout, specs)
     }
 
     /// What has filters is in chunks: those it had, if any.
-    fn layout_for_filters(&self, before: &DatasetDescription, filtered: bool) -> Result<Wish> {
-        match &before.layout.layout {
+    fn layout_for_filters(&self, dataset: StoredBefore<'_>, filtered: bool) -> Result<Wish> {
+        match &dataset.description.layout.layout {
             Layout::Chunked(chunked) => Ok(Wish::Layout(NewLayout::Chunked {
                 chunk: chunked.dims.clone(),
                 edges_unfiltered: chunked.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
             })),
-            _ if filtered => self.layout(&RepackLayout::AutoChunked, before, true),
+            Layout::Structured(_) => Ok(self.same_structured(dataset)),
+            _ if filtered => self.layout(&RepackLayout::AutoChunked, dataset, true),
             _ => Ok(Wish::Stay),
         }
     }
@@ -128,11 +124,7 @@ impl<'r> Guide<'r> {
         specs: Option<&[FilterSpec]>,
     ) -> Result<Wish> {
         let NewLayout::Chunked { chunk, .. } = &layout else {
-            return Ok(Wish::Storage(NewStorage {
-                layout,
-                pipeline: Pipeline::default(),
-                section_pipelines: Vec::new(),
-            }));
+            return Ok(Wish::Storage(NewStorage::unfiltered(layout)));
         };
         let pipeline = match (specs, &before.filters) {
             (Some(specs), _) => {
@@ -149,13 +141,18 @@ impl<'r> Guide<'r> {
             }
             // The parameters of some filters depend on the chunks: they are only good for those they were made for.
             (None, Filters::Chunk(pipeline)) if same_chunk(before, chunk) => pipeline.clone(),
-            (None, Filters::Chunk(pipeline)) => match self.remade(before, chunk, pipeline) {
-                Ok(pipeline) => pipeline,
-                Err(why) => return Ok(Wish::Refused(why)),
-            },
-            (None, Filters::Sections(_)) => return Ok(Wish::Refused("it has structured chunks".into())),
+            (None, filters) => {
+                let pipeline = match filters {
+                    Filters::Chunk(pipeline) => pipeline.clone(),
+                    Filters::Sections(_) => sparse::filters_of_values(before),
+                };
+                match self.remade(before, chunk, &pipeline) {
+                    Ok(pipeline) => pipeline,
+                    Err(why) => return Ok(Wish::Refused(why)),
+                }
+            }
         };
-        Ok(Wish::Storage(NewStorage { layout, pipeline, section_pipelines: Vec::new() }))
+        Ok(Wish::Storage(NewStorage { pipeline, ..NewStorage::unfiltered(layout) }))
     }
 
     /// The same filters, for other chunks.
@@ -165,19 +162,31 @@ impl<'r> Guide<'r> {
         chunk: &[u64],
         pipeline: &Pipeline,
     ) -> std::result::Result<Pipeline, String> {
-        let stages = pipeline.stages.iter().map(|stage| {
-            let client_data = stage.client_data.clone();
-            FilterSpec::custom(stage.id, stage.flags, client_data, stage.name.clone())
-        });
-        let specs: Vec<FilterSpec> = stages.collect();
+        let specs = specs_of(pipeline);
         let facts = DatasetFacts::new(&before.datatype, chunk);
         Pipeline::for_dataset(&specs, &facts, self.target.container.store.filters())
             .map_err(|error| error.to_string())
     }
 }
 
+/// The filters of a pipeline, to be made for other chunks.
+pub(super) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
+    let stages = pipeline.stages.iter().map(|stage| {
+        let client_data = stage.client_data.clone();
+        FilterSpec::custom(stage.id, stage.flags, client_data, stage.name.clone())
+    });
+    stages.collect()
+}
+
+/// A chunk that is nowhere longer than the dataset can become.
+pub(super) fn fitting(before: &DatasetDescription, shape: &[u64]) -> Dims {
+    let most = before.dataspace.max_dims();
+    let fit = |(size, most): (&u64, Option<u64>)| most.map_or(*size, |most| (*size).min(most.max(1)));
+    shape.iter().zip(most).map(fit).collect()
+}
+
 /// What is to be done with a dataset.
-enum Wish {
+pub(super) enum Wish {
     /// Nothing.
     Stay,
     /// It cannot be, and why.
@@ -203,9 +212,7 @@ impl CopyGuide for Guide<'_> {
     fn storage(&self, dataset: StoredBefore<'_>) -> Result<Option<NewStorage>> {
         match self.storage_of(dataset)? {
             Wish::Storage(storage) => Ok(Some(storage)),
-            Wish::Layout(layout) => {
-                Ok(Some(NewStorage { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new() }))
-            }
+            Wish::Layout(layout) => Ok(Some(NewStorage::unfiltered(layout))),
             Wish::Stay => Ok(None),
             Wish::Refused(why) => {
                 self.kept.borrow_mut().push((dataset.path.to_owned(), why));
@@ -216,7 +223,7 @@ impl CopyGuide for Guide<'_> {
 
     fn copied(&self, path: &str, bytes: u64) {
         self.bytes.set(self.bytes.get().saturating_add(bytes));
-        if let Some(progress) = self.progress {
+        if let Some(progress) = &self.rules.progress {
             progress(path, bytes);
         }
     }

@@ -2,6 +2,7 @@
 
 mod glob;
 mod guide;
+mod sparse;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,12 +11,13 @@ use hyperslab_engine::ops::CopyOptions;
 use hyperslab_engine::{Error, Result};
 use hyperslab_filter::FilterSpec;
 
-use crate::{File, FileOptions, FileSpace, LibverBounds, SharedMessages};
+use crate::{File, FileOptions, FileSpace, H5Type, LibverBounds, Section, SelectionEncoding, SharedMessages};
 use glob::Glob;
 use guide::Guide;
+use sparse::Value;
 
 /// How the datasets that a pattern names are stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RepackLayout {
     /// Side by side. Datasets that could grow no longer can.
@@ -26,8 +28,19 @@ pub enum RepackLayout {
     Chunked(Vec<u64>),
     /// In chunks of a shape that is chosen by the dataset's.
     AutoChunked,
-    /// As [`AutoChunked`](Self::AutoChunked) what can grow or shall pass filters, side by side all else.
+    /// As [`AutoChunked`](Self::AutoChunked) what can grow or shall pass filters, side by side all else. What is sparse
+    /// stays so.
     Auto,
+    /// Only defined elements, in structured chunks of that shape: see [`DatasetBuilder::sparse`](crate::DatasetBuilder::sparse).
+    /// Of a dataset that has all elements, those are defined that are not, bit by bit, as the fill value, or as the
+    /// [`undefined`](Repack::undefined) one. Dimensions that are shorter get chunks as long as they are.
+    Sparse(Vec<u64>),
+    /// As [`Sparse`](Self::Sparse), in chunks of a shape that is chosen by the dataset's and by the share of elements that
+    /// are defined, above 0 and at most 1. If it is not given, the elements tell; of large datasets, a sample of them.
+    AutoSparse {
+        /// The share.
+        density: Option<f64>,
+    },
 }
 
 /// What became of a file.
@@ -67,6 +80,9 @@ type Progress<'a> = Box<dyn Fn(&str, u64) + 'a>;
 pub struct Repack<'a> {
     layouts: Vec<(Glob, RepackLayout)>,
     filters: Vec<(Glob, Vec<FilterSpec>)>,
+    section_filters: Vec<(Glob, Section, Vec<FilterSpec>)>,
+    undefined: Vec<(Glob, Value)>,
+    encoding: Option<SelectionEncoding>,
     libver: Option<LibverBounds>,
     space: Option<FileSpace>,
     user_block: Option<u64>,
@@ -79,6 +95,9 @@ impl std::fmt::Debug for Repack<'_> {
         f.debug_struct("Repack")
             .field("layouts", &self.layouts)
             .field("filters", &self.filters)
+            .field("section_filters", &self.section_filters)
+            .field("undefined", &self.undefined)
+            .field("encoding", &self.encoding)
             .field("libver", &self.libver)
             .field("space", &self.space)
             .field("user_block", &self.user_block)
@@ -98,25 +117,100 @@ impl<'a> Repack<'a> {
     /// any of a path, and a pattern without slash is held against the last name. Of several that match, the last counts.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the pattern is none, or a chunk has a dimension of zero.
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the pattern is none, a chunk has a dimension of zero, or a share
+    /// of elements is not one.
     pub fn layout(mut self, pattern: &str, layout: RepackLayout) -> Result<Self> {
-        if let RepackLayout::Chunked(shape) = &layout
-            && (shape.is_empty() || shape.contains(&0))
-        {
-            return Err(Error::Misuse(format!("a chunk of the shape {shape:?}")));
+        match &layout {
+            RepackLayout::Chunked(shape) | RepackLayout::Sparse(shape)
+                if shape.is_empty() || shape.contains(&0) =>
+            {
+                return Err(Error::Misuse(format!("a chunk of the shape {shape:?}")));
+            }
+            RepackLayout::AutoSparse { density: Some(density) } if !(*density > 0.0 && *density <= 1.0) => {
+                return Err(Error::Misuse(format!("a share of {density} of the elements")));
+            }
+            _ => {}
         }
         self.layouts.push((Glob::new(pattern)?, layout));
         Ok(self)
     }
 
     /// Which filters the chunks of those datasets pass; none if the list is empty. Datasets that are not in chunks get
-    /// such.
+    /// such. Of structured chunks every section passes them.
     ///
     /// # Errors
     /// As [`layout`](Self::layout).
     pub fn filters(mut self, pattern: &str, filters: Vec<FilterSpec>) -> Result<Self> {
         self.filters.push((Glob::new(pattern)?, filters));
         Ok(self)
+    }
+
+    /// Which filters a section of the structured chunks of those datasets passes, instead of those that
+    /// [`filters`](Self::filters) names.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, Repack, RepackLayout, Section, filter::FilterSpec};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("sparse.h5");
+    /// let file = FileOptions::new().create_in_memory()?;
+    /// let mut counts = vec![0_u32; 1_000_000];
+    /// counts[500_000] = 7;
+    /// file.new_dataset("counts").write(&counts)?;
+    /// Repack::new()
+    ///     .layout("counts", RepackLayout::AutoSparse { density: None })?
+    ///     .section_filters("counts", Section::Values, vec![FilterSpec::deflate(6)])?
+    ///     .run(&file, &path)?;
+    /// let sparse = hyperslab::File::open(&path)?;
+    /// assert_eq!(sparse.dataset("counts")?.defined_count()?, 1);
+    /// assert_eq!(sparse.dataset("counts")?.read_raw::<u32>()?, counts);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`layout`](Self::layout).
+    pub fn section_filters(
+        mut self,
+        pattern: &str,
+        section: Section,
+        filters: Vec<FilterSpec>,
+    ) -> Result<Self> {
+        self.section_filters.push((Glob::new(pattern)?, section, filters));
+        Ok(self)
+    }
+
+    /// The value that counts as undefined where datasets with all elements become sparse, instead of their fill value; it
+    /// becomes the fill value, so that what is read stays the same. It is compared bit by bit: there is more than one NaN.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, Repack, RepackLayout};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("sparse.h5");
+    /// let file = FileOptions::new().create_in_memory()?;
+    /// file.new_dataset("heights").write(&[-9999.0_f32, 17.5, 0.0, -9999.0])?;
+    /// Repack::new()
+    ///     .layout("heights", RepackLayout::Sparse(vec![4]))?
+    ///     .undefined("heights", -9999)?
+    ///     .run(&file, &path)?;
+    /// let heights = hyperslab::File::open(&path)?.dataset("heights")?;
+    /// assert_eq!(heights.defined_count()?, 2);
+    /// assert_eq!(heights.read_raw::<f32>()?, [-9999.0, 17.5, 0.0, -9999.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`layout`](Self::layout).
+    pub fn undefined<T: H5Type>(mut self, pattern: &str, value: T) -> Result<Self> {
+        let value = Value { datatype: T::datatype(), bytes: T::to_bytes(&[value]).into_owned() };
+        self.undefined.push((Glob::new(pattern)?, value));
+        Ok(self)
+    }
+
+    /// How sparse datasets list their defined elements; as before, and in blocks where they become sparse, if nothing is
+    /// said.
+    #[must_use]
+    pub fn selection_encoding(mut self, encoding: SelectionEncoding) -> Self {
+        self.encoding = Some(encoding);
+        self
     }
 
     /// The versions of the library that shall read the new file.
@@ -167,7 +261,7 @@ impl<'a> Repack<'a> {
     /// As [`run`](Self::run), to a file that holds nothing yet, which is closed then.
     fn write(&self, source: &File, target: File) -> Result<Repacked> {
         let (from, to) = (source.root().file(), target.root().file());
-        let guide = Guide::new(&self.layouts, &self.filters, from, to, self.progress.as_deref());
+        let guide = Guide::new(self, from, to);
         let options = CopyOptions { expand_references: true, ..CopyOptions::default() };
         {
             let _reading = from.container.reading()?;

@@ -25,7 +25,7 @@ pub enum SelectionEncoding {
 }
 
 impl SelectionEncoding {
-    fn stored(self) -> DefinedEncoding {
+    pub(crate) fn stored(self) -> DefinedEncoding {
         match self {
             Self::Blocks => DefinedEncoding::Hyperslab,
             Self::Points => DefinedEncoding::Points,
@@ -205,7 +205,7 @@ impl DatasetBuilder {
 }
 
 impl SparseWanted {
-    fn with_density(mut self, density: f64) -> Self {
+    pub(crate) fn with_density(mut self, density: f64) -> Self {
         self.density = Some(density).filter(|density| *density > 0.0).map(|density| density.min(1.0));
         self
     }

@@ -150,6 +150,20 @@ impl Dataset {
         walk().map_err(|error| self.context(error))
     }
 
+    /// Gives the stored bytes of each structured chunk to `at`.
+    pub(crate) fn for_each_structured_place(&self, at: &mut dyn FnMut(u64)) -> Result<()> {
+        let file = self.object().file();
+        let (open, _reading) = self.current()?;
+        let source = open.structured_chunks(file).and_then(|source| source.ok_or_else(not_structured));
+        let walk = source.and_then(|source| {
+            source.for_each_chunk(&file.container.store, &mut |_, location| {
+                at(location.size);
+                Ok(())
+            })
+        });
+        walk.map_err(|error| self.context(error))
+    }
+
     /// The structured chunk that holds the element with these coordinates; `None` if it is not stored.
     ///
     /// # Errors

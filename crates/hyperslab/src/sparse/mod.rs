@@ -5,6 +5,7 @@ mod builder;
 mod chunks;
 mod contents;
 mod csr;
+mod filters;
 mod nonzero;
 mod read;
 mod rows;
@@ -20,6 +21,7 @@ pub use builder::SelectionEncoding;
 pub(crate) use builder::SparseWanted;
 pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
 pub use csr::{Compressed, MatrixIndex};
+pub(crate) use filters::SectionFacts;
 pub use read::{Defined, DefinedBlock};
 
 /// A section of structured chunks.
@@ -67,6 +69,8 @@ impl Section {
                 let coordinates = u32::try_from(chunk.len()).unwrap_or(1).saturating_mul(corners);
                 Datatype::array([coordinates], coordinate)
             }
+            // Places in the heap, not contents: to filters they are bytes.
+            Self::Values if datatype.is_variable_length() => Datatype::array([datatype.size], u8::datatype()),
             Self::Values => datatype.clone(),
             Self::Heap => u8::datatype(),
         }

@@ -17,6 +17,9 @@ use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
 
+/// Sections are small, and their planes have nothing in common.
+const LEAST_PLANE: usize = 128;
+
 /// Seeking runs alone takes less time: it may make a section larger in this proportion.
 const TUNING: (usize, usize) = (100, 102);
 
@@ -391,7 +394,11 @@ impl StructuredForm {
                 continue;
             }
             let mut length = |runs_only: bool| {
-                let target = ChunkTarget { runs_only, ..ChunkTarget::of_length(section.len()) };
+                let target = ChunkTarget {
+                    runs_only,
+                    least_plane: LEAST_PLANE,
+                    ..ChunkTarget::of_length(section.len())
+                };
                 let encoded = form.pipeline.encode_chunk_with(
                     store.filters(),
                     section.as_slice(),
@@ -424,6 +431,7 @@ impl StructuredForm {
                 let target = ChunkTarget {
                     element_size: self.element_size,
                     runs_only: form.runs_only.unwrap_or(false),
+                    least_plane: LEAST_PLANE,
                     ..ChunkTarget::of_length(section.len())
                 };
                 (section, filter_mask) = form

@@ -219,6 +219,11 @@ impl StructuredForm {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
+    /// Whether there is only one order that the metadata of chunks can be in.
+    pub fn has_one_metadata_order(&self) -> bool {
+        self.metadata_orders().len() == 1
+    }
+
     /// In which orders the metadata of filtered chunks may be.
     pub(super) fn metadata_orders(&self) -> &'static [Option<MetadataOrder>] {
         match (self.filtered, self.order) {

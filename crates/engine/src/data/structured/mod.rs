@@ -18,7 +18,7 @@ pub use form::{ChunkKind, SectionForm, StructuredFacts, StructuredForm};
 pub use slabs::{Defined, DefinedRun, Slab};
 pub use source::StructuredSource;
 pub use variable::VariableFields;
-pub use write::{Coordinates, StructuredWriter, StructuredWriting};
+pub use write::{Coordinates, IsDefined, StructuredWriter, StructuredWriting};
 
 impl Kept for Arc<DefinedChunk> {
     fn kept_bytes(&self) -> u64 {

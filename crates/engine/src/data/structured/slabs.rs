@@ -64,6 +64,22 @@ impl Defined {
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }
+
+    /// Adds the coordinates of the elements, in the order of their values.
+    pub fn collect_coordinates(&self, coordinates: &mut Vec<u64>) {
+        let rank = self.origin.len();
+        let all = usize::try_from(self.set().len()).unwrap_or(usize::MAX).saturating_mul(rank);
+        coordinates.reserve(all);
+        self.set().for_each_row_run(0..self.set().total(), |first, _, count| {
+            for step in 0..count {
+                let places = first.iter().zip(&self.origin).enumerate();
+                coordinates.extend(places.map(|(dimension, (at, origin))| {
+                    let step = if dimension.saturating_add(1) == rank { step } else { 0 };
+                    at.saturating_add(*origin).saturating_add(step)
+                }));
+            }
+        });
+    }
 }
 
 impl Slab {
@@ -121,6 +137,27 @@ impl StructuredSource {
             }
         }
         if group.is_empty() { Ok(()) } else { visit(self.slabs(context, &wanted, group, foreign)?) }
+    }
+
+    /// The defined elements of given chunks, in the order in which these are given; nothing for chunks without any.
+    ///
+    /// # Errors
+    /// Damaged chunks.
+    pub fn defined_in(
+        &self,
+        context: ReadContext<'_>,
+        chunks: &[(Dims, StructuredLocation)],
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<Vec<Defined>> {
+        let wanted = Ordered::new(&Selection::All, self.form.grid.extent())?;
+        let found = |(scaled, location): &(Dims, StructuredLocation)| Found {
+            scaled: scaled.clone(),
+            location: *location,
+        };
+        let loaded = self.load(context, chunks.iter().map(found).collect())?;
+        let parts: Result<Vec<Option<Defined>>> =
+            loaded.into_par_iter().map(|(found, chunk)| self.part(&wanted, found, chunk, foreign)).collect();
+        Ok(parts?.into_iter().flatten().collect())
     }
 
     fn slabs(

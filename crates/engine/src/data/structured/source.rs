@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Ordered, Region, Selection};
-use hyperslab_format::structured_chunk::SectionHeap;
+use hyperslab_format::structured_chunk::{DefinedEncoding, SectionHeap};
 use rayon::prelude::*;
 
 use super::super::chunk_index::{ChunkBox, ChunkIndex, StructuredLocation};
 use super::super::{Destination, ForeignHeap, ReadContext, parallel};
 use super::{DefinedChunk, StructuredForm};
 use crate::error::{Error, Result};
+use crate::store::Store;
 
 /// Stored bytes of chunks that are decoded side by side.
 const BATCH_BYTES: u64 = 8 << 20;
@@ -59,6 +60,32 @@ impl StructuredSource {
             }
             Ok(())
         })
+    }
+
+    /// All stored chunks inside the extent, in C order of their coordinates.
+    ///
+    /// # Errors
+    /// Those of reading the index.
+    pub fn stored_chunks(&self, store: &Store) -> Result<Vec<(Dims, StructuredLocation)>> {
+        let mut stored = Vec::new();
+        self.for_each_chunk(store, &mut |scaled, location| {
+            stored.push((Dims::from_slice(scaled), location));
+            Ok(())
+        })?;
+        stored.sort_by(|one, other| one.0.cmp(&other.0));
+        Ok(stored)
+    }
+
+    /// How a stored chunk has its defined elements written down.
+    ///
+    /// # Errors
+    /// A damaged chunk.
+    pub fn encoding_of(
+        &self,
+        store: &Store,
+        (scaled, location): &(Dims, StructuredLocation),
+    ) -> Result<DefinedEncoding> {
+        self.form.encoding_of(store, scaled, location)
     }
 
     /// Copies the wanted elements of one chunk to their positions.

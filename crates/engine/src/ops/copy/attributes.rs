@@ -81,7 +81,7 @@ impl Copier<'_> {
         let data = if plan.is_copy() {
             data
         } else {
-            let origin = Origin { file: task.original.file, foreign: None };
+            let origin = Origin { file: task.original.file, foreign: None, into: None };
             moved = self.move_elements(edit, &origin, &plan, data)?;
             &moved
         };

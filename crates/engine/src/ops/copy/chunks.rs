@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Region};
+use hyperslab_format::codec::Address;
 
 use super::{Copier, Task};
 use crate::data::ChunkedSource;
@@ -35,16 +36,7 @@ impl Copier<'_> {
             // Every chunk has its place before the first of them comes.
             writer.allocate(self.target, edit)?;
         }
-        let mut rest = stored.as_slice();
-        while !rest.is_empty() {
-            let mut bytes = 0_u64;
-            let fits = rest.iter().take(BATCH).take_while(|(_, location)| {
-                bytes = bytes.saturating_add(location.size);
-                bytes <= BATCH_BYTES
-            });
-            let count = fits.count().max(1);
-            let (batch, behind) = rest.split_at(count);
-            rest = behind;
+        for batch in batches(&stored, |location| location.size) {
             let moved = move_batch(edit, &source.container.store, &mut writer, batch)?;
             self.guide.copied(&task.path, moved);
         }
@@ -71,6 +63,25 @@ pub(super) fn stored_chunks(store: &Store, chunks: &ChunkedSource) -> Result<Vec
     Ok(stored)
 }
 
+/// Chunks in parts that are in memory at once: of `bytes_of` bytes together, one at least.
+pub(super) fn batches<L>(
+    chunks: &[(Dims, L)],
+    bytes_of: impl Fn(&L) -> u64,
+) -> impl Iterator<Item = &[(Dims, L)]> {
+    let mut rest = chunks;
+    std::iter::from_fn(move || {
+        let mut bytes = 0_u64;
+        let fits = rest.iter().take(BATCH).take_while(|(_, location)| {
+            bytes = bytes.saturating_add(bytes_of(location));
+            bytes <= BATCH_BYTES
+        });
+        let count = fits.count().max(1).min(rest.len());
+        let (batch, behind) = rest.split_at(count);
+        rest = behind;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
 /// Reads chunks and writes them: neighbours in one go where they are neighbours on either side.
 fn move_batch(
     edit: &mut Edit<'_>,
@@ -78,23 +89,9 @@ fn move_batch(
     writer: &mut DatasetWriter,
     batch: &[(Dims, ChunkLocation)],
 ) -> Result<u64> {
-    let all = batch.iter().fold(0_u64, |sum, (_, location)| sum.saturating_add(location.size));
-    for (_, location) in batch {
-        from.check_inside(location.address, location.size, "chunk")?;
-    }
-    let mut buffer = vec![0; usize::try_from(all).unwrap_or(usize::MAX)];
-    {
-        let mut rest = buffer.as_mut_slice();
-        let mut requests = Vec::with_capacity(batch.len());
-        for (_, location) in batch {
-            let size = usize::try_from(location.size).unwrap_or(usize::MAX).min(rest.len());
-            let (piece, behind) = std::mem::take(&mut rest).split_at_mut(size);
-            requests.push((location.address, piece));
-            rest = behind;
-        }
-        requests.sort_by_key(|(address, _)| *address);
-        from.read_raw_many(&mut requests)?;
-    }
+    let stored: Vec<(Address, u64)> =
+        batch.iter().map(|(_, location)| (location.address, location.size)).collect();
+    let bytes = read_batch(from, &stored)?;
     let mut places = Vec::with_capacity(batch.len());
     for (scaled, location) in batch {
         let address = match writer.place_of(edit.store(), scaled)? {
@@ -103,25 +100,49 @@ fn move_batch(
         };
         places.push((scaled.clone(), ChunkLocation { address, ..*location }));
     }
-    write_runs(edit.store(), &places, &buffer)?;
+    write_runs(edit.store(), places.iter().map(|(_, place)| (place.address, place.size)), &bytes)?;
     writer.adopt(edit, &places)?;
-    Ok(all)
+    Ok(bytes.len() as u64)
 }
 
-fn write_runs(store: &Store, places: &[(Dims, ChunkLocation)], bytes: &[u8]) -> Result<()> {
+/// The bytes of chunks (first byte, size), one behind the other.
+pub(super) fn read_batch(from: &Store, chunks: &[(Address, u64)]) -> Result<Vec<u8>> {
+    let all = chunks.iter().fold(0_u64, |sum, (_, size)| sum.saturating_add(*size));
+    for (address, size) in chunks {
+        from.check_inside(*address, *size, "chunk")?;
+    }
+    let mut buffer = vec![0; usize::try_from(all).unwrap_or(usize::MAX)];
+    let mut rest = buffer.as_mut_slice();
+    let mut requests = Vec::with_capacity(chunks.len());
+    for (address, size) in chunks {
+        let size = usize::try_from(*size).unwrap_or(usize::MAX).min(rest.len());
+        let (piece, behind) = std::mem::take(&mut rest).split_at_mut(size);
+        requests.push((*address, piece));
+        rest = behind;
+    }
+    requests.sort_by_key(|(address, _)| *address);
+    from.read_raw_many(&mut requests)?;
+    Ok(buffer)
+}
+
+/// Writes bytes of chunks, one behind the other, to their places (first byte, size).
+pub(super) fn write_runs(
+    store: &Store,
+    places: impl Iterator<Item = (Address, u64)>,
+    bytes: &[u8],
+) -> Result<()> {
     let mut rest = bytes;
-    let mut places = places.iter().map(|(_, location)| location).peekable();
-    while let Some(first) = places.next() {
-        let mut length = first.size;
-        while let Some(next) = places.peek()
-            && first.address.checked_add(length) == Some(next.address)
+    let mut places = places.peekable();
+    while let Some((start, mut length)) = places.next() {
+        while let Some((next, more)) = places.peek()
+            && start.checked_add(length) == Some(*next)
         {
-            length = length.saturating_add(next.size);
+            length = length.saturating_add(*more);
             places.next();
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX).min(rest.len());
         let (run, behind) = rest.split_at(length);
-        store.write_raw(first.address, run)?;
+        store.write_raw(start, run)?;
         rest = behind;
     }
     Ok(())

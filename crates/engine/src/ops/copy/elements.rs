@@ -52,6 +52,22 @@ impl Plan {
             && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
     }
 
+    /// Whether elements whose contents lie in their own chunk are the same bytes in both files.
+    pub(super) fn is_copy_within_chunks(&self) -> bool {
+        self.from_size == self.to_size
+            && self.parts.iter().all(|part| {
+                let same = match &part.kind {
+                    PartKind::Bytes(_) => true,
+                    PartKind::Variable { from_size, to_size, item } => {
+                        from_size == to_size && item.is_copy_within_chunks()
+                    }
+                    PartKind::Reference { .. } => false,
+                    PartKind::Array { item, .. } => item.is_copy_within_chunks(),
+                };
+                same && part.from == part.to
+            })
+    }
+
     fn bytes(size: u32) -> Self {
         let size = size as usize;
         let parts = vec![Part { from: 0, to: 0, kind: PartKind::Bytes(size) }];

@@ -9,6 +9,8 @@ mod links;
 mod movement;
 mod objects;
 mod raw;
+mod share;
+mod sparse;
 mod storage;
 mod streamed;
 
@@ -24,6 +26,8 @@ use crate::object::group_edit;
 use crate::object::header::ObjectHeader;
 use crate::object::header_edit::HeaderEditor;
 use crate::store::Edit;
+
+use sparse::SparseCopy;
 
 pub use storage::{AsStored, CopyGuide, NewStorage, StoredBefore};
 
@@ -82,6 +86,8 @@ struct Copier<'a> {
     uses: HashMap<Address, Uses>,
     groups: VecDeque<Task>,
     waiting: VecDeque<Task>,
+    /// How copies whose elements are still to come are to be sparse.
+    sparse: HashMap<Address, SparseCopy>,
     /// The committed datatypes of the target, once one is looked for.
     committed: Option<HashMap<Datatype, Address>>,
 }
@@ -112,6 +118,7 @@ impl OpenFile {
             uses: HashMap::new(),
             groups: VecDeque::new(),
             waiting: VecDeque::new(),
+            sparse: HashMap::new(),
             committed: None,
         };
         let path: Arc<str> = if object == source.root() { "/".into() } else { "".into() };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hyperslab_datatype::convert::VariableSink as _;
 use hyperslab_datatype::{Reference, ReferenceKind};
 use hyperslab_format::codec::{Address, Reader, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
@@ -23,6 +24,8 @@ pub(super) struct Origin<'a> {
     pub(super) file: usize,
     /// What elements of virtual datasets hold that come from other files.
     pub(super) foreign: Option<&'a ForeignHeap>,
+    /// Where what elements hold goes, if not to the global heap of the target.
+    pub(super) into: Option<&'a ForeignHeap>,
 }
 
 impl Copier<'_> {
@@ -112,17 +115,25 @@ impl Mover<'_, '_> {
         if items.is_empty() {
             return Ok(Vec::new());
         }
-        let id = if item.is_copy() {
-            self.copier.target.container.heap.insert(edit, items)?
+        let mut moved = Vec::new();
+        let items = if item.is_copy() {
+            items
         } else {
-            let mut moved = vec![0; items.len() / item.from_size.max(1) * item.to_size];
+            moved.resize(items.len() / item.from_size.max(1) * item.to_size, 0);
             let pairs =
                 items.chunks_exact(item.from_size.max(1)).zip(moved.chunks_exact_mut(item.to_size.max(1)));
             for (from, to) in pairs {
                 self.element(edit, item, from, to)?;
             }
-            self.copier.target.container.heap.insert(edit, &moved)?
+            &moved
         };
+        if let Some(into) = self.origin.into {
+            let count = usize::try_from(value.count).unwrap_or(usize::MAX);
+            let mut descriptor = vec![0; GlobalHeapId::size(edit.params()).saturating_add(4)];
+            into.store(items, count, &mut descriptor)?;
+            return Ok(descriptor);
+        }
+        let id = self.copier.target.container.heap.insert(edit, items)?;
         let mut writer = Writer::new("variable-length element");
         writer.u32(value.count);
         id.write(&mut writer, edit.params());

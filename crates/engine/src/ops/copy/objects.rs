@@ -7,12 +7,13 @@ use hyperslab_dataspace::{Dataspace, Dims};
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;
-use hyperslab_format::message::{Comment, Layout, MessageFlags};
+use hyperslab_format::message::{Comment, FillWriteTime, Layout, MessageFlags};
 use hyperslab_format::object_header::{HeaderFlags, ObjectTimes};
 use hyperslab_format::selection::SelectionEncoding;
 
 use super::elements::Plan;
 use super::movement::Origin;
+use super::sparse::SparseCopy;
 use super::storage::{NewStorage, same_layout};
 use super::{Copier, Original, StoredBefore, Task};
 use crate::data::virtual_::mappings;
@@ -111,10 +112,17 @@ impl Copier<'_> {
             && element.len() == plan.from_size
             && !plan.is_copy()
         {
-            let origin = Origin { file: task.original.file, foreign: None };
+            let origin = Origin { file: task.original.file, foreign: None, into: None };
             before.fill.value = Fill::User(self.move_elements(edit, &origin, &plan, element)?);
         }
-        let wanted = self.guide.storage(StoredBefore { description: &before, path: &task.path })?;
+        let asked = StoredBefore {
+            description: &before,
+            path: &task.path,
+            file: source,
+            header,
+            target: (edit.bounds(), edit.params()),
+        };
+        let wanted = self.guide.storage(asked)?;
         let is_changed = wanted.is_some();
         if is_changed && matches!(before.layout.layout, Layout::Virtual(_)) {
             // It becomes as large as its sources make it.
@@ -124,22 +132,16 @@ impl Copier<'_> {
             Some(storage) => storage,
             None => self.same_storage(edit, source, &before)?,
         };
+        let sparse = SparseCopy::of(&storage);
+        if let Some(element) = &storage.undefined {
+            before.fill.value = Fill::User(element.clone());
+            before.fill.write_time = FillWriteTime::IF_SET;
+        }
         let new_header = self.new_header(source, header)?;
         let committed = before.committed.map(|address| self.committed(edit, task, address)).transpose()?;
-        let new = NewDataset {
-            datatype: before.datatype.clone(),
-            committed,
-            dataspace: dataspace_for(&before.dataspace, &storage.layout),
-            layout: storage.layout,
-            pipeline: storage.pipeline,
-            section_pipelines: storage.section_pipelines,
-            fill: before.fill.clone(),
-            header: new_header.clone(),
-        };
+        let new = NewDataset { committed, header: new_header.clone(), ..new_dataset(&before, storage) };
         if is_changed {
-            // What old files say of fill values need not be what a new dataset may say.
-            let fill = FillDescription { value: Fill::Default, ..new.fill.clone() };
-            NewDataset { fill, ..new.clone() }.check()?;
+            check(&new)?;
         }
         let mut description = new.describe(edit.bounds(), edit.params())?;
         if let (Layout::Compact(to), Layout::Compact(from)) =
@@ -150,7 +152,11 @@ impl Copier<'_> {
             to.data.clone_from(&from.data);
             to.data.resize(length, 0);
         }
-        dataset_edit::create(&self.target.container, edit, &description, new_header)
+        let copy = dataset_edit::create(&self.target.container, edit, &description, new_header)?;
+        if let Some(sparse) = sparse {
+            self.sparse.insert(copy, sparse);
+        }
+        Ok(copy)
     }
 
     fn same_storage(
@@ -161,7 +167,7 @@ impl Copier<'_> {
     ) -> Result<NewStorage> {
         let pipeline = match &before.filters {
             Filters::Chunk(pipeline) => pipeline.clone(),
-            Filters::Sections(_) => return Err(Error::unsupported("copying structured chunks")),
+            Filters::Sections(_) => Pipeline::default(),
         };
         let layout = match (&before.layout.layout, same_layout(before)) {
             (_, Some(NewLayout::Chunked { chunk, edges_unfiltered })) => {
@@ -176,12 +182,12 @@ impl Copier<'_> {
                 let id = self.move_mappings(edit, source, virtual_.heap, virtual_.index)?;
                 NewLayout::Virtual { heap: id.collection, index: id.index }
             }
-            _ => return Err(Error::unsupported("copying structured chunks")),
+            _ => return Err(Error::unsupported("copying a dataset of that layout")),
         };
         // Filters of what is not in chunks do nothing.
         let pipeline =
             if matches!(layout, NewLayout::Chunked { .. }) { pipeline } else { Pipeline::default() };
-        Ok(NewStorage { layout, pipeline, section_pipelines: Vec::new() })
+        Ok(NewStorage { layout, pipeline, section_pipelines: before.section_pipelines(), undefined: None })
     }
 
     /// The mappings of a virtual dataset, in the heap of the target.
@@ -272,6 +278,39 @@ impl Copier<'_> {
             editor.set_times(times)?;
         }
         editor.save(edit)
+    }
+}
+
+/// A dataset like another one, stored in that way.
+fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
+    NewDataset {
+        datatype: before.datatype.clone(),
+        committed: None,
+        dataspace: dataspace_for(&before.dataspace, &storage.layout),
+        layout: storage.layout,
+        pipeline: storage.pipeline,
+        section_pipelines: storage.section_pipelines,
+        fill: before.fill.clone(),
+        header: NewHeader::default(),
+    }
+}
+
+/// What old files say of fill values need not be what a new dataset may say.
+fn check(new: &NewDataset) -> Result<()> {
+    let fill = FillDescription { value: Fill::Default, ..new.fill.clone() };
+    NewDataset { fill, ..new.clone() }.check()
+}
+
+impl StoredBefore<'_> {
+    /// Whether its copy can be stored like this.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn check(&self, storage: &NewStorage) -> Result<()> {
+        let new = new_dataset(self.description, storage.clone());
+        check(&new)?;
+        let (bounds, params) = self.target;
+        new.describe(bounds, params).map(drop)
     }
 }
 

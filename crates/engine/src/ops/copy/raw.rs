@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{ChunkFlags, ContiguousLayout, DataLayout, Layout};
 
 use super::elements::Plan;
+use super::streamed::Streamed;
 use super::{Copier, Task};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Filters};
@@ -46,11 +48,16 @@ impl Copier<'_> {
         let writer = DatasetWriter::open(self.target, task.copy)?;
         let after = writer.description();
         let same = plan.is_copy();
+        let sparse = self.sparse.remove(&task.copy).unwrap_or_default();
         match (&before.layout.layout, &after.layout.layout) {
             (Layout::Compact(_), Layout::Compact(_)) if same => Ok(()),
             (Layout::Virtual(_), Layout::Virtual(_)) => Ok(()),
             (Layout::Contiguous(_), Layout::Contiguous(_)) if !after.external.is_empty() => Ok(()),
-            (Layout::Contiguous(from), _) if before.external.is_empty() && !from.address.is_defined() => {
+            (Layout::Contiguous(from), _)
+                if before.external.is_empty()
+                    && !from.address.is_defined()
+                    && sparse.skips_unwritten(&before) =>
+            {
                 Ok(())
             }
             (Layout::Contiguous(from), Layout::Contiguous(_)) if same && before.external.is_empty() => {
@@ -62,8 +69,8 @@ impl Copier<'_> {
                 self.copy_chunks(edit, source, &dataset, writer, task)
             }
             _ => {
-                let dataset = OpenDataset::open(source, header)?;
-                self.stream(edit, source, &dataset, writer, &plan, task)
+                let streams = Streamed { source, dataset: OpenDataset::open(source, header)?, plan, sparse };
+                self.copy_streamed(edit, &streams, writer, task)
             }
         }
     }
@@ -110,15 +117,18 @@ fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool 
     };
     let edges = ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS;
     let filters = match (&before.filters, &after.filters) {
-        (Filters::Chunk(from), Filters::Chunk(to)) => {
-            from.stages.len() == to.stages.len()
-                && from
-                    .stages
-                    .iter()
-                    .zip(&to.stages)
-                    .all(|(from, to)| from.id == to.id && from.client_data == to.client_data)
-        }
+        (Filters::Chunk(from), Filters::Chunk(to)) => same_filters(from, to),
         _ => false,
     };
     from.dims == to.dims && filters && from.flags.contains(edges) == to.flags.contains(edges)
+}
+
+/// Whether what one pipeline encodes is what the other does.
+pub(super) fn same_filters(from: &Pipeline, to: &Pipeline) -> bool {
+    from.stages.len() == to.stages.len()
+        && from
+            .stages
+            .iter()
+            .zip(&to.stages)
+            .all(|(from, to)| from.id == to.id && from.client_data == to.client_data)
 }

@@ -1,11 +1,16 @@
 //! How the elements of a copied dataset are stored: as before, or as whoever copies wants it.
 
-use hyperslab_filter::Pipeline;
-use hyperslab_format::message::{ChunkFlags, Layout};
+use std::sync::Arc;
 
-use super::super::NewLayout;
+use hyperslab_filter::Pipeline;
+use hyperslab_format::codec::FileParams;
+use hyperslab_format::message::{ChunkFlags, Layout, StructuredChunkType};
+
+use super::super::{NewLayout, OpenFile};
 use crate::error::Result;
 use crate::object::dataset::DatasetDescription;
+use crate::object::header::ObjectHeader;
+use crate::versions::LibverBounds;
 
 /// How a copied dataset is to be stored.
 #[derive(Debug, Clone)]
@@ -16,6 +21,16 @@ pub struct NewStorage {
     pub pipeline: Pipeline,
     /// The filters of the sections of its structured chunks.
     pub section_pipelines: Vec<Pipeline>,
+    /// An element, as the copy stores it, that counts as undefined where all elements were stored and the copy is
+    /// sparse; it becomes the fill value. The fill value of the dataset if there is none.
+    pub undefined: Option<Vec<u8>>,
+}
+
+impl NewStorage {
+    /// Elements that pass no filters.
+    pub fn unfiltered(layout: NewLayout) -> Self {
+        Self { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new(), undefined: None }
+    }
 }
 
 /// A dataset that is about to be copied.
@@ -25,6 +40,12 @@ pub struct StoredBefore<'a> {
     pub description: &'a DatasetDescription,
     /// Its path from the object that is copied; from the root if that is it.
     pub path: &'a str,
+    /// The file that it is in.
+    pub(super) file: &'a Arc<OpenFile>,
+    /// Its header there.
+    pub(super) header: &'a ObjectHeader,
+    /// For which versions the copy is written, and how wide addresses and lengths are there.
+    pub(super) target: (LibverBounds, FileParams),
 }
 
 /// Decides how datasets are stored in their new place, and is told how far the copy is.
@@ -60,6 +81,12 @@ pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout>
             chunk: chunked.dims.clone(),
             edges_unfiltered: chunked.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
         },
-        Layout::Virtual(_) | Layout::Structured(_) => return None,
+        Layout::Structured(structured) => NewLayout::Structured {
+            chunk: structured.dims.iter().take(description.dataspace.dims().len()).copied().collect(),
+            sparse: structured.chunk_type.contains(StructuredChunkType::SPARSE),
+            edges_unfiltered: structured.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
+            encoding: None,
+        },
+        Layout::Virtual(_) => return None,
     })
 }

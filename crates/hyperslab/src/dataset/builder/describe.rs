@@ -4,11 +4,11 @@ use hyperslab_engine::object::dataset::{Fill, FillDescription};
 use hyperslab_engine::object::header_edit;
 use hyperslab_engine::ops::{NewDataset, NewLayout};
 use hyperslab_engine::{Address, Error, Result};
-use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, FilterSpec, Pipeline};
+use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, Pipeline};
 
 use super::{DatasetBuilder, FillWanted, Storage};
 use crate::datatype::convert::Conversions;
-use crate::sparse::Section;
+use crate::sparse::{Section, SectionFacts};
 use crate::{Dataspace, Datatype};
 
 /// Bytes that a chunk of one's own choice has about.
@@ -98,21 +98,13 @@ impl DatasetBuilder {
                 false => Ok(Vec::new()),
             };
         };
-        let store = &self.group.file().container.store;
-        let sections = Section::all(*sparse, datatype.is_variable_length());
-        let pipeline = |section: &Section| {
-            let specs: Vec<FilterSpec> =
-                self.filters.iter().chain(self.sparse.filters(*section)).cloned().collect();
-            let shown = section.shown_type(datatype, chunk, encoding.unwrap_or_default());
-            let fill = match fill {
-                Fill::User(element) if *section == Section::Values => FactsFill::Element(element),
-                _ => FactsFill::Default,
-            };
-            let facts = DatasetFacts::new(&shown, chunk).with_fill(fill);
-            Pipeline::for_dataset(&specs, &facts, store.filters())
-                .map_err(|error| Error::Misuse(error.to_string()))
-        };
-        sections.iter().map(pipeline).collect()
+        let encoding = encoding.unwrap_or_default();
+        let facts = SectionFacts { datatype, chunk, sparse: *sparse, encoding, fill };
+        let filters =
+            |section: Section| self.filters.iter().chain(self.sparse.filters(section)).cloned().collect();
+        facts
+            .pipelines(&filters, self.group.file().container.store.filters())
+            .map_err(|error| Error::Misuse(error.to_string()))
     }
 
     /// The filters with the parameters that the dataset asks for.

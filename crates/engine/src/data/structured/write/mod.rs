@@ -1,6 +1,7 @@
 //! Writing structured chunks: what is written is merged into chunks in memory, which wait for more until there are too
 //! many of them; then they are encoded on all threads and stored.
 
+mod defined;
 mod points;
 mod resize;
 mod selected;
@@ -18,6 +19,7 @@ use crate::error::Result;
 use crate::store::{Edit, Store};
 use waiting::Waiting;
 
+pub use defined::IsDefined;
 pub use points::Coordinates;
 
 mod waiting;

@@ -1,0 +1,103 @@
+//! Writing what is known to be defined: whole sets of a chunk's elements, and those of a box that are not as undefined ones.
+
+use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Region, Selection};
+use rayon::prelude::*;
+
+use super::super::super::byte_count;
+use super::{StructuredWriter, StructuredWriting, Update};
+use crate::error::{Error, Result};
+
+/// Says of an element, by its number in the box and its bytes, whether it is defined.
+pub type IsDefined<'a> = dyn Fn(u64, &[u8]) -> bool + Sync + 'a;
+
+impl StructuredWriter {
+    /// Writes elements of chunks: the coordinates of each chunk, which elements of it, and their values as stored.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if values are missing; those of filters and the medium.
+    pub fn write_defined(
+        &mut self,
+        writing: &mut StructuredWriting<'_, '_>,
+        chunks: Vec<(Dims, DefinedSet, Vec<u8>)>,
+    ) -> Result<()> {
+        let mut updates = Vec::with_capacity(chunks.len());
+        for (scaled, defined, values) in chunks {
+            if byte_count(defined.len(), self.form.element_size, "structured chunk")? != values.len() {
+                return Err(Error::Misuse(format!("{} bytes for {} elements", values.len(), defined.len())));
+            }
+            updates.push(Update { scaled, defined, values: Some(values) });
+        }
+        self.waiting.begin();
+        self.merge(writing, updates)
+    }
+
+    /// Writes those elements of a box of which `is_defined` is true. `elements` has all of the box, as stored, in C order.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if the box reaches out of the dataset or has another number of elements; those of filters and the
+    /// medium.
+    pub fn write_where(
+        &mut self,
+        writing: &mut StructuredWriting<'_, '_>,
+        region: &Region,
+        elements: &[u8],
+        is_defined: &IsDefined<'_>,
+    ) -> Result<()> {
+        let extent = Dims::from_slice(self.form.grid.extent());
+        let selection = Selection::region(region);
+        let count = selection.element_count(&extent)?;
+        if byte_count(count, self.form.element_size, "elements")? != elements.len() {
+            return Err(Error::Misuse(format!("{} bytes for {count} elements", elements.len())));
+        }
+        let wanted = Ordered::new(&selection, &extent)?;
+        let chunks: Vec<Dims> = self.form.grid.chunks_in(region)?.collect();
+        let this = &*self;
+        let update = |scaled| this.update_where(&wanted, scaled, elements, is_defined);
+        let updates: Result<Vec<Option<Update>>> = chunks.into_par_iter().map(update).collect();
+        self.waiting.begin();
+        self.merge(writing, updates?.into_iter().flatten().collect())
+    }
+
+    fn update_where(
+        &self,
+        wanted: &Ordered,
+        scaled: Dims,
+        elements: &[u8],
+        is_defined: &IsDefined<'_>,
+    ) -> Result<Option<Update>> {
+        let size = self.form.element_size.max(1);
+        let mut set = DefinedBuilder::with_capacity(self.form.grid.chunk(), 0)?;
+        let mut values = Vec::new();
+        self.form.for_each_run(wanted, &scaled, |offset, count, position| {
+            let (start, length) =
+                (byte_count(position, size, "elements")?, byte_count(count, size, "elements")?);
+            let run = elements.get(start..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+            let mut put = |from: usize, to: usize| {
+                set.push_run(offset.saturating_add(from as u64), to.saturating_sub(from) as u64);
+                let (from, to) = (from.saturating_mul(size), to.saturating_mul(size));
+                values.extend_from_slice(run.get(from..to).unwrap_or_default());
+            };
+            // Where the defined elements at hand begin.
+            let mut first = None;
+            for (number, element) in run.chunks_exact(size).enumerate() {
+                match (is_defined(position.saturating_add(number as u64), element), first) {
+                    (true, None) => first = Some(number),
+                    (false, Some(from)) => {
+                        put(from, number);
+                        first = None;
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(from) = first {
+                put(from, run.len() / size);
+            }
+            Ok(())
+        })?;
+        let defined = set.finish()?;
+        if defined.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Update { scaled, defined, values: Some(values) }))
+    }
+}

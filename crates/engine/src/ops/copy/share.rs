@@ -1,0 +1,84 @@
+//! How many elements of a dataset would be defined if it were sparse.
+
+use hyperslab_dataspace::{Dataspace, Selection};
+use hyperslab_format::message::Layout;
+
+use super::StoredBefore;
+use super::elements::Plan;
+use super::sparse::SparseCopy;
+use super::streamed::{Parts, Streamed};
+use crate::error::Result;
+use crate::ops::OpenDataset;
+
+/// Parts of a dataset that are looked at; of larger ones, so many that lie evenly.
+const SAMPLES: usize = 64;
+
+/// Bytes of each, but one chunk at least.
+const SAMPLE_BYTES: u64 = 1 << 20;
+
+impl StoredBefore<'_> {
+    /// The share of its elements, from 0 to 1, that are defined, or would be if those with the value `undefined` were not:
+    /// with the fill value if none is given. Large datasets are not read whole.
+    ///
+    /// # Errors
+    /// Those of reading the elements.
+    pub fn defined_share(&self, undefined: Option<&[u8]>) -> Result<f64> {
+        let dataset = OpenDataset::open(self.file, self.header)?;
+        let before = &dataset.description;
+        let total = before.dataspace.element_count().unwrap_or(0);
+        if total == 0 || !matches!(before.dataspace, Dataspace::Simple(_)) {
+            return Ok(0.0);
+        }
+        if let Some(chunks) = dataset.structured_chunks(self.file)?
+            && chunks.form.kind.is_sparse()
+        {
+            let mut count = 0_u64;
+            chunks.for_each_chunk(&self.file.container.store, &mut |scaled, location| {
+                count = count.saturating_add(chunks.count_defined(self.file.reading(), scaled, &location)?);
+                Ok(())
+            })?;
+            return Ok(share(count, total));
+        }
+        let (plan, _) = Plan::new(&before.datatype, self.file.container.params())?;
+        let sparse = SparseCopy { encoding: None, undefined: undefined.map(<[u8]>::to_vec) };
+        let unwritten =
+            matches!(&before.layout.layout, Layout::Contiguous(layout) if !layout.address.is_defined());
+        if unwritten && before.external.is_empty() && sparse.skips_unwritten(before) {
+            return Ok(0.0);
+        }
+        sampled(&Streamed { source: self.file, dataset, plan, sparse }, total)
+    }
+}
+
+fn sampled(streamed: &Streamed<'_>, total: u64) -> Result<f64> {
+    let (size, before) = (streamed.plan.from_size.max(1), &streamed.dataset.description);
+    let zeros = vec![0; size];
+    let fill = before.fill_element().unwrap_or(&zeros);
+    let undefined = streamed.sparse.undefined.as_deref().unwrap_or(fill);
+    let parts = streamed.written_parts(None, SAMPLE_BYTES)?;
+    let in_all: u64 = match &parts {
+        Parts::All(_) => total,
+        Parts::Stored(regions) => regions
+            .as_slice()
+            .iter()
+            .fold(0, |sum: u64, region| sum.saturating_add(region.element_count().unwrap_or(0))),
+    };
+    let number = match &parts {
+        Parts::All(boxes) => boxes.clone().count(),
+        Parts::Stored(regions) => regions.len(),
+    };
+    let (mut seen, mut defined) = (0_u64, 0_u64);
+    for region in parts.step_by(number.div_ceil(SAMPLES).max(1)) {
+        let elements = streamed.read(&Selection::region(&region), &streamed.no_contents())?;
+        let found = elements.chunks_exact(size).filter(|element| *element != undefined);
+        let found = found.count() as u64;
+        seen = seen.saturating_add((elements.len() / size) as u64);
+        defined = defined.saturating_add(found);
+    }
+    Ok(share(defined, seen) * share(in_all, total))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

@@ -1,0 +1,173 @@
+//! Copies within a file and between files.
+
+use hyperslab::filter::FilterSpec;
+use hyperslab::{
+    CharacterSet, ChunkIndexKind, Dataset, Datatype, ErrorKind, File, FileOptions, LibraryVersion,
+    LibverBounds, Points, Section, SelectionEncoding,
+};
+
+use super::{check, file, points, same_bytes, same_texts};
+
+/// Shape, largest shape, chunk, index.
+type Shape = (Vec<u64>, Vec<Option<u64>>, Vec<u64>, ChunkIndexKind);
+
+/// Shapes, with the index that goes with each.
+fn shapes() -> [Shape; 4] {
+    [
+        (vec![20, 30], vec![Some(20), Some(30)], vec![20, 30], ChunkIndexKind::Single),
+        (vec![25, 33], vec![Some(25), Some(40)], vec![7, 10], ChunkIndexKind::FixedArray),
+        (vec![25, 33], vec![Some(25), None], vec![7, 10], ChunkIndexKind::ExtensibleArray),
+        (vec![25, 33], vec![None, None], vec![7, 10], ChunkIndexKind::BTreeV2),
+    ]
+}
+
+/// Every stored chunk has the same bytes in both.
+fn same_chunks(one: &Dataset, other: &Dataset) {
+    let (first, second) = (one.structured_chunks().unwrap(), other.structured_chunks().unwrap());
+    assert_eq!(first.len(), second.len());
+    for chunk in first {
+        let before = one.read_structured_chunk(&chunk.offset).unwrap().unwrap();
+        let after = other.read_structured_chunk(&chunk.offset).unwrap().unwrap();
+        assert_eq!(before.bytes, after.bytes);
+        assert_eq!(before.info.sections, after.info.sections);
+    }
+}
+
+fn numbers(file: &File, name: &str, shape: usize, filtered: bool, encoding: SelectionEncoding) -> Dataset {
+    let (dims, max_dims, chunk, index) = shapes()[shape].clone();
+    let mut new =
+        file.new_dataset(name).of::<i32>().shape(&dims).max_shape(&max_dims).sparse(&chunk).fill(-7);
+    new = new.selection_encoding(encoding);
+    if filtered {
+        new = new
+            .shuffle()
+            .deflate(3)
+            .section_filters(Section::Selection, &[FilterSpec::fletcher32()])
+            .unfiltered_edges();
+    }
+    let made = new.create().unwrap();
+    let points = points(&dims, 70);
+    let values: Vec<i32> = (0..).take(points.coordinates.len() / 2).collect();
+    made.write_points(&points, &values).unwrap();
+    assert_eq!(made.structured_chunking().unwrap().index, index);
+    made
+}
+
+#[test]
+fn chunks_go_over_as_they_are_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, (offsets, lengths)) in [(8, 8), (4, 8)].into_iter().enumerate() {
+        for filtered in [false, true] {
+            let (from, to) =
+                (folder.path().join("from.h5"), folder.path().join(format!("to{number}{filtered}.h5")));
+            let source = file(&from, 8, 8);
+            let target = file(&to, offsets, lengths);
+            for shape in 0..4 {
+                for encoding in [SelectionEncoding::Blocks, SelectionEncoding::Points] {
+                    let name = format!("a{shape}{encoding:?}");
+                    let before = numbers(&source, &name, shape, filtered, encoding);
+                    target.copy(&before, &name).unwrap();
+                    let after = target.dataset(&name).unwrap();
+                    same_bytes(&before, &after);
+                    same_chunks(&before, &after);
+                    let (chunking, other) = (before.structured_chunking(), after.structured_chunking());
+                    assert_eq!(chunking, other);
+                    assert_eq!(after.read_raw::<i32>().unwrap(), before.read_raw::<i32>().unwrap());
+                    source.copy(&before, &format!("again/{name}")).unwrap();
+                    same_chunks(&before, &source.dataset(&format!("again/{name}")).unwrap());
+                }
+            }
+            source.close().unwrap();
+            target.close().unwrap();
+            check(&from);
+            check(&to);
+        }
+    }
+}
+
+#[test]
+fn what_is_added_to_a_copy_is_written_down_as_the_rest() {
+    let source = FileOptions::new().create_in_memory().unwrap();
+    let target = FileOptions::new().create_in_memory().unwrap();
+    let before = numbers(&source, "a", 3, false, SelectionEncoding::Points);
+    target.copy(&before, "a").unwrap();
+    let after = target.dataset("a").unwrap();
+    for dataset in [&before, &after] {
+        dataset.write_points(&Points { rank: 2, coordinates: vec![0, 0, 24, 32] }, &[5, 6]).unwrap();
+        dataset.erase(&hyperslab::Selection::Points(Points { rank: 2, coordinates: vec![0, 0] })).unwrap();
+    }
+    same_chunks(&before, &after);
+}
+
+/// Texts, sequences in records, and an element of which nothing is there.
+fn texts(file: &File, width: u8, sparse: bool) -> Dataset {
+    let text = Datatype::variable_string(CharacterSet::Utf8, width);
+    let new = file.new_dataset(if sparse { "sparse" } else { "dense" }).datatype(text).shape(&[50]);
+    let new = if sparse { new.sparse(&[8]) } else { new.variable_chunks(&[8]) };
+    let made = new.deflate(5).unfiltered_edges().create().unwrap();
+    let points = Points { rank: 1, coordinates: vec![0, 3, 4, 30, 49] };
+    made.write_points_strings(&points, &["zero", "", "four and more", "µ", "last"]).unwrap();
+    made
+}
+
+#[test]
+fn texts_between_files_of_all_widths() {
+    let folder = tempfile::tempdir().unwrap();
+    for (from_width, to_width) in [(8, 8), (8, 4), (4, 8), (4, 4)] {
+        let path = folder.path().join(format!("{from_width}{to_width}.h5"));
+        let source = FileOptions::new().sizes(from_width, 8).create_in_memory().unwrap();
+        let target = file(&path, to_width, 8);
+        for sparse in [true, false] {
+            let before = texts(&source, from_width, sparse);
+            target.copy(&before, before.name()).unwrap();
+            let after = target.dataset(before.name()).unwrap();
+            assert_eq!(after.datatype().size, u32::from(to_width) + 8);
+            assert_eq!(before.read_strings().unwrap(), after.read_strings().unwrap());
+            assert_eq!(after.read_strings().unwrap()[4], "four and more");
+            if sparse {
+                same_texts(&before, &after);
+                assert_eq!(after.defined_count().unwrap(), 5);
+            }
+            if from_width == to_width {
+                same_chunks(&before, &after);
+            }
+        }
+        target.close().unwrap();
+        check(&path);
+    }
+}
+
+#[test]
+fn references_lead_to_the_copies() {
+    let source = FileOptions::new().create_in_memory().unwrap();
+    source.new_dataset("g/x").write(&[1.5]).unwrap();
+    let refs =
+        source.new_dataset("g/refs").datatype(Datatype::object_reference(8)).shape(&[100]).sparse(&[10]);
+    let refs = refs.create().unwrap();
+    let address = source.object("g/x").unwrap().token().address().to_le_bytes();
+    refs.write_points_bytes(&Points { rank: 1, coordinates: vec![42] }, refs.datatype(), &address).unwrap();
+    let target = FileOptions::new().sizes(4, 8).create_in_memory().unwrap();
+    target.new_dataset("elsewhere").write(&[0; 100]).unwrap();
+    target.copy(&source.object("g").unwrap(), "h").unwrap();
+    let (points, stored) =
+        target.dataset("h/refs").unwrap().read_defined_stored(&hyperslab::Selection::All).unwrap();
+    assert_eq!(points.coordinates, [42]);
+    let copied = u32::try_from(target.object("h/x").unwrap().token().address()).unwrap();
+    assert_eq!(stored.bytes(), copied.to_le_bytes());
+}
+
+#[test]
+fn files_that_cannot_hold_them_say_so() {
+    let source = FileOptions::new().create_in_memory().unwrap();
+    let growing = numbers(&source, "growing", 2, false, SelectionEncoding::Blocks);
+    let old = LibverBounds::new(LibraryVersion::V18, LibraryVersion::V114).unwrap();
+    let target = FileOptions::new().libver(old).create_in_memory().unwrap();
+    let error = target.copy(&growing, "a").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Misuse);
+    assert!(super::chain(&error).contains("structured chunks need"), "{error}");
+    let target = FileOptions::new().sizes(4, 4).create_in_memory().unwrap();
+    let error = target.copy(&growing, "a").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(super::chain(&error).contains("lengths have less than 8 bytes"), "{error}");
+    assert!(target.object("a").is_err());
+}
