@@ -1,6 +1,6 @@
 //! Dense arrays into sparse datasets, and compressed rows out of them block by block, against naive models.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use hyperslab::{Dataset, ErrorKind, FileOptions, Points, Selection};
 use ndarray::{ArrayD, Dimension as _, IxDyn, ShapeBuilder as _};

@@ -1,6 +1,6 @@
 //! Matrices of the crate `sprs` in sparse datasets, held against what `sprs` itself makes of them.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use hyperslab::{Dataset, ErrorKind, File, FileOptions};
 use proptest::prelude::*;

@@ -270,8 +270,6 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
-
     use super::*;
 
     #[test]
