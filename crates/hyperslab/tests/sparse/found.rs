@@ -128,3 +128,49 @@ fn a_dataset_in_place_of_another() {
         file.remove("a").unwrap();
     }
 }
+
+/// Other programs may make a dataset shorter and leave behind what lies outside. That is not there, and does not come back
+/// when the dataset grows.
+#[test]
+fn what_others_leave_outside_does_not_come_back() {
+    use hyperslab_format::codec::checksum;
+    let medium = Arc::new(Core::from_vec("found", Vec::new()));
+    let file = FileOptions::new().libver(LibverBounds::LATEST).create_driver(medium.clone()).unwrap();
+    let a = file.new_dataset("a").of::<u8>().shape(&[20]).unlimited().sparse(&[5]).create().unwrap();
+    a.write_raw(&(1..21).collect::<Vec<u8>>()).unwrap();
+    file.close().unwrap();
+    let mut bytes = medium.to_vec();
+    let shape = [20_u64.to_le_bytes(), [0xff; 8]].concat();
+    let place = bytes.windows(16).position(|window| window == shape).unwrap();
+    let start = bytes[..place].windows(4).rposition(|window| window == b"OHDR").unwrap();
+    let sealed = |end: &usize| checksum(&bytes[start..*end]).to_le_bytes() == bytes[*end..*end + 4];
+    let end = (place..bytes.len() - 4).find(sealed).unwrap();
+    bytes[place] = 12;
+    let sum = checksum(&bytes[start..end]).to_le_bytes();
+    bytes[end..end + 4].copy_from_slice(&sum);
+    let medium = Arc::new(Core::from_vec("found", bytes));
+    let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium).unwrap();
+    let a = file.dataset("a").unwrap();
+    assert_eq!(a.read_raw::<u8>().unwrap(), (1..13).collect::<Vec<u8>>());
+    assert_eq!(a.defined_count().unwrap(), 12);
+    a.resize(&[20]).unwrap();
+    assert_eq!(a.defined_count().unwrap(), 12);
+    assert_eq!(a.read_raw::<u8>().unwrap()[12..], [0; 8]);
+}
+
+/// Growing by very much is no work: what is not stored is not walked over.
+#[test]
+fn growing_by_very_much() {
+    let file = memory();
+    for (name, most) in [("a", [None, Some(4)]), ("b", [Some(4), None]), ("c", [None, None])] {
+        let new = file.new_dataset(name).of::<u8>().shape(&[4, 4]).max_shape(&most).sparse(&[1, 2]);
+        let a = new.create().unwrap();
+        a.write_raw(&[1_u8; 16]).unwrap();
+        file.flush().unwrap();
+        let long = most.map(|most| most.map_or(1 << 40, |_| 4));
+        a.resize(&long).unwrap();
+        assert_eq!(a.defined_count().unwrap(), 16);
+        a.resize(&[4, 3]).unwrap();
+        assert_eq!(a.defined_count().unwrap(), 12);
+    }
+}

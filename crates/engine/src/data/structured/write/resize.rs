@@ -22,13 +22,15 @@ impl StructuredWriter {
         let after = ChunkGrid::new(before.chunk(), dims)?;
         // Whether stored chunks passed filters is told by the shape as it is now.
         self.know_encoding(writing.edit.store())?;
-        let outside = |scaled: &Dims| scaled.iter().zip(after.counts()).any(|(at, count)| at >= count);
+        let beyond =
+            |grid: &ChunkGrid, scaled: &Dims| scaled.iter().zip(grid.counts()).any(|(at, count)| at >= count);
+        let outside = |scaled: &Dims| beyond(&after, scaled);
         let mut touched = BTreeSet::new();
         for (dimension, (old, new)) in before.extent().iter().zip(dims).enumerate() {
             if old == new {
                 continue;
             }
-            for chunk in self.along(writing, &before, dimension, (*old).min(*new))? {
+            for chunk in self.along(writing, (&before, &after), dimension, (*old).min(*new))? {
                 touched.insert(chunk);
             }
         }
@@ -37,7 +39,8 @@ impl StructuredWriter {
         }
         self.waiting.begin();
         for scaled in touched {
-            if outside(&scaled) {
+            // Other programs may have left chunks outside of the shape.
+            if outside(&scaled) || beyond(&before, &scaled) {
                 self.remove(writing, &scaled)?;
                 continue;
             }
@@ -55,18 +58,21 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// The chunks that hold elements from `from` on along a dimension, or that a part of the extent ends in there.
+    /// The chunks of either shape that hold elements from `from` on along a dimension, or that a part of the extent ends
+    /// in there.
     fn along(
         &self,
         writing: &StructuredWriting<'_, '_>,
-        before: &ChunkGrid,
+        (before, after): (&ChunkGrid, &ChunkGrid),
         dimension: usize,
         from: u64,
     ) -> Result<Vec<Dims>> {
         let size = before.chunk().get(dimension).copied().unwrap_or(1).max(1);
-        let mut last: Dims = before.counts().iter().map(|count| count.saturating_sub(1)).collect();
+        let counts: Dims =
+            before.counts().iter().zip(after.counts()).map(|(one, other)| *one.max(other)).collect();
+        let mut last: Dims = counts.iter().map(|count| count.saturating_sub(1)).collect();
         let mut first = Dims::from_elem(0, last.len());
-        if before.counts().contains(&0) {
+        if counts.contains(&0) {
             return Ok(Vec::new());
         }
         // Where the shape ends between chunks, the first chunk behind it is the first that matters.
