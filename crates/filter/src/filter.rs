@@ -24,6 +24,8 @@ pub struct FilterContext<'a> {
     pub plane: usize,
     /// See [`ChunkTarget::runs_only`](crate::ChunkTarget::runs_only).
     pub runs_only: bool,
+    /// See [`ChunkTarget::fast`](crate::ChunkTarget::fast).
+    pub fast: bool,
 }
 
 impl<'a> FilterContext<'a> {
@@ -37,6 +39,7 @@ impl<'a> FilterContext<'a> {
             verify: true,
             plane: 0,
             runs_only: false,
+            fast: false,
         }
     }
 }

@@ -64,6 +64,9 @@ pub struct ChunkTarget {
     /// Whether encoders seek runs of one byte only, no other repetition: that is faster, and where other repetitions are
     /// chance, smaller.
     pub runs_only: bool,
+    /// Whether encoders that have levels take the fastest that compresses, or the given one if it is lower: for chunks so
+    /// small that getting ready for more takes longer than encoding them.
+    pub fast: bool,
     /// Bytes of a plane of shuffled elements from which on encoders keep planes apart: each has codes of its own then, which
     /// makes most data smaller, and very regular data larger by some bytes a plane.
     pub least_plane: usize,
@@ -89,6 +92,7 @@ impl Default for ChunkTarget {
             expansion: 1 << 16,
             verify: true,
             runs_only: false,
+            fast: false,
             least_plane: LEAST_PLANE,
             exact: false,
         }
@@ -333,6 +337,7 @@ fn context<'a>(stage: &'a Stage, target: &ChunkTarget) -> FilterContext<'a> {
         verify: target.verify,
         plane: 0,
         runs_only: target.runs_only,
+        fast: target.fast,
     }
 }
 

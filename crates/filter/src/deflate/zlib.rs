@@ -11,7 +11,7 @@ const ID: FilterId = FilterId::DEFLATE;
 /// What is kept from one chunk to the next: encoders, with what they are made for.
 #[derive(Default)]
 pub(super) struct State {
-    encoders: [Option<(u32, Deflate)>; 2],
+    encoders: [Option<(u32, Deflate)>; 3],
 }
 
 /// Decodes a zlib stream into `output`: the bytes decoded, or [`None`] if they are more.
@@ -29,14 +29,18 @@ fn encoder(level: u32, runs_only: bool) -> Deflate {
 
 /// Encodes `input` as a zlib stream.
 pub(super) fn encode(state: &mut State, plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
-    let [whole, runs] = &mut state.encoders;
-    let kept = if plan.runs_only { runs } else { whole };
+    let [whole, runs, fast] = &mut state.encoders;
+    let kept = match plan.level {
+        0 | 1 => fast,
+        _ if plan.runs_only => runs,
+        _ => whole,
+    };
     let mut stream = match kept.take() {
         Some((level, mut stream)) if level == plan.level => {
             stream.reset();
             stream
         }
-        _ => encoder(plan.level, plan.runs_only),
+        _ => encoder(plan.level, plan.runs_only && plan.level > 1),
     };
     // Stored blocks of at least 8 KiB cost 5 bytes each; head and checksum cost 6.
     output.clear();

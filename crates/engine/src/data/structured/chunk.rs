@@ -20,6 +20,11 @@ const NAME: &str = "structured chunk";
 /// Sections are small, and their planes have nothing in common.
 const LEAST_PLANE: usize = 128;
 
+/// Bytes of a section that takes longer to get ready for than to encode, and how much larger it may become if it is
+/// encoded fast.
+const SMALL: usize = 4 << 10;
+const FAST: (usize, usize) = (100, 140);
+
 /// Seeking runs alone takes less time: it may make a section larger in this proportion.
 const TUNING: (usize, usize) = (100, 102);
 
@@ -422,9 +427,10 @@ impl StructuredForm {
             if form.runs_only.is_some() || form.pipeline.is_empty() || section.is_empty() {
                 continue;
             }
-            let mut length = |runs_only: bool| {
+            let mut length = |runs_only: bool, fast: bool| {
                 let target = ChunkTarget {
                     runs_only,
+                    fast,
                     least_plane: LEAST_PLANE,
                     ..ChunkTarget::of_length(section.len())
                 };
@@ -437,8 +443,12 @@ impl StructuredForm {
                 let failed = |source| Error::Filter { address: Address::UNDEFINED, source };
                 encoded.map(|(bytes, _)| bytes.len()).map_err(failed)
             };
-            let (whole, runs) = (length(false)?, length(true)?);
+            let (whole, runs) = (length(false, false)?, length(true, false)?);
             form.runs_only = Some(runs.saturating_mul(TUNING.0) <= whole.saturating_mul(TUNING.1));
+            if section.len() < SMALL {
+                let best = runs.min(whole);
+                form.fast = length(false, true)?.saturating_mul(FAST.0) <= best.saturating_mul(FAST.1);
+            }
         }
         Ok(())
     }
@@ -460,6 +470,7 @@ impl StructuredForm {
                 let target = ChunkTarget {
                     element_size: self.element_size,
                     runs_only: form.runs_only.unwrap_or(false),
+                    fast: form.fast && section.len() < SMALL,
                     least_plane: LEAST_PLANE,
                     ..ChunkTarget::of_length(section.len())
                 };

@@ -36,6 +36,8 @@ pub struct SectionForm {
     pub checksum: bool,
     /// Whether encoders seek runs of one byte only; `None` until the first chunks have shown what is better.
     pub runs_only: Option<bool>,
+    /// Whether small ones are encoded fast rather than well: the first chunks have shown that it costs little.
+    pub fast: bool,
 }
 
 /// What a dataset's header says that matters to its chunks.
@@ -240,7 +242,7 @@ fn sections(
     layout: &StructuredChunkLayout,
     filters: Option<&FilterPipeline>,
 ) -> Result<SmallVec<[SectionForm; 3]>> {
-    let none = SectionForm { pipeline: Pipeline::default(), checksum: false, runs_only: None };
+    let none = SectionForm { pipeline: Pipeline::default(), checksum: false, runs_only: None, fast: false };
     let mut sections: SmallVec<[SectionForm; 3]> = SmallVec::from_elem(none, layout.sections.into());
     for section in &layout.metadata_sections {
         if let Some(form) = sections.get_mut(usize::from(*section)) {

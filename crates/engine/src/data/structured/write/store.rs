@@ -16,7 +16,7 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{ChunkSections, DefinedEncoding};
 
 /// Defined elements of a chunk that tell how others are encoded best.
-const TELLING: u64 = 256;
+const TELLING: u64 = 64;
 
 /// Bytes of chunks that are encoded at once.
 const BATCH_BYTES: usize = 32 << 20;
