@@ -34,6 +34,8 @@ pub(crate) struct Dataset {
     pub(crate) plan: Plan,
     /// Nothing if it is not known what the filters do.
     pub(crate) pipeline: Option<Pipeline>,
+    /// The filters of sections.
+    pub(crate) sections: Option<FilterPipeline>,
 }
 
 /// Checks the dataset with this header.
@@ -78,7 +80,8 @@ fn describe(checker: &mut Checker, header: &Header) -> Option<(Dataset, DataLayo
     if space.element_count().is_none() {
         checker.remark(NAME, owner, "more elements than 64 bits can count");
     }
-    Some((Dataset { owner, datatype, space, plan, pipeline }, layout))
+    let sections = section_filters(checker, header);
+    Some((Dataset { owner, datatype, space, plan, pipeline, sections }, layout))
 }
 
 fn filters(checker: &mut Checker, header: &Header) -> Option<Pipeline> {
@@ -87,6 +90,13 @@ fn filters(checker: &mut Checker, header: &Header) -> Option<Pipeline> {
     };
     let message = FilterPipeline::decode(&message.body, checker.params).ok()?;
     pipeline(&message).ok()
+}
+
+/// The filters of sections, if chunks are structured and pass any.
+fn section_filters(checker: &Checker, header: &Header) -> Option<FilterPipeline> {
+    let message = header.of(MessageType::FILTER_PIPELINE).next()?;
+    let message = FilterPipeline::decode(&message.body, checker.params).ok()?;
+    message.chunk().is_none().then_some(message)
 }
 
 /// The fill value must be one element, and may lead into the file.

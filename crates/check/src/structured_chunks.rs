@@ -1,6 +1,9 @@
-//! Structured chunks: their index, where they lie, and where their sections begin. What is in the sections is not looked at.
+//! Structured chunks: their index, where they lie, where their sections begin, and whether these can be decoded.
 
 use hyperslab_dataspace::Dims;
+use hyperslab_engine::data::Fill;
+use hyperslab_engine::data::chunk_index::{ChunkMetadataBytes, StructuredLocation};
+use hyperslab_engine::data::structured::{StructuredFacts, StructuredForm};
 use hyperslab_format::btree_v2::BTreeV2Header;
 use hyperslab_format::chunk_index::{ChunkElement, ChunkIndexClient};
 use hyperslab_format::codec::Structure as _;
@@ -10,7 +13,7 @@ use crate::chunks::{self, Indexed};
 use crate::dataset::Dataset;
 use crate::extents::Kind;
 use crate::file::Checker;
-use crate::{chunk_arrays, extensible_array};
+use crate::{chunk_arrays, elements, extensible_array};
 
 const NAME: &str = "structured chunk";
 const LAYOUT: &str = "data layout message";
@@ -27,8 +30,26 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
     }
     // Filters of sections are nothing that the pipeline of ordinary chunks can say.
     let filtered = dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty());
+    let facts = StructuredFacts {
+        owner,
+        dims: dataset.space.dims(),
+        datatype: &dataset.datatype,
+        layout,
+        filters: dataset.sections.as_ref(),
+        fill: Fill::ZERO,
+    };
+    let form = match StructuredForm::new(checker.params, &facts) {
+        Ok(form) => Some(form),
+        Err(error) => {
+            checker.fault(LAYOUT, owner, error.to_string());
+            None
+        }
+    };
     let at_chunk = |checker: &mut Checker, scaled: &[u64], element: &ChunkElement<'_>| {
         chunk(checker, layout, scaled, element);
+        if let Some(form) = &form {
+            contents(checker, dataset, form, scaled, element);
+        }
     };
     let client = if filtered { ChunkIndexClient::STRUCTURED_FILTERED } else { ChunkIndexClient::STRUCTURED };
     let indexed = Indexed {
@@ -54,7 +75,7 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
         StructuredIndex::Single(single) => {
             let (address, size) = (layout.address, single.size);
             let element = ChunkElement { address, size, filter_mask: 0, metadata: &single.metadata };
-            chunk(checker, layout, &Dims::from_elem(0, rank), &element);
+            at_chunk(checker, &Dims::from_elem(0, rank), &element);
         }
         StructuredIndex::FixedArray(_) => drop(chunk_arrays::fixed(checker, &indexed)),
         StructuredIndex::ExtensibleArray(_) => drop(extensible_array::walk(checker, &indexed)),
@@ -70,7 +91,36 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
             }
         }
     }
-    checker.not_checked(LAYOUT, owner, "the sections of structured chunks");
+}
+
+/// That the sections of a chunk go together. Chunks beyond the extent are not looked at.
+fn contents(
+    checker: &mut Checker,
+    dataset: &Dataset,
+    form: &StructuredForm,
+    scaled: &[u64],
+    element: &ChunkElement<'_>,
+) {
+    let outside = scaled.iter().zip(form.grid.counts()).any(|(at, count)| at >= count);
+    if !element.address.is_defined() || outside {
+        return;
+    }
+    let Some(metadata) = ChunkMetadataBytes::new(element.metadata) else { return };
+    let location = StructuredLocation { address: element.address, size: element.size, metadata };
+    let sections = form.sections_of(&location);
+    let Some(sections) = checker.read_or_note(NAME, element.address, sections) else { return };
+    let bytes = sections.0.iter().fold(0_u64, |sum, section| sum.saturating_add(section.unfiltered));
+    let Some(budget) = checker.decode_budget.checked_sub(bytes) else {
+        checker.not_checked(NAME, element.address, "more bytes to decode than the file can have reason for");
+        return;
+    };
+    checker.decode_budget = budget;
+    let chunk = form.read_chunk(&checker.store, scaled, &location);
+    let Some(chunk) = checker.read_or_note(NAME, element.address, chunk) else { return };
+    // What elements of variable length hold is in the chunk, and is sound if it was read.
+    if !dataset.datatype.is_variable_length() && !dataset.plan.is_nothing() {
+        elements::scan_all(checker, &dataset.plan, dataset.element_size(), &chunk.values, dataset.owner);
+    }
 }
 
 /// Chunks beyond the extent are nobody's, and may stay.

@@ -4,6 +4,7 @@
 mod cat;
 mod change;
 mod check;
+mod demo;
 mod digest;
 mod exchange;
 mod import;
@@ -30,6 +31,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show what sparse datasets are good for: the stream of a simulated X-ray detector, kept in three ways.
+    Demo(demo::Arguments),
     /// List what is in a file: groups, datasets, types, links and attributes.
     Ls(ls::Arguments),
     /// Print the elements of a dataset, or write them to a file, in one of several formats.
@@ -65,6 +68,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
+        Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Ls(arguments) => ls::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),

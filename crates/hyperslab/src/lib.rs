@@ -38,6 +38,12 @@
 //! [`File`], [`Group`], [`Dataset`] and [`Attribute`] are cheap to clone and may be used from any number of
 //! threads at once. Errors ([`Error`]) say whose fault they are ([`Error::kind`]) and, for damaged files, which
 //! structure is wrong, at which address.
+//!
+//! # Features
+//!
+//! - `mmap` (on): the driver that maps a file into memory.
+//! - `sprs`: sparse datasets from and to the matrices of the crate `sprs`: `Dataset::write_sprs`, `read_sprs`,
+//!   `read_sprs_csc`, `write_triplets`, `read_triplets`.
 #![forbid(unsafe_code)]
 
 mod attribute;

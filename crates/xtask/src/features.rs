@@ -1,10 +1,13 @@
 //! `cargo xtask features`: every crate builds by itself with the least and the most features, and with the oldest
-//! Rust that the workspace promises.
+//! Rust that the workspace promises; features that are off by default pass their tests.
 
 use anyhow::{Context, Result, ensure};
 
 use crate::shell;
 use crate::tidy::manifest::{self, Package};
+
+/// Features that are off by default, and whose tests therefore run here.
+const TESTED: &[(&str, &str)] = &[("hyperslab", "sprs")];
 
 pub(crate) fn run(_: &[String]) -> Result<()> {
     for package in manifest::packages()? {
@@ -12,6 +15,12 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
         if package.has_features {
             check(&package, "--all-features")?;
         }
+    }
+    for (package, feature) in TESTED {
+        let with = ["test", "--quiet", "--package", package, "--features", feature];
+        shell::run(&mut shell::cargo(&[&with[..], &["--test", feature]].concat()))?;
+        // The examples of its documentation are in a file of its name.
+        shell::run(&mut shell::cargo(&[&with[..], &["--doc", feature]].concat()))?;
     }
     oldest_rust()
 }

@@ -18,7 +18,6 @@ pub(crate) struct Ours<'a> {
     path: PathBuf,
     what: String,
     chunk: Option<Vec<u64>>,
-    density: f64,
     matrix: &'a Matrix,
     requests: &'a Requests,
 }
@@ -30,10 +29,8 @@ impl<'a> Ours<'a> {
         requests: &'a Requests,
         chunk: Option<Vec<u64>>,
     ) -> Result<Self> {
-        let places = f64::from(u32::try_from(matrix.side)?);
-        let density = f64::from(u32::try_from(matrix.values.len())?) / (places * places);
         let path = folder.join("hyperslab.h5");
-        let mut ours = Self { path, what: String::new(), chunk, density, matrix, requests };
+        let mut ours = Self { path, what: String::new(), chunk, matrix, requests };
         let file = FileOptions::new().create_in_memory()?;
         let chunking = ours.dataset(&file)?.structured_chunking().context("structured chunks")?;
         let shape: Vec<String> = chunking.shape.iter().map(u64::to_string).collect();
@@ -46,7 +43,7 @@ impl<'a> Ours<'a> {
         let new = file.new_dataset("x").of::<f32>().shape(&[side, side]);
         let new = match &self.chunk {
             Some(chunk) => new.sparse(chunk),
-            None => new.sparse_auto().density(self.density),
+            None => new.sparse_auto().density_of_csr(&self.matrix.indptr, &self.matrix.indices),
         };
         let filters = [FilterSpec::shuffle(), FilterSpec::deflate(4)];
         Ok(new

@@ -6,10 +6,14 @@ mod chunks;
 mod contents;
 mod csr;
 mod filters;
+mod nonzero;
 mod read;
+mod rows;
+#[cfg(feature = "sprs")]
+mod sprs;
 mod write;
 
-use hyperslab_engine::format::{DefinedEncoding, Layout};
+use hyperslab_engine::format::{DefinedEncoding, Layout, StructuredChunkType};
 
 use crate::{Dataset, Datatype, H5Type as _};
 
@@ -81,9 +85,7 @@ impl Dataset {
 
     /// Whether elements may be undefined.
     pub(crate) fn is_sparse(&self) -> bool {
-        use hyperslab_engine::format::{Layout, StructuredChunkType};
-        let description = self.description();
-        let Layout::Structured(layout) = &description.layout.layout else { return false };
-        layout.chunk_type.contains(StructuredChunkType::SPARSE)
+        let layout = &self.description().layout.layout;
+        matches!(layout, Layout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))
     }
 }

@@ -7,10 +7,10 @@ use super::slabs::{Defined, DefinedRun, Slab};
 use crate::error::Result;
 
 /// Rows beyond which a slab is sorted, not counted, unless there are as many elements.
-const MOST_ROWS: u64 = 1 << 16;
+pub(super) const MOST_ROWS: u64 = 1 << 16;
 
 /// The number of a row in a slab, counted in C order.
-type Key = u128;
+pub(super) type Key = u128;
 
 impl Slab {
     /// Visits all elements, row by row of each chunk, with the number that the first of each run has among all elements of
@@ -43,35 +43,6 @@ impl Slab {
             return Ok(());
         }
         self.sorted(form, visit)
-    }
-
-    /// All elements in C order: their coordinates, and their values as stored.
-    ///
-    /// # Errors
-    /// If memory cannot hold them.
-    pub fn collect(&self, form: &StructuredForm) -> Result<(Vec<u64>, Vec<u8>)> {
-        let (rank, size) = (form.grid.rank(), form.element_size);
-        let count = usize::try_from(self.len()).unwrap_or(usize::MAX);
-        let mut coordinates = vec![0_u64; count.saturating_mul(rank)];
-        let mut values = vec![0_u8; count.saturating_mul(size)];
-        self.for_each_run(form, |position, run| {
-            let at = usize::try_from(position).unwrap_or(usize::MAX);
-            let length = usize::try_from(run.count).unwrap_or(usize::MAX);
-            let points = coordinates.get_mut(at.saturating_mul(rank)..).unwrap_or_default();
-            for (point, column) in points.chunks_exact_mut(rank.max(1)).take(length).zip(run.column..) {
-                if let Some((last, row)) = point.split_last_mut() {
-                    row.copy_from_slice(run.row);
-                    *last = column;
-                }
-            }
-            let place =
-                values.get_mut(at.saturating_mul(size)..).and_then(|rest| rest.get_mut(..run.values.len()));
-            if let Some(place) = place {
-                place.copy_from_slice(run.values);
-            }
-            Ok(())
-        })?;
-        Ok((coordinates, values))
     }
 
     /// How many elements stand before each row.
@@ -126,7 +97,7 @@ impl Slab {
 
 impl StructuredForm {
     /// Rows (all coordinates but the last) of a slab.
-    fn rows_of(&self, height: u64) -> Key {
+    pub(super) fn rows_of(&self, height: u64) -> Key {
         let extent = self.grid.extent();
         match extent.split_last() {
             Some((_, [_, middle @ ..])) => {
@@ -175,7 +146,14 @@ impl Defined {
     }
 
     /// Makes `row` the coordinates of a row of the chunk; gives its number in the slab.
-    fn enter(&self, number: u64, chunk: &[u64], extent: &[u64], first: u64, row: &mut Dims) -> Key {
+    pub(super) fn enter(
+        &self,
+        number: u64,
+        chunk: &[u64],
+        extent: &[u64],
+        first: u64,
+        row: &mut Dims,
+    ) -> Key {
         let mut rest = number;
         let places = row.iter_mut().zip(self.origin.iter().zip(chunk));
         for (at, (origin, size)) in places.rev() {

@@ -2,6 +2,7 @@
 //! in a section of its own.
 
 mod chunk;
+mod collect;
 mod form;
 mod merge;
 mod slabs;

@@ -1,0 +1,267 @@
+//! Three ways to keep the frames of a detector in an HDF5 file, written frame by frame and read in blocks.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use hyperslab::filter::FilterSpec;
+use hyperslab::{Dataset, File, Points, Region, Section, Selection, SelectionEncoding};
+
+use super::answer::Answer;
+use super::scene::Frame;
+
+/// Bytes of frames, all pixels counted, that are read at once.
+const BLOCK: u64 = 32 << 20;
+
+/// How hard all ways compress.
+const LEVEL: u32 = 4;
+
+/// Elements of a chunk of lists of photons.
+const LIST_CHUNK: u64 = 1 << 14;
+
+/// A part of the stream that is asked for: frames, rows and columns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    /// First, and how many, along each dimension.
+    pub(super) start: [u64; 3],
+    pub(super) count: [u64; 3],
+}
+
+impl Part {
+    /// Whether a pixel, as [`Frame`] numbers it, is in it.
+    pub(super) fn contains(&self, frame: u64, pixel: u32, size: u64) -> bool {
+        let at = [frame, u64::from(pixel) / size, u64::from(pixel) % size];
+        at.iter()
+            .zip(self.start.iter().zip(&self.count))
+            .all(|(at, (start, count))| at.checked_sub(*start).is_some_and(|inside| inside < *count))
+    }
+
+    /// The same part, some frames at a time.
+    fn blocks(self, size: u64) -> impl Iterator<Item = Self> {
+        let step = (BLOCK / (size * size * 2)).max(1);
+        let [first, ..] = self.start;
+        let [frames, rows, columns] = self.count;
+        (0..frames).step_by(usize::try_from(step).unwrap_or(usize::MAX)).map(move |at| {
+            let [_, row, column] = self.start;
+            Self { start: [first + at, row, column], count: [step.min(frames - at), rows, columns] }
+        })
+    }
+
+    fn region(&self) -> Result<Region> {
+        Ok(Region::new(&self.start, &self.count).map_err(hyperslab::Error::from)?)
+    }
+}
+
+/// A way to keep frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Sparse,
+    Dense,
+    Lists,
+}
+
+impl Way {
+    pub(super) const ALL: [Self; 3] = [Self::Sparse, Self::Dense, Self::Lists];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sparse => "sparse",
+            Self::Dense => "dense, gzip 4",
+            Self::Lists => "lists, gzip 4",
+        }
+    }
+
+    /// How it is called in JSON, and in the name of its file.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Sparse => "sparse",
+            Self::Dense => "dense",
+            Self::Lists => "lists",
+        }
+    }
+}
+
+/// Frames on their way to a file.
+#[derive(Debug)]
+pub(super) struct Writer {
+    file: File,
+    size: u64,
+    frames: u64,
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Sparse(Dataset),
+    Dense(Dataset, Vec<u16>),
+    Lists { starts: Dataset, pixels: Dataset, counts: Dataset, waiting: Waiting },
+}
+
+/// Lists of photons until there are enough to be appended.
+#[derive(Debug, Default)]
+struct Waiting {
+    total: u64,
+    starts: Vec<u64>,
+    pixels: Vec<u32>,
+    counts: Vec<u16>,
+}
+
+impl Writer {
+    pub(super) fn create(way: Way, path: &Path, size: u32) -> Result<Self> {
+        let file = File::create(path).with_context(|| format!("`{}`", path.display()))?;
+        let size = u64::from(size);
+        let frames = || {
+            let new = file.new_dataset("entry/frames").of::<u16>().shape(&[0, size, size]);
+            new.max_shape(&[None, Some(size), Some(size)])
+        };
+        let list = |name: &str| {
+            let new =
+                file.new_dataset(&format!("entry/{name}")).shape(&[0]).unlimited().chunks(&[LIST_CHUNK]);
+            new.shuffle().deflate(LEVEL)
+        };
+        let to = match way {
+            Way::Sparse => {
+                let filters = [FilterSpec::shuffle(), FilterSpec::deflate(LEVEL)];
+                let new = frames().sparse(&[1, size, size]).selection_encoding(SelectionEncoding::Shortest);
+                let new = new.section_filters(Section::Selection, &filters);
+                To::Sparse(new.section_filters(Section::Values, &filters).create()?)
+            }
+            Way::Dense => {
+                let pixels = usize::try_from(size * size)?;
+                To::Dense(frames().chunks(&[1, size, size]).deflate(LEVEL).create()?, vec![0; pixels])
+            }
+            Way::Lists => To::Lists {
+                starts: list("indptr").of::<u64>().create()?,
+                pixels: list("indices").of::<u32>().create()?,
+                counts: list("data").of::<u16>().create()?,
+                waiting: Waiting { starts: vec![0], ..Waiting::default() },
+            },
+        };
+        Ok(Self { file, size, frames: 0, to })
+    }
+
+    /// One more frame.
+    pub(super) fn append(&mut self, frame: &Frame) -> Result<()> {
+        let Self { size, frames, to, .. } = self;
+        match to {
+            To::Sparse(dataset) => {
+                let mut coordinates = Vec::with_capacity(frame.pixels.len() * 3);
+                for pixel in &frame.pixels {
+                    let pixel = u64::from(*pixel);
+                    coordinates.extend([0, pixel / *size, pixel % *size]);
+                }
+                dataset.append_points(0, 1, &Points { rank: 3, coordinates }, &frame.counts)?;
+            }
+            To::Dense(dataset, pixels) => {
+                pixels.fill(0);
+                for (pixel, count) in frame.pixels.iter().zip(&frame.counts) {
+                    if let Some(place) = pixels.get_mut(*pixel as usize) {
+                        *place = *count;
+                    }
+                }
+                dataset.resize(&[*frames + 1, *size, *size])?;
+                let part = Part { start: [*frames, 0, 0], count: [1, *size, *size] };
+                dataset.write_region(&part.region()?, pixels)?;
+            }
+            To::Lists { waiting, .. } => {
+                waiting.total += frame.pixels.len() as u64;
+                waiting.starts.push(waiting.total);
+                waiting.pixels.extend(&frame.pixels);
+                waiting.counts.extend(&frame.counts);
+            }
+        }
+        self.frames += 1;
+        Ok(())
+    }
+
+    /// Brings all frames so far into the file.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        if let To::Lists { starts, pixels, counts, waiting } = &mut self.to {
+            starts.append(0, &waiting.starts)?;
+            pixels.append(0, &waiting.pixels)?;
+            counts.append(0, &waiting.counts)?;
+            waiting.starts.clear();
+            waiting.pixels.clear();
+            waiting.counts.clear();
+        }
+        Ok(self.file.flush()?)
+    }
+
+    pub(super) fn close(mut self) -> Result<()> {
+        self.flush()?;
+        Ok(self.file.close()?)
+    }
+}
+
+/// The photons of a part of the stream, block by block.
+pub(super) fn read(way: Way, path: &Path, size: u32, part: Part) -> Result<Answer> {
+    let file = File::open(path)?;
+    let size = u64::from(size);
+    let mut answer = Answer::default();
+    match way {
+        Way::Sparse => {
+            let frames = file.dataset("entry/frames")?;
+            for block in part.blocks(size) {
+                let (points, counts) = frames.read_defined::<u16>(&Selection::region(&block.region()?))?;
+                for (at, count) in points.coordinates.chunks_exact(3).zip(counts) {
+                    if let [frame, row, column] = *at {
+                        answer.add(frame, row * size + column, count);
+                    }
+                }
+            }
+        }
+        Way::Dense => {
+            let frames = file.dataset("entry/frames")?;
+            let mut pixels = Vec::new();
+            for block in part.blocks(size) {
+                pixels.resize(usize::try_from(block.count.iter().product::<u64>())?, 0_u16);
+                frames.read_into(&Selection::region(&block.region()?), &mut pixels)?;
+                add_dense(&mut answer, &block, size, &pixels);
+            }
+        }
+        Way::Lists => read_lists(&file, size, part, &mut answer)?,
+    }
+    Ok(answer)
+}
+
+/// Adds the pixels of a block that are not zero.
+fn add_dense(answer: &mut Answer, block: &Part, size: u64, pixels: &[u16]) {
+    let [first, top, left] = block.start;
+    let [_, rows, columns] = block.count;
+    let lines = pixels.chunks_exact(usize::try_from(columns).unwrap_or(usize::MAX).max(1));
+    for (line, counts) in (0..).zip(lines) {
+        let (frame, row) = (first + line / rows, top + line % rows);
+        for (column, count) in (left..).zip(counts) {
+            if *count > 0 {
+                answer.add(frame, row * size + column, *count);
+            }
+        }
+    }
+}
+
+fn read_lists(file: &File, size: u64, part: Part, answer: &mut Answer) -> Result<()> {
+    let (starts, pixels) = (file.dataset("entry/indptr")?, file.dataset("entry/indices")?);
+    let counts = file.dataset("entry/data")?;
+    for block in part.blocks(size) {
+        let [first, ..] = block.start;
+        let [frames, ..] = block.count;
+        let of = |start: u64, count: u64| -> Result<Selection> {
+            Ok(Selection::region(&Region::new(&[start], &[count]).map_err(hyperslab::Error::from)?))
+        };
+        let bounds = starts.read_selection::<u64>(&of(first, frames + 1)?)?;
+        let (Some(from), Some(to)) = (bounds.first(), bounds.last()) else { continue };
+        let selection = of(*from, to.saturating_sub(*from))?;
+        let mut photons = pixels
+            .read_selection::<u32>(&selection)?
+            .into_iter()
+            .zip(counts.read_selection::<u16>(&selection)?);
+        for (frame, bounds) in (first..).zip(bounds.windows(2)) {
+            let [from, to] = bounds else { continue };
+            for (pixel, count) in photons.by_ref().take(usize::try_from(to.saturating_sub(*from))?) {
+                if block.contains(frame, pixel, size) {
+                    answer.add(frame, u64::from(pixel), count);
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! `hyperslab demo`, run small as people run it; h5py is the referee of the files that it can read.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use hyperslab_testkit::referee;
+use serde_json::Value;
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hyperslab")).args(arguments).output().unwrap()
+}
+
+/// What a run that succeeds prints.
+fn printed(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A small stream whose files are kept, and what is said of it.
+fn kept(folder: &Path, more: &[&str]) -> (Value, PathBuf) {
+    let folder = folder.to_str().unwrap();
+    let small =
+        ["demo", "--frames", "21", "--size", "96", "--flush", "8", "--json", "--keep", "--folder", folder];
+    let document: Value = serde_json::from_str(&printed(&[&small, more].concat())).unwrap();
+    let kept = document["folder"].as_str().unwrap().into();
+    (document, kept)
+}
+
+#[test]
+fn files_are_sound_and_hold_the_photons_that_were_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (document, files) = kept(folder.path(), &["--occupancy", "0.5"]);
+    assert_eq!((&document["agree"], &document["schema"]), (&Value::Bool(true), &Value::from(1)));
+    for way in document["ways"].as_array().unwrap() {
+        let path = files.join(way["name"].as_str().unwrap()).with_extension("h5");
+        assert_eq!(way["bytes"].as_u64().unwrap(), path.metadata().unwrap().len());
+        printed(&["check", "--data", path.to_str().unwrap()]);
+    }
+    let sparse = files.join("sparse.h5");
+    let lines = printed(&["cat", "--defined", sparse.to_str().unwrap(), "entry/frames"]);
+    let counts = lines.lines().map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap());
+    assert_eq!(Some(counts.sum::<u64>()), document["photons"].as_u64());
+    assert_eq!(Some(lines.lines().count() as u64), document["pixels_hit"].as_u64());
+    // Another number, another stream; the same one, the same.
+    let again = kept(folder.path(), &["--occupancy", "0.5"]).0;
+    assert_eq!((&again["photons"], &again["pixels_hit"]), (&document["photons"], &document["pixels_hit"]));
+    assert_ne!(kept(folder.path(), &["--occupancy", "0.5", "--seed", "2"]).0["photons"], document["photons"]);
+}
+
+#[test]
+fn referee_counts_the_same_photons() {
+    let Some(referee) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (document, files) = kept(folder.path(), &["--occupancy", "2"]);
+    let code = format!(
+        "import h5py, numpy as np
+dense = h5py.File(r'{0}/dense.h5')['entry/frames'][...]
+lists = h5py.File(r'{0}/lists.h5')['entry']
+again = np.zeros((21, 96 * 96), 'u2')
+for frame in range(21):
+    photons = slice(*lists['indptr'][frame:frame + 2])
+    again[frame, lists['indices'][photons]] = lists['data'][photons]
+assert (again.reshape(dense.shape) == dense).all()
+print(dense.sum(), np.count_nonzero(dense))",
+        files.display()
+    );
+    let counted = referee.run_script(&code, [""; 0]).unwrap();
+    assert_eq!(counted.trim(), format!("{} {}", document["photons"], document["pixels_hit"]));
+}
+
+#[test]
+fn nothing_is_left_unless_it_is_kept_and_the_table_is_plain() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = [
+        "demo",
+        "--frames",
+        "5",
+        "--size",
+        "64",
+        "--occupancy",
+        "1",
+        "--folder",
+        folder.path().to_str().unwrap(),
+    ];
+    let text = printed(&small);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    for part in [
+        "5 frames of 64 × 64 pixels",
+        "\nsparse ",
+        "\ndense, gzip 4 ",
+        "\nlists, gzip 4 ",
+        "hyperslab demo --keep",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains('\x1b'));
+    for wrong in [["--occupancy", "0"], ["--occupancy", "nan"], ["--frames", "0"], ["--size", "3"]] {
+        assert_eq!(run(&[&["demo"], &wrong[..]].concat()).status.code(), Some(2), "{wrong:?}");
+    }
+}

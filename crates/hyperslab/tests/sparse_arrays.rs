@@ -1,0 +1,107 @@
+//! Dense arrays into sparse datasets, and compressed rows out of them block by block, against naive models.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use hyperslab::{Dataset, ErrorKind, FileOptions, Points, Selection};
+use ndarray::{ArrayD, Dimension as _, IxDyn, ShapeBuilder as _};
+use proptest::prelude::*;
+
+/// An array of a few dimensions, mostly of `fill`.
+fn arrays(fill: i16) -> impl Strategy<Value = ArrayD<i16>> {
+    proptest::collection::vec(1_usize..9, 1..5).prop_flat_map(move |shape| {
+        let count: usize = shape.iter().product();
+        let element = prop_oneof![4 => Just(fill), 1 => -3_i16..3];
+        (proptest::collection::vec(element, count), any::<bool>()).prop_map(move |(values, fortran)| {
+            ArrayD::from_shape_vec(IxDyn(&shape).set_f(fortran), values).unwrap()
+        })
+    })
+}
+
+/// Coordinates and values of what differs from `fill`, in C order.
+fn model(array: &ArrayD<i16>, fill: i16) -> (Vec<u64>, Vec<i16>) {
+    let differing = || array.indexed_iter().filter(|(_, value)| **value != fill);
+    let coordinates =
+        differing().flat_map(|(at, _)| at.slice().iter().map(|at| *at as u64).collect::<Vec<_>>());
+    (coordinates.collect(), differing().map(|(_, value)| *value).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn only_what_differs_from_the_fill_value_is_defined(fill in -1_i16..2, first in arrays(0), second in arrays(1)) {
+        let file = FileOptions::new().create_in_memory().unwrap();
+        for (name, array) in [("first", &first), ("second", &second)] {
+            let dims: Vec<u64> = array.shape().iter().map(|size| *size as u64).collect();
+            let chunk: Vec<u64> = dims.iter().map(|size| size.div_ceil(2)).collect();
+            let a = file.new_dataset(name).of::<i32>().shape(&dims).sparse(&chunk).fill(i32::from(fill)).create().unwrap();
+            // What was defined before goes.
+            let some = Points { rank: dims.len(), coordinates: vec![0; dims.len()] };
+            a.write_points(&some, &[77]).unwrap();
+            a.write_nonzero(array).unwrap();
+            let (points, values) = a.read_defined::<i16>(&Selection::All).unwrap();
+            prop_assert_eq!((points.coordinates, values), model(array, fill));
+            prop_assert_eq!(&a.read::<i16>().unwrap(), array);
+        }
+    }
+
+    #[test]
+    fn blocks_of_rows_are_the_rows(array in proptest::collection::vec(prop_oneof![3 => Just(0_i16), 1 => 1_i16..9], 17 * 6), rows in 0_u64..20) {
+        let array = ArrayD::from_shape_vec(IxDyn(&[17, 6]), array).unwrap();
+        let file = FileOptions::new().create_in_memory().unwrap();
+        let a = file.new_dataset("a").of::<i16>().shape(&[17, 6]).sparse(&[4, 3]).create().unwrap();
+        a.write_nonzero(&array).unwrap();
+        let (mut next, mut coordinates, mut values) = (0, Vec::new(), Vec::new());
+        for block in a.csr_rows::<i16, u32>(rows) {
+            let (first, block) = block.unwrap();
+            prop_assert_eq!(first, next);
+            prop_assert_eq!(first % 4, 0);
+            next = first + block.starts.len() as u64 - 1;
+            prop_assert!(next == 17 || next - first >= rows);
+            for (row, bounds) in (first..).zip(block.starts.windows(2)) {
+                coordinates.extend(block.indices[bounds[0]..bounds[1]].iter().flat_map(|column| [row, u64::from(*column)]));
+            }
+            values.extend(block.values);
+        }
+        prop_assert_eq!(next, 17);
+        prop_assert_eq!((coordinates, values), model(&array, 0));
+    }
+}
+
+fn sparse(path: &str) -> Dataset {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    file.new_dataset(path).of::<f64>().shape(&[4, 3]).sparse(&[2, 3]).fill(f64::NAN).create().unwrap()
+}
+
+#[test]
+fn fill_values_that_are_no_numbers_are_like_each_other() {
+    let a = sparse("a");
+    let mut array = ndarray::Array2::from_elem((4, 3), f64::NAN);
+    array[[3, 1]] = 0.0;
+    a.write_nonzero(&array).unwrap();
+    assert_eq!(a.read_defined::<f64>(&Selection::All).unwrap().1, [0.0]);
+}
+
+#[test]
+fn what_is_refused_changes_nothing() {
+    let a = sparse("a");
+    a.write_points(&Points { rank: 2, coordinates: vec![1, 1] }, &[5.0]).unwrap();
+    let error = a.write_nonzero(&ndarray::Array2::<f64>::zeros((3, 4))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Misuse);
+    assert_eq!(a.defined_count().unwrap(), 1);
+}
+
+#[test]
+fn blocks_larger_than_are_looked_through_at_once() {
+    // Rows of more elements than a block has, so that blocks are one row of chunks each.
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let a = file.new_dataset("a").of::<u8>().shape(&[5, 3_000_000]).sparse(&[2, 50_000]).create().unwrap();
+    let mut array = ndarray::Array2::<u8>::zeros((5, 3_000_000));
+    for (row, column) in [(0, 0), (1, 2_999_999), (2, 7), (3, 1_500_000), (4, 2_999_999)] {
+        array[[row, column]] = 9;
+    }
+    a.write_nonzero(&array).unwrap();
+    let (points, values) = a.read_defined::<u8>(&Selection::All).unwrap();
+    assert_eq!(points.coordinates, [0, 0, 1, 2_999_999, 2, 7, 3, 1_500_000, 4, 2_999_999]);
+    assert_eq!(values, [9; 5]);
+}
