@@ -288,6 +288,10 @@ impl World {
         if array.make.edges_unfiltered && filtered && is_edge(&from) != is_edge(&to) {
             return;
         }
+        // What lies beyond the dataset in chunks that have all elements comes along.
+        if !array.make.sparse && (is_edge(&from) || is_edge(&to)) {
+            return;
+        }
         self.told(|| format!("copy chunk {number} {from:?} to {to:?}"));
         let outcome = dataset.write_structured_chunk(&origin(&to), &chunk);
         // What lies beyond the dataset is refused where elements may be undefined.
