@@ -3,6 +3,7 @@
 
 mod chunk;
 mod collect;
+mod encode;
 mod form;
 mod merge;
 mod slabs;
