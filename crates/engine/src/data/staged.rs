@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use super::origin::Rows;
 use crate::error::{Error, Result};
+use crate::store::Store;
+use hyperslab_format::codec::Address;
 
 /// Bytes that are put together before they are written: enough for the system to work at full speed, few enough to
 /// stay in a processor's cache meanwhile.
@@ -12,6 +14,31 @@ pub(crate) const STAGE: usize = 1 << 20;
 
 /// Stages that wait to be written: at least, at most, and for each thread that fills them.
 const AHEAD: (usize, usize, usize) = (4, 16, 2);
+
+/// Writes chunks one after the other, small ones that are neighbours together.
+pub(super) fn write_joined<'c>(
+    store: &Store,
+    chunks: impl Iterator<Item = (Address, &'c [u8])>,
+) -> Result<()> {
+    let mut joined: Vec<u8> = Vec::new();
+    let mut start = Address::new(0);
+    for (address, bytes) in chunks {
+        let follows = start.checked_add(joined.len() as u64) == Some(address);
+        if !joined.is_empty() && (!follows || joined.len().saturating_add(bytes.len()) > STAGE) {
+            store.write_raw(start, &joined)?;
+            joined.clear();
+        }
+        if joined.is_empty() {
+            if bytes.len() > STAGE / 8 {
+                store.write_raw(address, bytes)?;
+                continue;
+            }
+            start = address;
+        }
+        joined.extend_from_slice(bytes);
+    }
+    if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
+}
 
 /// Room in which a stage is put together; its bytes are what an earlier stage left there.
 #[derive(Debug, Default)]

@@ -1,6 +1,5 @@
 //! Sparse matrices in compressed rows and columns (CSR and CSC), from and to sparse datasets of two dimensions.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use hyperslab_engine::data::structured::{Coordinates, Defined, Slab, StructuredForm};
@@ -8,7 +7,7 @@ use hyperslab_engine::{Error, Result};
 use rayon::prelude::*;
 
 use crate::datatype::convert::Conversions;
-use crate::{Dataset, DatasetBuilder, H5Type, Region, Selection};
+use crate::{Dataset, H5Type, Region, Selection};
 
 /// A whole number that counts rows, columns or elements of a sparse matrix.
 pub trait MatrixIndex: Copy + Default + Send + Sync {
@@ -57,50 +56,13 @@ pub struct Compressed<T, I> {
     pub values: Vec<T>,
 }
 
-/// Rows and columns of the tiles by which the density of a matrix is told.
-const TILE: u64 = 256;
-
-impl DatasetBuilder {
-    /// As [`density`](Self::density), of a matrix in compressed rows (CSR) that will be written: where it has elements at
-    /// all, since a band or a block is dense however much emptiness is around it.
-    ///
-    /// ```
-    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
-    /// let starts: Vec<usize> = (0..=10_000).collect();
-    /// let diagonal: Vec<u32> = (0..10_000).collect();
-    /// let new = file.new_dataset("a").of::<f32>().shape(&[10_000, 10_000]).sparse_auto();
-    /// let a = new.density_of_csr(&starts, &diagonal).create()?;
-    /// a.write_csr(&starts, &diagonal, &[1.0_f32; 10_000])?;
-    /// assert_eq!(a.defined_count()?, 10_000);
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    pub fn density_of_csr<I: MatrixIndex, P: MatrixIndex>(self, starts: &[P], indices: &[I]) -> Self {
-        let matrix = CompressedCoordinates { starts, indices, first: 0, by_columns: false };
-        let mut tiles: HashSet<[u64; 2]> = HashSet::new();
-        let mut last = [u64::MAX; 2];
-        let walked = matrix.for_each(0..indices.len(), &mut |_, point| {
-            if let [row, column] = point {
-                let tile = [row / TILE, column / TILE];
-                if tile != last {
-                    tiles.insert(tile);
-                    last = tile;
-                }
-            }
-            Ok(())
-        });
-        let places = 65_536.0 * f64::from(u32::try_from(tiles.len()).unwrap_or(u32::MAX));
-        let count = f64::from(u32::try_from(indices.len()).unwrap_or(u32::MAX));
-        if walked.is_err() || tiles.is_empty() { self } else { self.density(count / places) }
-    }
-}
-
 /// Coordinates of the elements of a matrix that is compressed along one dimension.
-struct CompressedCoordinates<'a, I, P> {
-    starts: &'a [P],
-    indices: &'a [I],
+pub(super) struct CompressedCoordinates<'a, I, P> {
+    pub(super) starts: &'a [P],
+    pub(super) indices: &'a [I],
     /// Number of the first row.
-    first: u64,
-    by_columns: bool,
+    pub(super) first: u64,
+    pub(super) by_columns: bool,
 }
 
 impl<I: MatrixIndex, P: MatrixIndex> CompressedCoordinates<'_, I, P> {
@@ -255,8 +217,7 @@ impl Dataset {
             );
         }
         let count = rows.end.saturating_sub(rows.start);
-        let all = usize::try_from(count).map_err(|_| self.context(Error::Misuse(format!("{count} rows"))))?;
-        let mut starts = vec![0_usize; all.saturating_add(1)];
+        let mut starts = self.counters(count)?;
         let (mut indices, mut parts) = (Vec::new(), Vec::new());
         let mut total = 0_usize;
         if count > 0 && columns > 0 {
@@ -281,6 +242,18 @@ impl Dataset {
         }
         let indices = indices.concat();
         Ok(Compressed { starts, indices, values: self.converted(total, &parts)? })
+    }
+
+    /// Zeros for so many rows or columns and one more, if memory can hold them.
+    fn counters(&self, count: u64) -> Result<Vec<usize>> {
+        let limit = self.object().file().container.store.limits().result_bytes;
+        let bytes = count.saturating_add(1).saturating_mul(8);
+        let length = usize::try_from(count).ok().and_then(|count| count.checked_add(1));
+        let length = length.filter(|_| bytes <= limit);
+        let length = length.filter(|length| Vec::<usize>::new().try_reserve_exact(*length).is_ok());
+        let what = || "compressed matrix: bytes of its starts".into();
+        let length = length.ok_or_else(|| self.context(Error::Limit { what: what(), got: bytes, limit }))?;
+        Ok(vec![0; length])
     }
 
     /// Stored values, in pieces, as values of the type `T`.
@@ -316,18 +289,15 @@ impl Dataset {
     /// As [`read_csr`](Self::read_csr).
     pub fn read_csc<T: H5Type + Copy + Default, I: MatrixIndex>(&self) -> Result<Compressed<T, I>> {
         let rows = self.read_csr::<T, u64>()?;
-        let columns = self.dataspace().dims().get(1).copied().unwrap_or(0);
-        let columns = usize::try_from(columns)
-            .map_err(|_| self.context(Error::Misuse(format!("{columns} columns"))))?;
-        rows.transposed(columns)
+        let starts = self.counters(self.dataspace().dims().get(1).copied().unwrap_or(0))?;
+        rows.transposed(starts)
             .ok_or_else(|| self.context(Error::Misuse("numbers of rows do not fit the type".into())))
     }
 }
 
 impl<T: Copy + Default> Compressed<T, u64> {
-    /// The same matrix, compressed along the other dimension, which has `columns` coordinates.
-    fn transposed<I: MatrixIndex>(&self, columns: usize) -> Option<Compressed<T, I>> {
-        let mut starts = vec![0_usize; columns.checked_add(1)?];
+    /// The same matrix, compressed along the other dimension; `starts` are zeros, one more than it has coordinates.
+    fn transposed<I: MatrixIndex>(&self, mut starts: Vec<usize>) -> Option<Compressed<T, I>> {
         for index in &self.indices {
             let count = starts.get_mut(usize::try_from(*index).ok()?.checked_add(1)?)?;
             *count = count.checked_add(1)?;

@@ -5,6 +5,7 @@ mod builder;
 mod chunks;
 mod contents;
 mod csr;
+mod density;
 mod filters;
 mod nonzero;
 mod read;

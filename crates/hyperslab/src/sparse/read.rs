@@ -68,9 +68,9 @@ impl Dataset {
         let mut points = Points { rank, coordinates: Vec::new() };
         let mut values = Vec::new();
         let foreign = self.for_each_slabs(selection, &mut |source, slabs| {
-            let parts: Result<Vec<(Vec<u64>, Vec<u8>)>> =
+            let parts: Vec<(Vec<u64>, Vec<u8>)> =
                 slabs.par_iter().map(|slab| slab.collect(&source.form)).collect();
-            for (coordinates, bytes) in parts? {
+            for (coordinates, bytes) in parts {
                 points.coordinates.extend(coordinates);
                 values.extend(bytes);
             }
@@ -86,6 +86,13 @@ impl Dataset {
         let ordered = hyperslab_dataspace::Ordered::new(selection, &dims)
             .map_err(|error| self.context(error.into()))?;
         let mut points = Points { rank: dims.len(), coordinates: Vec::new() };
+        let limit = self.object().file().container.store.limits().result_bytes;
+        let numbers = ordered.len().saturating_mul(dims.len() as u64);
+        let length = usize::try_from(numbers).ok().filter(|_| numbers.saturating_mul(8) <= limit);
+        if length.is_none_or(|length| points.coordinates.try_reserve_exact(length).is_err()) {
+            let what = "coordinates of defined elements: bytes".into();
+            return Err(self.context(Error::Limit { what, got: numbers.saturating_mul(8), limit }));
+        }
         for position in 0..ordered.len() {
             if let Some((at, _)) = ordered.at(position) {
                 points.coordinates.extend(at);

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use hyperslab::filter::FilterSpec;
 use hyperslab::vfd::Core;
-use hyperslab::{File, FileOptions, LibverBounds, OpenOptions, Points, Section, Selection};
+use hyperslab::{
+    Block, Dataset, ErrorKind, File, FileOptions, Hyperslab, LibverBounds, OpenOptions, Points, Region,
+    Section, Selection,
+};
 
 use crate::kind::Kind;
 
@@ -173,4 +176,74 @@ fn growing_by_very_much() {
         a.resize(&[4, 3]).unwrap();
         assert_eq!(a.defined_count().unwrap(), 12);
     }
+}
+
+/// A dataset of very many rows, of which next to none is written.
+fn vast(file: &File, rows: u64, chunk: &[u64]) -> Dataset {
+    let new = file.new_dataset("vast").of::<i32>().shape(&[rows, 8]).sparse(chunk);
+    new.create().unwrap()
+}
+
+#[test]
+fn what_is_not_there_takes_no_time() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let rows = 1 << 50;
+    let dataset = vast(&file, rows, &[1, 4]);
+    let points = Points { rank: 2, coordinates: vec![5, 7, rows - 1, 0, 1 << 40, 3] };
+    dataset.write_points(&points, &[1, 2, 3]).unwrap();
+    let (found, values) = dataset.read_defined::<i32>(&Selection::All).unwrap();
+    assert_eq!((found.coordinates, values), (vec![5, 7, 1 << 40, 3, rows - 1, 0], vec![1, 3, 2]));
+    // Two blocks far apart, and every 2^40th row.
+    let block = |row: u64| Block { start: [row, 1].as_slice().into(), end: [row + 1, 2].as_slice().into() };
+    let blocks = vec![block(10), block(1 << 45)];
+    let far = Selection::Hyperslab(Hyperslab::Irregular { rank: 2, blocks });
+    dataset.write_selection(&far, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+    assert_eq!(dataset.read_selection::<i32>(&far).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    let strided = Hyperslab::Regular(hyperslab::RegularHyperslab::strided(&[0, 0], &[1 << 40, 1], &[4, 1]));
+    dataset.write_selection(&Selection::Hyperslab(strided), &[9, 9, 9, 9]).unwrap();
+    assert_eq!(dataset.defined_count().unwrap(), 15);
+    assert!(file.info().length < 100_000, "{}", file.info().length);
+    // So many rows have no place in memory.
+    assert_eq!(dataset.read_csr::<i32, u32>().unwrap_err().kind(), ErrorKind::Limit);
+    assert_eq!(dataset.read_csr_rows::<i32, u32>(10..12).unwrap().values, [1, 2, 3, 4]);
+}
+
+#[test]
+fn few_elements_of_a_chunk_of_many_rows() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let dataset = vast(&file, 1 << 40, &[1 << 40, 4]);
+    let points = Points { rank: 2, coordinates: vec![0, 0, 0, 1, 1 << 39, 1, 1 << 39, 6] };
+    dataset.write_points(&points, &[1, 2, 3, 4]).unwrap();
+    let column = Selection::region(&Region::new(&[0, 1], &[1 << 40, 1]).unwrap());
+    let (found, values) = dataset.read_defined::<i32>(&column).unwrap();
+    assert_eq!((found.coordinates, values), (vec![0, 1, 1 << 39, 1], vec![2, 3]));
+}
+
+#[test]
+fn chunks_higher_than_their_dataset() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let new = file.new_dataset("low").of::<i32>().shape(&[3, 8]).max_shape(&[Some(1 << 40), Some(8)]);
+    let dataset = new.sparse(&[1 << 40, 4]).create().unwrap();
+    dataset.write_csr(&[0_u32, 1, 1, 2], &[7_u32, 0], &[5, 6]).unwrap();
+    let matrix = dataset.read_csr::<i32, u32>().unwrap();
+    assert_eq!((matrix.starts, matrix.indices, matrix.values), (vec![0, 1, 1, 2], vec![7, 0], vec![5, 6]));
+}
+
+#[test]
+fn elements_of_many_dimensions_in_c_order() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let dims = [6, 1 << 20, 1 << 20, 8];
+    let dataset =
+        file.new_dataset("a").of::<i32>().shape(&dims).sparse(&[3, 1 << 10, 1 << 20, 4]).create().unwrap();
+    let mut points: Vec<[u64; 4]> = (0..500_u64)
+        .map(|at| [at % 6, at * 7_919 % (1 << 20), at * 104_729 % (1 << 20), at * 31 % 8])
+        .collect();
+    let values: Vec<i32> = (0..500).collect();
+    let coordinates = points.concat();
+    dataset.write_points(&Points { rank: 4, coordinates }, &values).unwrap();
+    let (found, read) = dataset.read_defined::<i32>(&Selection::All).unwrap();
+    let mut sorted: Vec<([u64; 4], i32)> = points.drain(..).zip(values).collect();
+    sorted.sort_unstable();
+    assert_eq!(found.coordinates, sorted.iter().flat_map(|(point, _)| *point).collect::<Vec<_>>());
+    assert_eq!(read, sorted.iter().map(|(_, value)| *value).collect::<Vec<_>>());
 }

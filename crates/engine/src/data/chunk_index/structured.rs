@@ -22,7 +22,7 @@ use super::extensible_array::ExtensibleArrayIndex;
 use super::fixed_array::FixedArrayIndex;
 use super::order::ArrayOrder;
 use super::single::SingleIndex;
-use super::{ChunkIndex, ChunkIndexKind, ChunkShape};
+use super::{ChunkIndex, ChunkIndexKind, ChunkShape, structured_kind};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::BTreeV2;
 use crate::store::Store;
@@ -139,12 +139,7 @@ impl Entry for StructuredLocation {
     }
 
     fn kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
-        match layout.index {
-            StructuredIndex::Single(_) => ChunkIndexKind::Single,
-            StructuredIndex::FixedArray(_) => ChunkIndexKind::FixedArray,
-            StructuredIndex::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
-            StructuredIndex::BTreeV2(_) => ChunkIndexKind::BTreeV2,
-        }
+        structured_kind(layout)
     }
 
     fn rules(layout: &StructuredChunkLayout, shape: &ChunkShape) -> StructuredRules {

@@ -255,32 +255,8 @@ pub(super) fn encoded(
         };
         places.push((scaled.clone(), ChunkLocation { address, size, filter_mask: *filter_mask }));
     }
-    write_joined(writing.edit.store(), &chunks, &places)?;
+    let parts =
+        chunks.iter().zip(&places).map(|((_, bytes, _), (_, place))| (place.address, bytes.as_slice()));
+    staged::write_joined(writing.edit.store(), parts)?;
     writing.table.insert(writing.edit, &places)
-}
-
-/// Writes chunks one after the other, small ones that are neighbours together.
-fn write_joined(
-    store: &Store,
-    chunks: &[(Dims, Vec<u8>, u32)],
-    places: &[(Dims, ChunkLocation)],
-) -> Result<()> {
-    let mut joined: Vec<u8> = Vec::new();
-    let mut start = Address::new(0);
-    for ((_, bytes, _), (_, place)) in chunks.iter().zip(places) {
-        let follows = start.checked_add(joined.len() as u64) == Some(place.address);
-        if !joined.is_empty() && (!follows || joined.len().saturating_add(bytes.len()) > STAGE) {
-            store.write_raw(start, &joined)?;
-            joined.clear();
-        }
-        if joined.is_empty() {
-            if bytes.len() > STAGE / 8 {
-                store.write_raw(place.address, bytes)?;
-                continue;
-            }
-            start = place.address;
-        }
-        joined.extend_from_slice(bytes);
-    }
-    if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
 }

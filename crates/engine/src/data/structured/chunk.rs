@@ -75,13 +75,7 @@ impl StructuredForm {
         scaled: &[u64],
         location: &StructuredLocation,
     ) -> Result<DefinedChunk> {
-        let limit = store.limits().chunk_bytes;
-        if location.size > limit {
-            return Err(Error::Limit { what: "structured chunk: bytes".into(), got: location.size, limit });
-        }
-        store.check_inside(location.address, location.size, NAME)?;
-        let stored = store.read_raw_vec(location.address, location.size)?;
-        self.decode_stored(store, scaled, location, &stored)
+        self.decode_stored(store, scaled, location, &fetch(store, location)?)
     }
 
     /// Decodes the stored bytes of a chunk.
@@ -108,7 +102,7 @@ impl StructuredForm {
         scaled: &[u64],
         location: &StructuredLocation,
     ) -> Result<DefinedEncoding> {
-        let stored = store.read_raw_vec(location.address, location.size)?;
+        let stored = fetch(store, location)?;
         let sections = self.sections_of(location)?;
         let mut scratch = Scratch::default();
         let contents = self.unfilter(store, scaled, location, (&sections, &stored), &mut scratch)?;
@@ -363,4 +357,15 @@ impl StructuredForm {
             holds && (dimension == self.grid.rank().saturating_sub(1) || at < *count)
         })
     }
+}
+
+/// The stored bytes of a chunk.
+fn fetch(store: &Store, location: &StructuredLocation) -> Result<Vec<u8>> {
+    let limit = store.limits().chunk_bytes;
+    if location.size > limit {
+        let what = format!("structured chunk at {}: bytes", location.address);
+        return Err(Error::Limit { what, got: location.size, limit });
+    }
+    store.check_inside(location.address, location.size, NAME)?;
+    store.read_raw_vec(location.address, location.size)
 }

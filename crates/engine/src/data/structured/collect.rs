@@ -1,18 +1,21 @@
-//! All elements of a slab with their coordinates, in C order.
+//! The elements of a slab with their coordinates, in C order.
 
 use hyperslab_dataspace::Dims;
 
 use super::StructuredForm;
-use super::merge::{Key, MOST_ROWS};
 use super::slabs::{Defined, Slab};
-use crate::error::Result;
+
+/// Rows beyond which the elements of a slab are sorted, not counted row by row, unless there are as many.
+const MOST_ROWS: u64 = 1 << 16;
+
+/// The number of a row (all coordinates but the last) in a slab, in C order.
+type Key = u128;
 
 /// The row that a walk through a chunk is in.
 struct Row {
     /// All coordinates but the last.
     at: Dims,
-    /// Its number in the slab.
-    key: usize,
+    key: Key,
     /// Offset of its first element in the chunk, and of the first one behind.
     start: u64,
     end: u64,
@@ -20,92 +23,108 @@ struct Row {
 
 impl Slab {
     /// All elements in C order: their coordinates, and their values as stored.
-    ///
-    /// # Errors
-    /// None at present.
-    pub fn collect(&self, form: &StructuredForm) -> Result<(Vec<u64>, Vec<u8>)> {
-        let count = usize::try_from(self.len()).unwrap_or(usize::MAX);
+    pub fn collect(&self, form: &StructuredForm) -> (Vec<u64>, Vec<u8>) {
         if let [part] = self.parts.as_slice() {
-            let mut coordinates = Vec::with_capacity(count.saturating_mul(form.grid.rank()));
-            part.each(form, self.first, |row, column| {
-                coordinates.extend_from_slice(&row.at);
-                coordinates.push(column);
-            });
-            return Ok((coordinates, part.values().to_vec()));
+            // The offsets in one chunk ascend as its elements do.
+            let mut coordinates = Vec::new();
+            part.collect_coordinates(form, &mut coordinates);
+            return (coordinates, part.values().to_vec());
         }
-        let rows = form.rows_of(self.height);
-        if rows > Key::from(self.len().saturating_mul(4).max(MOST_ROWS)) {
-            return self.collect_runs(form, count);
-        }
-        let mut next = self.starts(form, usize::try_from(rows).unwrap_or(usize::MAX));
+        let places = self.places(form);
         let (rank, size) = (form.grid.rank(), form.element_size);
-        let mut coordinates = vec![0_u64; count.saturating_mul(rank)];
-        let mut values = vec![0_u8; count.saturating_mul(size)];
-        let mut places = Vec::new();
+        let mut coordinates = vec![0_u64; places.len().saturating_mul(rank)];
+        let mut values = vec![0_u8; places.len().saturating_mul(size)];
+        let mut rest = places.as_slice();
         for part in &self.parts {
-            places.clear();
+            let count = usize::try_from(part.set().len()).unwrap_or(usize::MAX);
+            let (now, behind) = rest.split_at_checked(count).unwrap_or((rest, &[]));
+            rest = behind;
+            let mut next = now.iter();
             part.each(form, self.first, |row, column| {
-                let Some(place) = next.get_mut(row.key) else { return };
-                let start = place.saturating_mul(rank);
+                let start = next.next().copied().unwrap_or(usize::MAX).saturating_mul(rank);
                 let point = coordinates.get_mut(start..start.saturating_add(rank));
                 if let Some((last, before)) = point.and_then(<[u64]>::split_last_mut) {
                     before.copy_from_slice(&row.at);
                     *last = column;
                 }
-                places.push(*place);
-                *place = place.saturating_add(1);
             });
-            scatter(part.values(), &places, &mut values, size);
+            scatter(part.values(), now, &mut values, size);
         }
-        Ok((coordinates, values))
+        (coordinates, values)
     }
 
-    /// Where each row begins.
-    fn starts(&self, form: &StructuredForm, rows: usize) -> Vec<usize> {
-        let mut starts = vec![0_usize; rows];
-        for part in &self.parts {
-            part.each(form, self.first, |row, _| {
-                if let Some(count) = starts.get_mut(row.key) {
-                    *count = count.saturating_add(1);
+    /// For each element, part by part, how many stand before it in C order.
+    fn places(&self, form: &StructuredForm) -> Vec<usize> {
+        let count = usize::try_from(self.len()).unwrap_or(usize::MAX);
+        let mut places = Vec::with_capacity(count);
+        let rows = form.rows_of(self.height);
+        if rows > Key::from(self.len().saturating_mul(4).max(MOST_ROWS)) {
+            let mut keys: Vec<(Key, usize)> = Vec::with_capacity(count);
+            // The parts come in C order, so that of one row those in front come first.
+            self.each(form, |key| keys.push((key, keys.len())));
+            keys.sort_unstable();
+            places.resize(keys.len(), 0);
+            for (place, (_, number)) in keys.into_iter().enumerate() {
+                if let Some(of) = places.get_mut(number) {
+                    *of = place;
                 }
-            });
+            }
+            return places;
         }
+        let mut next = vec![0_usize; usize::try_from(rows).unwrap_or(usize::MAX)];
+        let row = |key: Key| usize::try_from(key).unwrap_or(usize::MAX);
+        self.each(form, |key| {
+            if let Some(count) = next.get_mut(row(key)) {
+                *count = count.saturating_add(1);
+            }
+        });
         let mut before = 0_usize;
-        for start in &mut starts {
+        for start in &mut next {
             let count = std::mem::replace(start, before);
             before = before.saturating_add(count);
         }
-        starts
+        self.each(form, |key| {
+            if let Some(place) = next.get_mut(row(key)) {
+                places.push(*place);
+                *place = place.saturating_add(1);
+            }
+        });
+        places
     }
 
-    /// As [`collect`](Self::collect), for few elements in very many rows.
-    fn collect_runs(&self, form: &StructuredForm, count: usize) -> Result<(Vec<u64>, Vec<u8>)> {
-        let (rank, size) = (form.grid.rank(), form.element_size);
-        let mut coordinates = vec![0_u64; count.saturating_mul(rank)];
-        let mut values = vec![0_u8; count.saturating_mul(size)];
-        self.for_each_run(form, |position, run| {
-            let at = usize::try_from(position).unwrap_or(usize::MAX);
-            let length = usize::try_from(run.count).unwrap_or(usize::MAX);
-            let points = coordinates.get_mut(at.saturating_mul(rank)..).unwrap_or_default();
-            for (point, column) in points.chunks_exact_mut(rank.max(1)).take(length).zip(run.column..) {
-                if let Some((last, row)) = point.split_last_mut() {
-                    row.copy_from_slice(run.row);
-                    *last = column;
-                }
+    /// Visits the rows of all elements, part by part.
+    fn each(&self, form: &StructuredForm, mut visit: impl FnMut(Key)) {
+        for part in &self.parts {
+            part.each(form, self.first, |row, _| visit(row.key));
+        }
+    }
+}
+
+impl StructuredForm {
+    /// Rows of a slab.
+    fn rows_of(&self, height: u64) -> Key {
+        let extent = self.grid.extent();
+        match extent.split_last() {
+            Some((_, [_, middle @ ..])) => {
+                middle.iter().fold(Key::from(height), |rows, size| rows.saturating_mul(Key::from(*size)))
             }
-            let place =
-                values.get_mut(at.saturating_mul(size)..).and_then(|rest| rest.get_mut(..run.values.len()));
-            if let Some(place) = place {
-                place.copy_from_slice(run.values);
-            }
-            Ok(())
-        })?;
-        Ok((coordinates, values))
+            _ => 1,
+        }
     }
 }
 
 impl Defined {
-    /// Visits the elements one by one: row and last coordinate.
+    /// Adds the coordinates of the elements, in the order of their values.
+    pub fn collect_coordinates(&self, form: &StructuredForm, coordinates: &mut Vec<u64>) {
+        let count = usize::try_from(self.set().len()).unwrap_or(usize::MAX);
+        coordinates.reserve(count.saturating_mul(form.grid.rank()));
+        self.each(form, 0, |row, column| {
+            coordinates.extend_from_slice(&row.at);
+            coordinates.push(column);
+        });
+    }
+
+    /// Visits the elements one by one: row and last coordinate. Rows are counted from `first` along the first dimension.
     #[inline]
     fn each(&self, form: &StructuredForm, first: u64, mut visit: impl FnMut(&Row, u64)) {
         let (chunk, extent) = (form.grid.chunk(), form.grid.extent());
@@ -118,12 +137,30 @@ impl Defined {
                 let number = offset / width;
                 row.start = number.saturating_mul(width);
                 row.end = row.start.saturating_add(width);
-                let key = self.enter(number, chunk, extent, first, &mut row.at);
-                row.key = usize::try_from(key).unwrap_or(usize::MAX);
+                self.enter(number, chunk, &mut row.at);
+                row.key = key_of(&row.at, extent, first);
             }
             visit(&row, columns.wrapping_add(offset.wrapping_sub(row.start)));
         });
     }
+
+    /// Makes `row` the coordinates of a row of the chunk.
+    fn enter(&self, number: u64, chunk: &[u64], row: &mut Dims) {
+        let mut rest = number;
+        for (at, (origin, size)) in row.iter_mut().zip(self.origin.iter().zip(chunk)).rev() {
+            *at = origin.saturating_add(rest % (*size).max(1));
+            rest /= (*size).max(1);
+        }
+    }
+}
+
+fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
+    let Some((at, others)) = row.split_first() else { return 0 };
+    let start = Key::from(at.saturating_sub(first));
+    others
+        .iter()
+        .zip(extent.iter().skip(1))
+        .fold(start, |key, (at, size)| key.saturating_mul(Key::from(*size)).saturating_add(Key::from(*at)))
 }
 
 /// Puts values to their places.

@@ -201,6 +201,36 @@ impl StructuredForm {
         self.selected_in(wanted, scaled).map(Some)
     }
 
+    /// As [`wanted_in`](Self::wanted_in), of a chunk with these elements: what is wanted besides them does not matter.
+    pub(super) fn wanted_of(
+        &self,
+        wanted: &Ordered,
+        scaled: &[u64],
+        defined: &DefinedSet,
+    ) -> Result<Option<DefinedSet>> {
+        let inside = self.grid.region(scaled)?;
+        let outer = inside.count.split_last().map(|(_, outer)| outer).unwrap_or_default();
+        let rows = outer.iter().fold(1_u64, |rows, size| rows.saturating_mul(*size));
+        let Some(axes) = wanted.axes().filter(|_| defined.len() < rows) else {
+            return self.wanted_in(wanted, scaled);
+        };
+        // Fewer elements than rows are asked one by one.
+        let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
+        defined.for_each_offset(|offset| {
+            let mut rest = offset;
+            let places = axes.iter().zip(inside.start.iter().zip(self.grid.chunk())).rev();
+            let is_wanted = places.fold(true, |so_far, (axis, (start, size))| {
+                let at = start.saturating_add(rest % (*size).max(1));
+                rest /= (*size).max(1);
+                so_far && axis.runs_within(at, at.saturating_add(1)).next().is_some()
+            });
+            if is_wanted {
+                set.push(offset);
+            }
+        });
+        Ok(Some(set.finish()?))
+    }
+
     /// The wanted elements of a chunk.
     pub(super) fn selected_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<DefinedSet> {
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;

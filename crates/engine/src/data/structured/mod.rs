@@ -5,7 +5,6 @@ mod chunk;
 mod collect;
 mod encode;
 mod form;
-mod merge;
 mod slabs;
 mod source;
 mod variable;
@@ -17,7 +16,7 @@ use super::chunk_cache::Kept;
 
 pub use chunk::{DefinedChunk, EncodedChunk};
 pub use form::{ChunkKind, SectionForm, StructuredFacts, StructuredForm};
-pub use slabs::{Defined, DefinedRun, Slab};
+pub use slabs::{Defined, Slab};
 pub use source::StructuredSource;
 pub use variable::VariableFields;
 pub use write::{Coordinates, IsDefined, StructuredWriter, StructuredWriting};

@@ -18,6 +18,9 @@ use crate::store::Store;
 const GROUP: usize = 128;
 const GROUP_BYTES: u64 = 8 << 20;
 
+/// Rows of chunks that are looked for at once.
+const ROWS: u64 = 64;
+
 /// The wanted defined elements of one chunk.
 #[derive(Debug, Clone)]
 pub struct Defined {
@@ -28,19 +31,6 @@ pub struct Defined {
     chunk: Arc<DefinedChunk>,
     /// What is wanted of it, if not all.
     picked: Option<(DefinedSet, Vec<u8>)>,
-}
-
-/// Defined elements side by side along the fastest dimension.
-#[derive(Debug, Clone, Copy)]
-pub struct DefinedRun<'a> {
-    /// All coordinates but the last.
-    pub row: &'a [u64],
-    /// The last coordinate of the first element.
-    pub column: u64,
-    /// Number of elements.
-    pub count: u64,
-    /// Their values.
-    pub values: &'a [u8],
 }
 
 /// The wanted defined elements of the chunks that have the same first coordinate.
@@ -63,22 +53,6 @@ impl Defined {
     /// Their values as stored, ascending by offset. Those of variable length lead to the heap that was given.
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
-    }
-
-    /// Adds the coordinates of the elements, in the order of their values.
-    pub fn collect_coordinates(&self, coordinates: &mut Vec<u64>) {
-        let rank = self.origin.len();
-        let all = usize::try_from(self.set().len()).unwrap_or(usize::MAX).saturating_mul(rank);
-        coordinates.reserve(all);
-        self.set().for_each_row_run(0..self.set().total(), |first, _, count| {
-            for step in 0..count {
-                let places = first.iter().zip(&self.origin).enumerate();
-                coordinates.extend(places.map(|(dimension, (at, origin))| {
-                    let step = if dimension.saturating_add(1) == rank { step } else { 0 };
-                    at.saturating_add(*origin).saturating_add(step)
-                }));
-            }
-        });
     }
 }
 
@@ -113,30 +87,32 @@ impl StructuredSource {
         let chunks = grid.chunk_region(&bounds)?;
         let (Some(index), false) = (&self.index, chunks.is_empty()) else { return Ok(()) };
         let last: Dims = chunks.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
-        let (from, to) = (chunks.start.first().copied().unwrap_or(0), last.first().copied().unwrap_or(0));
-        let (mut group, mut bytes) = (Vec::new(), 0_u64);
-        for at in from..=to {
-            let mut row = ChunkBox { first: chunks.start.clone(), last: last.clone() };
-            if let (Some(first), Some(last)) = (row.first.first_mut(), row.last.first_mut()) {
-                (*first, *last) = (at, at);
+        let (mut at, to) = (chunks.start.first().copied().unwrap_or(0), last.first().copied().unwrap_or(0));
+        let mut rows = ROWS;
+        loop {
+            let end = at.saturating_add(rows.saturating_sub(1)).min(to);
+            let mut window = ChunkBox { first: chunks.start.clone(), last: last.clone() };
+            if let (Some(first), Some(last)) = (window.first.first_mut(), window.last.first_mut()) {
+                (*first, *last) = (at, end);
             }
-            let start = group.len();
-            index.for_each_in(context.store, &row, &mut |scaled, location| {
+            let mut found = Vec::new();
+            index.for_each_in(context.store, &window, &mut |scaled, location| {
                 if wanted.may_meet(&grid.region(scaled)?) {
-                    bytes = bytes.saturating_add(location.size);
-                    group.push(Found { scaled: Dims::from_slice(scaled), location });
+                    found.push(Found { scaled: Dims::from_slice(scaled), location });
                 }
                 Ok(())
             })?;
-            if let Some(added) = group.get_mut(start..) {
-                added.sort_unstable_by(|one, other| one.scaled.cmp(&other.scaled));
+            // Where there is nothing, there may be nothing for very long.
+            rows = if found.is_empty() { rows.saturating_mul(2) } else { ROWS };
+            found.sort_unstable_by(|one, other| one.scaled.cmp(&other.scaled));
+            for group in groups(found) {
+                visit(self.slabs(context, &wanted, group, foreign)?)?;
             }
-            if group.len() >= GROUP || bytes >= GROUP_BYTES {
-                bytes = 0;
-                visit(self.slabs(context, &wanted, std::mem::take(&mut group), foreign)?)?;
+            match end.checked_add(1).filter(|next| *next <= to) {
+                Some(next) => at = next,
+                None => return Ok(()),
             }
         }
-        if group.is_empty() { Ok(()) } else { visit(self.slabs(context, &wanted, group, foreign)?) }
     }
 
     /// The defined elements of given chunks, in the order in which these are given; nothing for chunks without any.
@@ -178,7 +154,9 @@ impl StructuredSource {
             match slabs.last_mut() {
                 Some(slab) if slab.first == first => slab.parts.push(part),
                 _ => {
-                    let height = self.form.grid.chunk().first().copied().unwrap_or(1);
+                    // Chunks may be far higher than the dataset.
+                    let rows = self.form.grid.extent().first().copied().unwrap_or(1).saturating_sub(first);
+                    let height = self.form.grid.chunk().first().copied().unwrap_or(1).min(rows);
                     slabs.push(Slab { first, height, parts: vec![part] });
                 }
             }
@@ -194,7 +172,7 @@ impl StructuredSource {
         chunk: Arc<DefinedChunk>,
         foreign: Option<&ForeignHeap>,
     ) -> Result<Option<Defined>> {
-        let mut picked = match self.form.wanted_in(wanted, &found.scaled)? {
+        let mut picked = match self.form.wanted_of(wanted, &found.scaled, &chunk.defined)? {
             None => None,
             Some(wanted) => {
                 let (set, segments) = chunk.defined.intersection(&wanted);
@@ -267,6 +245,29 @@ impl StructuredSource {
         let found = Found { scaled: Dims::from_slice(scaled), location: *location };
         Ok(self.chunk(context, &found)?.defined.len())
     }
+}
+
+/// Cuts chunks in C order into groups of whole slabs.
+fn groups(found: Vec<Found>) -> Vec<Vec<Found>> {
+    let mut groups: Vec<Vec<Found>> = Vec::new();
+    let mut bytes = 0_u64;
+    for chunk in found {
+        let size = chunk.location.size;
+        match groups.last_mut() {
+            Some(group)
+                if group.last().is_some_and(|last| last.scaled.first() == chunk.scaled.first())
+                    || (group.len() < GROUP && bytes < GROUP_BYTES) =>
+            {
+                bytes = bytes.saturating_add(size);
+                group.push(chunk);
+            }
+            _ => {
+                bytes = size;
+                groups.push(vec![chunk]);
+            }
+        }
+    }
+    groups
 }
 
 impl StructuredForm {

@@ -79,7 +79,7 @@ pub struct NewStructuredChunks<'a> {
 /// The layout of a new dataset of structured chunks, without any chunks yet.
 ///
 /// One unlimited dimension makes an extensible array, several a version 2 B-tree; without any, a single chunk needs no
-/// index and all else gets a fixed array.
+/// index and all else gets a fixed array, or a tree if it would be vast.
 ///
 /// # Errors
 /// [`Error::Misuse`] if the chunk's shape is no shape for the dataset, or chunks are to hold nothing.
@@ -128,6 +128,10 @@ fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     })
 }
 
+/// Chunks that there may be beyond which there is no array of all of them: it takes its room with the first chunk, some 40
+/// bytes for each, stored or not, and of a vast sparse dataset most are not.
+const MOST_IN_ARRAY: u64 = 1 << 20;
+
 fn index(new: &NewStructuredChunks<'_>, sections: u8, dims: &[u64]) -> StructuredIndex {
     match new.max_dims.iter().filter(|max| max.is_none()).count() {
         0 => {}
@@ -136,6 +140,11 @@ fn index(new: &NewStructuredChunks<'_>, sections: u8, dims: &[u64]) -> Structure
     }
     let mut sizes = new.dims.iter().zip(new.max_dims).zip(new.chunk);
     if !sizes.all(|((size, max), chunk)| Some(*size) == *max && size == chunk) {
+        let counts = new.max_dims.iter().zip(new.chunk);
+        let counts = counts.map(|(max, chunk)| max.unwrap_or(u64::MAX).div_ceil((*chunk).max(1)));
+        if counts.fold(1_u64, u64::saturating_mul) > MOST_IN_ARRAY {
+            return StructuredIndex::BTreeV2(BTreeV2Parameters::DEFAULT);
+        }
         return StructuredIndex::FixedArray(FixedArrayParameters::DEFAULT);
     }
     let metadata = StructuredChunkLayout::chunk_metadata_size(sections, OFFSET_SIZE, new.filtered);

@@ -34,8 +34,10 @@ impl StructuredWriter {
                 touched.insert(chunk);
             }
         }
-        for scaled in self.waiting.coordinates(outside) {
-            self.waiting.take(&scaled);
+        if before.counts().iter().zip(after.counts()).any(|(before, after)| after < before) {
+            for scaled in self.waiting.coordinates(outside) {
+                self.waiting.take(&scaled);
+            }
         }
         self.waiting.begin();
         for scaled in touched {
@@ -86,7 +88,7 @@ impl StructuredWriter {
         let chunks = ChunkBox { first, last: std::mem::take(&mut last) };
         let stored = self.stored_in(writing.edit.store(), &chunks)?;
         let mut found: Vec<Dims> = stored.into_iter().map(|(scaled, _)| scaled).collect();
-        found.extend(self.waiting.coordinates(|scaled| chunks.contains(scaled)));
+        found.extend(self.waiting.coordinates_in(&chunks));
         Ok(found)
     }
 

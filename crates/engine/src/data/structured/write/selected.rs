@@ -1,11 +1,57 @@
 //! Writing to a selection, and making the elements of one undefined.
 
-use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Selection};
+use std::collections::BTreeSet;
+
+use hyperslab_dataspace::{
+    ChunkGrid, DefinedBuilder, DefinedSet, Dims, Hyperslab, Ordered, Region, Selection, Tiling,
+};
 
 use super::super::super::chunk_index::ChunkBox;
 use super::super::super::{Origin, byte_count};
 use super::{StructuredWriter, StructuredWriting, Update};
 use crate::error::{Error, Result};
+
+/// The chunks that hold selected elements, in C order.
+enum ChunksOf {
+    /// Of a selection that is the same along each dimension.
+    Tiles(Box<Tiling>),
+    /// Of points and blocks, which may lie far apart.
+    Listed(BTreeSet<Dims>),
+}
+
+impl ChunksOf {
+    fn new(selection: &Selection, wanted: &Ordered, grid: &ChunkGrid) -> Result<Self> {
+        if let Some(axes) = wanted.axes() {
+            let tiling = Tiling::new(axes, grid.extent(), grid.chunk())?;
+            return Ok(Self::Tiles(Box::new(tiling)));
+        }
+        let mut chunks = BTreeSet::new();
+        match selection {
+            Selection::Points(points) => {
+                for point in points.points() {
+                    chunks.insert(grid.locate(point)?.0);
+                }
+            }
+            Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => {
+                for block in blocks {
+                    let ends = block.end.iter().zip(&block.start);
+                    let count =
+                        ends.map(|(end, start)| end.saturating_sub(*start).saturating_add(1)).collect();
+                    chunks.extend(grid.chunks_in(&Region { start: block.start.clone(), count })?);
+                }
+            }
+            _ => {}
+        }
+        Ok(Self::Listed(chunks))
+    }
+
+    fn iter(&self) -> Box<dyn Iterator<Item = Dims> + '_> {
+        match self {
+            Self::Tiles(tiling) => Box::new(tiling.chunk_coordinates()),
+            Self::Listed(chunks) => Box::new(chunks.iter().cloned()),
+        }
+    }
+}
 
 /// Elements of chunks that are merged at once.
 const BATCH_BYTES: usize = 16 << 20;
@@ -26,14 +72,15 @@ impl StructuredWriter {
         if let (Selection::Points(points), false) = (selection, from.is_partial()) {
             return self.write_points(writing, points, from);
         }
-        let Some(bounds) = selection.bounding_box(&extent)? else { return Ok(()) };
         let wanted = Ordered::new(selection, &extent)?;
+        if wanted.is_empty() {
+            return Ok(());
+        }
         self.waiting.begin();
         let (mut updates, mut bytes) = (Vec::new(), 0_usize);
-        for scaled in self.form.grid.clone().chunks_in(&bounds)? {
-            if !wanted.may_meet(&self.form.grid.region(&scaled)?) {
-                continue;
-            }
+        let grid = self.form.grid.clone();
+        let chunks = ChunksOf::new(selection, &wanted, &grid)?;
+        for scaled in chunks.iter() {
             let Some(update) = self.update(writing, &wanted, scaled, from)? else { continue };
             bytes = bytes.saturating_add(update.bytes());
             updates.push(update);
@@ -136,7 +183,7 @@ impl StructuredWriter {
         let all = ChunkBox { first: chunks.start.clone(), last };
         let stored = self.stored_in(writing.edit.store(), &all)?;
         let mut touched: Vec<Dims> = stored.into_iter().map(|(scaled, _)| scaled).collect();
-        touched.extend(self.waiting.coordinates(|scaled| all.contains(scaled)));
+        touched.extend(self.waiting.coordinates_in(&all));
         touched.sort_unstable();
         touched.dedup();
         self.waiting.begin();

@@ -9,7 +9,7 @@ use super::super::{DefinedChunk, EncodedChunk};
 use super::{StructuredWriter, StructuredWriting};
 use crate::data::chunk_index::ChunkBox;
 use crate::data::parallel;
-use crate::data::staged::STAGE;
+use crate::data::staged;
 use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
@@ -209,7 +209,7 @@ impl StructuredWriter {
             .iter()
             .zip(&places)
             .map(|((_, encoded, _), (_, place))| (place.address, &encoded.bytes[..]));
-        write_joined(writing.edit.store(), parts)?;
+        staged::write_joined(writing.edit.store(), parts)?;
         self.table.insert(writing.edit, &places)?;
         for ((_, _, chunk), (_, place)) in chunks.into_iter().zip(&places) {
             writing.cache.remove((self.form.owner, place.address));
@@ -219,22 +219,4 @@ impl StructuredWriter {
         }
         Ok(())
     }
-}
-
-/// Writes chunks, those that are neighbours together.
-fn write_joined<'c>(store: &Store, chunks: impl Iterator<Item = (Address, &'c [u8])>) -> Result<()> {
-    let mut joined: Vec<u8> = Vec::new();
-    let mut start = Address::new(0);
-    for (address, bytes) in chunks {
-        let follows = start.checked_add(joined.len() as u64) == Some(address);
-        if !joined.is_empty() && (!follows || joined.len().saturating_add(bytes.len()) > STAGE) {
-            store.write_raw(start, &joined)?;
-            joined.clear();
-        }
-        if joined.is_empty() {
-            start = address;
-        }
-        joined.extend_from_slice(bytes);
-    }
-    if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hyperslab_dataspace::Dims;
 
+use super::super::super::chunk_index::ChunkBox;
 use super::super::DefinedChunk;
 
 /// Chunks by their coordinates, with the number of the change that touched them last.
@@ -49,6 +50,15 @@ impl Waiting {
     /// The coordinates of the chunks for which `which` is true.
     pub(super) fn coordinates(&self, which: impl Fn(&Dims) -> bool) -> Vec<Dims> {
         self.chunks.keys().filter(|scaled| which(scaled)).cloned().collect()
+    }
+
+    /// The coordinates of the chunks of a box.
+    pub(super) fn coordinates_in(&self, chunks: &ChunkBox) -> Vec<Dims> {
+        if chunks.first > chunks.last {
+            return Vec::new();
+        }
+        let near = self.chunks.range(chunks.first.clone()..=chunks.last.clone());
+        near.map(|(scaled, _)| scaled).filter(|scaled| chunks.contains(scaled)).cloned().collect()
     }
 
     /// The coordinates of chunks that this change has not touched.
