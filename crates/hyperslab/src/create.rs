@@ -6,10 +6,10 @@ use std::sync::Arc;
 use hyperslab_engine::object::group_edit::{GroupOptions as EngineGroupOptions, LinkOrder};
 use hyperslab_engine::object::header_edit::AttributeOrder;
 use hyperslab_engine::ops::OpenFile;
-use hyperslab_engine::store::{CreateOptions, StoreOptions};
+use hyperslab_engine::store::{CreateOptions, Durability, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_filter::Registry;
-use hyperslab_vfd::{Access, Core, Driver, Sec2};
+use hyperslab_vfd::{Access, Core, Driver, Sec2, SideFile};
 
 use crate::external::{Beside, ExternalFiles};
 use crate::{File, FileSpace, GroupOptions, SharedMessages};
@@ -183,6 +183,29 @@ impl FileOptions {
     #[must_use]
     pub fn chunk_cache(mut self, bytes: u64) -> Self {
         self.store.chunk_cache = bytes;
+        self
+    }
+
+    /// What the file survives of what is written to it: [`Durability::Full`] by default.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("new.h5");
+    /// use hyperslab::{Durability, FileOptions};
+    /// let file = FileOptions::new().durability(Durability::Ordered).create(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.store.durability = durability;
+        self
+    }
+
+    /// Where the journal of the changes lies: beside the file, with `.hjournal` added to its name, by default. A file behind a driver of
+    /// one's own has none unless it is given here, and then its changes are not atomic.
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn SideFile>) -> Self {
+        self.store.journal = Some(journal);
         self
     }
 

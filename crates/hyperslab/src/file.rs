@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use hyperslab_engine::data::virtual_::{VirtualOptions, VirtualView};
 use hyperslab_engine::ops::OpenFile;
-use hyperslab_engine::store::StoreOptions;
+use hyperslab_engine::store::{Durability, StoreOptions};
 use hyperslab_engine::{Address, LibverBounds, Limits, Result};
 use hyperslab_filter::Registry;
-use hyperslab_vfd::{AccessLog, Core, Driver};
+use hyperslab_vfd::{AccessLog, Core, Driver, SideFile};
 
 use crate::driver::{FileDriver, Opener};
 use crate::external::{Beside, ExternalFiles};
@@ -135,6 +135,30 @@ impl OpenOptions {
     #[must_use]
     pub fn chunk_cache(mut self, bytes: u64) -> Self {
         self.store.chunk_cache = bytes;
+        self
+    }
+
+    /// What the file survives of what is written to it: [`Durability::Full`] by default.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("new.h5");
+    /// # hyperslab::File::create(&path)?.close()?;
+    /// use hyperslab::{Durability, LibverBounds, OpenOptions};
+    /// let file = OpenOptions::new().write(LibverBounds::DEFAULT).durability(Durability::Ordered).open(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.store.durability = durability;
+        self
+    }
+
+    /// Where the journal of the changes lies: beside the file, with `.hjournal` added to its name, by default. A file behind a driver of
+    /// one's own has none unless it is given here, and then its changes are not atomic.
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn SideFile>) -> Self {
+        self.store.journal = Some(journal);
         self
     }
 

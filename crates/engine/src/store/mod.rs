@@ -28,7 +28,7 @@ use parking_lot::RwLock;
 pub use bytes::Bytes;
 pub use create::CreateOptions;
 pub use edit::{Edit, Reading};
-pub use open::StoreOptions;
+pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
 pub(crate) use space::MessagePlace;
 pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};

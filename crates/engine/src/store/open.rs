@@ -8,7 +8,7 @@ use hyperslab_filter::Registry;
 use hyperslab_format::codec::{FileParams, Limits};
 use hyperslab_format::message::FileSpaceInfo;
 use hyperslab_format::superblock::{ConsistencyFlags, Superblock};
-use hyperslab_vfd::Driver;
+use hyperslab_vfd::{Driver, SideFile};
 use parking_lot::RwLock;
 
 use super::Store;
@@ -42,6 +42,10 @@ pub struct StoreOptions {
     pub uncommitted: u64,
     /// How new blocks are laid.
     pub placement: Placement,
+    /// What a file that is written survives.
+    pub durability: Durability,
+    /// Where the journal lies; without one, changes are not atomic.
+    pub journal: Option<Arc<dyn SideFile>>,
 }
 
 /// Bytes of decoded chunks that a file keeps unless told otherwise.
@@ -65,8 +69,24 @@ impl Default for StoreOptions {
             page_buffer: PAGE_BUFFER,
             uncommitted: UNCOMMITTED,
             placement: Placement::default(),
+            durability: Durability::default(),
+            journal: None,
         }
     }
+}
+
+/// What is kept of a file if its writer, or the whole machine, ends at any instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Durability {
+    /// Changes go into the file as they come, at a flush at the latest. An end in the middle of one may damage the file; this is what
+    /// libhdf5 does.
+    None,
+    /// A flush happens wholly or not at all, wherever the writer ends, and stays once it has returned. Nothing waits for the disk: a loss
+    /// of power may damage the file.
+    Ordered,
+    /// The same, and a loss of power is survived, too: each flush waits for the disk.
+    #[default]
+    Full,
 }
 
 impl Store {
