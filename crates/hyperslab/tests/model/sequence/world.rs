@@ -101,6 +101,12 @@ impl World {
         self.file.as_ref().unwrap()
     }
 
+    /// The file alone, if it is open; nothing else keeps it open then.
+    pub(crate) fn take_file(&mut self) -> Option<File> {
+        self.handles.clear();
+        self.file.take()
+    }
+
     /// One path to each link of hard links, groups before what is in them.
     pub(crate) fn paths(&self) -> Paths {
         let mut paths = vec![("/".to_owned(), 0)];
@@ -465,8 +471,7 @@ impl World {
         if self.medium.compared {
             self.compare(self.file());
         }
-        self.handles.clear();
-        if let Some(file) = self.file.take() {
+        if let Some(file) = self.take_file() {
             file.close().unwrap();
         }
         if self.medium.compared {
