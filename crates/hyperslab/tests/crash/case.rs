@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use hyperslab::vfd::simulated::{Crash, Files, Replay, SimulatedDisk};
-use hyperslab::{File, OpenOptions};
+use hyperslab::{Durability, File, OpenOptions};
 use hyperslab_check::CheckOptions;
 
 use crate::content::{self, Content};
-use crate::record::{FILE, JOURNAL, Recording};
+use crate::record::{Dice, FILE, JOURNAL, Recording, Step};
 
 /// A crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +42,9 @@ impl Case {
 pub(crate) struct Recovered {
     /// The bytes after it was opened for writing and closed, or nothing if there was no file yet.
     pub(crate) bytes: Option<Vec<u8>>,
-    /// Whether the recovery was crashed, too, and whether the file was changed again.
+    /// Whether the recovery was crashed, too, and whether the file was changed after it, with crashes in that.
     pub(crate) crashed_again: bool,
-    pub(crate) changed: bool,
+    pub(crate) went_on: bool,
 }
 
 /// Tries a case; gives what is wrong with what is left.
@@ -62,32 +63,48 @@ pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 fn recover(recording: &Recording, case: Case, files: Files) -> Result<Recovered, String> {
-    let (allowed, promised) = recording.allowed(case.point);
     let disk = SimulatedDisk::holding(files.clone());
-    let found = match read(&disk) {
-        Ok(found) => found,
-        Err(_) if !promised => return Ok(Recovered { bytes: None, crashed_again: false, changed: false }),
-        Err(why) => return Err(format!("cannot be read: {why}")),
+    let Some(found) = settle(recording, case.point, &disk)? else {
+        return Ok(Recovered { bytes: None, crashed_again: false, went_on: false });
     };
-    if disk.operations() > 0 {
-        return Err(format!("a reader did {:?}", disk.history().operations()));
-    }
-    if !recording.steps[allowed.clone()].iter().any(|step| *step.content == found) {
-        let close = allowed.map(|step| (step, content::difference(&found, &recording.steps[step].content)));
-        let (step, close) = close.min_by_key(|(_, difference)| difference.len()).unwrap_or_default();
-        return Err(format!("neither the old nor the new content; closest is step {step}: {close:#?}"));
-    }
-    write(recording, &disk, &found)?;
-    let twice = case.seed % 3 == 1;
-    if twice {
+    let crashed_again = case.seed % 3 == 1;
+    if crashed_again {
         crash_again(recording, case, &disk, &found)?;
     }
-    let bytes = disk.files().remove(FILE);
-    let changed = case.seed % 4 == 2;
-    if changed {
-        change(recording, &disk)?;
+    let went_on = (case.seed ^ case.point as u64) % 4 == 2;
+    if went_on {
+        // After the end of a process alone, what was not synced is still not.
+        let exactly = case.crash == Crash::ProcessEnd && case.seed == 0;
+        let disk = if exactly {
+            SimulatedDisk::going_on(recording.history.until(case.point))
+        } else {
+            SimulatedDisk::holding(files)
+        };
+        second_life(recording, case, &disk, found).map_err(|why| format!("in the next life: {why}"))?;
     }
-    Ok(Recovered { bytes, crashed_again: twice, changed })
+    Ok(Recovered { bytes: disk.files().remove(FILE), crashed_again, went_on })
+}
+
+/// Opens what is left for reading and for writing. It holds what it may; that is returned, or nothing if there was no file yet.
+fn settle(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<Option<Content>, String> {
+    let (allowed, promised) = recording.allowed(point);
+    let before = disk.operations();
+    let found = match read(disk) {
+        Ok(found) => found,
+        Err(_) if !promised => return Ok(None),
+        Err(why) => return Err(format!("cannot be read: {why}")),
+    };
+    if disk.operations() > before {
+        return Err(format!("a reader did {:?}", &disk.history().operations()[before..]));
+    }
+    if !recording.steps[allowed.clone()].iter().any(|step| *step.content == found) {
+        let all = recording.steps.iter().enumerate();
+        let close = all.map(|(number, step)| (number, content::difference(&found, &step.content)));
+        let (step, close) = close.min_by_key(|(_, difference)| difference.len()).unwrap_or_default();
+        return Err(format!("content of none of the steps {allowed:?}; closest is step {step}: {close:#?}"));
+    }
+    write(recording, disk, &found)?;
+    Ok(Some(found))
 }
 
 /// What a reader finds.
@@ -146,24 +163,58 @@ fn crash_again(
     write(recording, &left, expected).map_err(again)
 }
 
-/// The file can be changed as if nothing had been.
-fn change(recording: &Recording, disk: &SimulatedDisk) -> Result<(), String> {
-    let file = open(recording, disk)?;
-    let work = || {
-        let group = file.create_group("after the crash")?;
-        group.new_dataset("numbers").write(&[7_i32; 100])?;
-        (0..4).try_for_each(|number| group.link_soft(&format!("link {number}"), "/somewhere"))?;
-        file.flush()?;
-        group.remove("numbers")?;
-        content::of_file(&file)
+/// The file is changed as if nothing had been, and that ends in a crash, too.
+fn second_life(first: &Recording, case: Case, disk: &SimulatedDisk, found: Content) -> Result<(), String> {
+    let step = |what: &str, before, commits, content: Content| {
+        let (what, content) = (what.to_owned(), Arc::new(content));
+        Step { what, before, after: disk.operations(), commits, content }
     };
-    let expected = work().map_err(|error| format!("changing: {error:?}"))?;
-    file.close().map_err(|error| format!("closing what was changed: {error:?}"))?;
-    check(disk).map_err(|why| format!("changed: {why}"))?;
-    let found = read(disk)?;
-    if found == expected {
-        Ok(())
-    } else {
-        Err(format!("changed: {:#?}", content::difference(&found, &expected)))
+    let begin = disk.operations();
+    let mut steps = vec![step("before", 0, true, found)];
+    let file = open(first, disk)?;
+    let groups: Vec<String> = (0..2).map(|number| format!("after the crash {number}")).collect();
+    let changes: [&dyn Fn() -> hyperslab::Result<()>; 5] = [
+        &|| file.set_attr("life", 1_i32),
+        &|| file.set_attr("life", 2_i32),
+        &|| file.create_group(&groups[0])?.new_dataset("numbers").write(&[7_i32; 200]).map(|_| ()),
+        &|| file.set_attr("life", 3_i32),
+        &|| {
+            (1..9)
+                .try_for_each(|number| file.link_soft(&format!("{}/link {number}", groups[0]), "/somewhere"))
+        },
+    ];
+    for (number, change) in changes.iter().enumerate() {
+        let before = disk.operations();
+        let work = || {
+            change()?;
+            file.flush()?;
+            content::of_file(&file)
+        };
+        let content = work().map_err(|error| format!("change {number}: {error:?}"))?;
+        steps.push(step("change", before, true, content));
     }
+    let before = disk.operations();
+    file.close().map_err(|error| format!("closing: {error:?}"))?;
+    let last = Content::clone(&steps[steps.len() - 1].content);
+    steps.push(step("close", before, true, last.clone()));
+    let history = disk.history();
+    let name = format!("{} {case}, next life", first.name);
+    let Recording { durability, bounds, common, .. } = *first;
+    let second = Recording { name, durability, bounds, common, steps, history };
+    let left = SimulatedDisk::holding(disk.files());
+    settle(&second, second.history.len(), &left).map_err(|why| format!("closed: {why}"))?;
+    let mut dice = Dice(case.seed ^ case.point as u64);
+    let mut replay = second.history.replay();
+    for number in 0..4 {
+        let point = begin + dice.below((second.history.len() - begin + 1) as u64) as usize;
+        let power = number > 0 && first.durability == Durability::Full;
+        let crash = if power { [Crash::PowerLoss, Crash::Torn][number % 2] } else { Crash::ProcessEnd };
+        let seed = dice.below(1 << 30);
+        replay.go_to(point);
+        let left = SimulatedDisk::holding(replay.crash(crash, seed));
+        settle(&second, point, &left).map_err(|why| {
+            format!("{crash:?} at {point} ({begin} to {}), seed {seed}: {why}", second.history.len())
+        })?;
+    }
+    Ok(())
 }

@@ -48,7 +48,7 @@ pub(crate) fn threads() -> rayon::ThreadPool {
 struct Tried {
     kinds: [AtomicUsize; 3],
     crashed_again: AtomicUsize,
-    changed: AtomicUsize,
+    went_on: AtomicUsize,
     no_file: AtomicUsize,
     failures: Mutex<Vec<String>>,
     outside: Outside,
@@ -65,7 +65,7 @@ impl Tried {
         match outcome {
             Ok(recovered) => {
                 add(&self.crashed_again, recovered.crashed_again);
-                add(&self.changed, recovered.changed);
+                add(&self.went_on, recovered.went_on);
                 add(&self.no_file, recovered.bytes.is_none());
                 if let Some(bytes) = recovered.bytes.filter(|_| recording.common) {
                     self.outside.offer(&format!("{} {case}", recording.name), bytes);
@@ -91,7 +91,7 @@ impl Tried {
         eprintln!("  {power:>8} power lost");
         eprintln!("  {torn:>8} power lost, writes torn and reordered");
         eprintln!("  {:>8} of them crashed again while they were recovered", self.crashed_again.into_inner());
-        eprintln!("  {:>8} of them changed again after it", self.changed.into_inner());
+        eprintln!("  {:>8} of them changed after it, with crashes in that", self.went_on.into_inner());
         eprintln!("  {:>8} before there was a file", self.no_file.into_inner());
         let failures = self.failures.into_inner().unwrap();
         eprintln!("  {:>8} failed", failures.len());

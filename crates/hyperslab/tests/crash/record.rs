@@ -85,9 +85,14 @@ impl Sequence {
         settings.user_block = settings.user_block.min(settings.space.page_size);
         let count = 2 + dice.below(26);
         let drawn = (0..count).map(|_| Operation::draw(&mut Numbers::new(&dice.numbers(40))));
+        let mut operations: Vec<Operation> = drawn.flat_map(elementary).collect();
+        // Before the first flush a crash may leave no file at all, which shows little.
+        if !seed.is_multiple_of(5) {
+            operations.insert(0, Operation::Flush);
+        }
         Self {
             settings,
-            operations: drawn.flat_map(elementary).collect(),
+            operations,
             durability: if seed % 4 == 3 { Durability::Ordered } else { Durability::Full },
             uncommitted: [None, None, Some(3000), Some(400)][dice.below(4) as usize],
         }

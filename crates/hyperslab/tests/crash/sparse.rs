@@ -162,7 +162,7 @@ pub(crate) fn recording(number: u64) -> Option<Recording> {
         before = after;
     };
     step("create".into(), false);
-    let first = [Deed::MakeMatrix(seed), Deed::MakeTexts, Deed::MakeWords];
+    let first = [Deed::MakeMatrix(seed), Deed::MakeTexts, Deed::MakeWords, Deed::Flush];
     for deed in first.into_iter().chain(deeds) {
         let outcome = [&model, &file].map(|file| deed.perform(file).map_err(|error| error.to_string()));
         assert_eq!(outcome[0], outcome[1], "{deed:?}");

@@ -127,6 +127,12 @@ impl<'h> Replay<'h> {
         files.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect()
     }
 
+    /// All contents by the numbers of the files, and which names lead to which.
+    pub(super) fn now(&self) -> (Vec<Vec<u8>>, BTreeMap<String, usize>) {
+        let names = self.names.iter().filter_map(|(name, place)| Some((name.to_string(), place.now?)));
+        (self.states.iter().map(|state| state.now.clone()).collect(), names.collect())
+    }
+
     fn under_way(&self) -> Option<&'h Operation> {
         self.history.operations().get(self.next)
     }

@@ -95,6 +95,15 @@ impl History {
         self.operations.is_empty()
     }
 
+    /// The first operations of it.
+    #[must_use]
+    pub fn until(&self, count: usize) -> Self {
+        Self {
+            first: Arc::clone(&self.first),
+            operations: self.operations.iter().take(count).cloned().collect(),
+        }
+    }
+
     /// Goes through it from the beginning, and shows what is left after a crash.
     pub fn replay(&self) -> Replay<'_> {
         Replay::new(self)

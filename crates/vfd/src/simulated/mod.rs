@@ -73,6 +73,15 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
+    /// A disk on which all that was done: where another process goes on after the end of one. What was not synced is still not.
+    pub fn going_on(history: History) -> Self {
+        let mut replay = history.replay();
+        replay.go_to(history.len());
+        let (contents, names) = replay.now();
+        let state = State { contents, names, history, faults: Faults::default() };
+        Self { state: Arc::new(Mutex::new(state)) }
+    }
+
     /// A file, made if it is not there.
     pub fn file(&self, name: &str) -> Arc<dyn Driver> {
         let mut state = self.lock();

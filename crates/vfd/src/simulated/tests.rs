@@ -158,3 +158,20 @@ fn a_full_disk_takes_what_fits() {
     disk.set_capacity(Some(20));
     file.write_at(0, &[1; 7]).unwrap();
 }
+
+#[test]
+fn what_was_not_synced_before_is_not_when_others_go_on() {
+    let disk = SimulatedDisk::new();
+    let side = disk.side_file("f");
+    side.create().unwrap().write_at(0, b"a").unwrap();
+    side.remove().unwrap();
+    disk.file("other").write_at(0, b"unsynced").unwrap();
+    let other = SimulatedDisk::going_on(disk.history().until(disk.operations() - 1));
+    assert_eq!(other.files(), [("other".to_owned(), vec![])].into());
+    other.file("other").write_at(0, b"b").unwrap();
+    let history = other.history();
+    assert_eq!(history.len(), 5);
+    let mut replay = history.replay();
+    replay.go_to(3);
+    assert!(all(&replay, Crash::PowerLoss).contains(&Some(b"a".to_vec())));
+}
