@@ -187,6 +187,14 @@ impl FileOptions {
         self
     }
 
+    /// Bytes of changes that are kept in memory between flushes: 64 MiB by default. When there are more, they are flushed after the
+    /// operation that made them.
+    #[must_use]
+    pub fn uncommitted(mut self, bytes: u64) -> Self {
+        self.store.uncommitted = bytes;
+        self
+    }
+
     /// What the file survives of what is written to it: [`Durability::Full`] by default.
     ///
     /// ```

@@ -32,6 +32,7 @@ mod pattern;
 mod positional;
 mod sec2;
 mod side_file;
+pub mod simulated;
 mod stdio;
 mod stream;
 mod stream_server;
