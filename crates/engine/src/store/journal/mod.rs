@@ -83,7 +83,8 @@ impl Journal {
             state: Mutex::new(state),
             moved: RwLock::default(),
             moved_count: AtomicUsize::new(0),
-            dirty: AtomicBool::new(false),
+            // What a writer before this one wrote may not have reached the disk.
+            dirty: AtomicBool::new(true),
         }
     }
 

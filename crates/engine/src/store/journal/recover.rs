@@ -193,12 +193,17 @@ pub(crate) fn settle(
             let overlay = Overlay::new(driver, journal).map_err(unreadable)?;
             return Ok((Arc::new(overlay), found));
         }
-        Found::Commit => apply(&*journal, &*driver)?,
+        Found::Commit => {
+            // Its writer may have ended before the disk had it.
+            journal.sync_data().map_err(unwritable)?;
+            apply(&*journal, &*driver)?;
+        }
         Found::Nothing => {}
     }
     if write {
         driver.sync_data().map_err(|source| Error::Io { action: "cannot sync the file".into(), source })?;
-        discard(side, journal, found == Found::Commit)?;
+        // One that was whole shall not be brought into the file again after the next commit.
+        discard(side, journal, true)?;
     }
     Ok((driver, found))
 }
