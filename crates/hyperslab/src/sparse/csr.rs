@@ -183,7 +183,7 @@ impl Dataset {
             let (got, count) = (values.len(), points.indices.len());
             return Err(self.context(Error::Misuse(format!("{got} values for {count} elements"))));
         }
-        self.write_coordinates(points, &T::datatype(), &T::to_bytes(values))
+        self.write_coordinates(None, points, &T::datatype(), &T::to_bytes(values))
     }
 
     fn check_matrix(&self) -> Result<()> {
