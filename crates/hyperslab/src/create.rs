@@ -6,12 +6,13 @@ use std::sync::Arc;
 use hyperslab_engine::object::group_edit::{GroupOptions as EngineGroupOptions, LinkOrder};
 use hyperslab_engine::object::header_edit::AttributeOrder;
 use hyperslab_engine::ops::OpenFile;
-use hyperslab_engine::store::{CreateOptions, Durability, StoreOptions};
+use hyperslab_engine::store::{CreateOptions, Durability, FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2, SideFile};
 
 use crate::external::{Beside, ExternalFiles};
+use crate::locking::choose;
 use crate::{File, FileSpace, GroupOptions, SharedMessages};
 
 /// How to make a file.
@@ -32,6 +33,7 @@ pub struct FileOptions {
     root: EngineGroupOptions,
     store: StoreOptions,
     external: ExternalFiles,
+    locking: Option<FileLocking>,
 }
 
 impl FileOptions {
@@ -209,6 +211,23 @@ impl FileOptions {
         self
     }
 
+    /// Whether the file is locked while it is open, so that many programs may read it or one may write it: as the environment
+    /// variable `HDF5_USE_FILE_LOCKING` says (`TRUE`, `FALSE` or `BEST_EFFORT`), which is [`FileLocking::BestEffort`] if it is
+    /// not set. The lock is that of libhdf5; it is given back when the last handle of the file is gone.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("some.h5");
+    /// use hyperslab::{FileLocking, FileOptions};
+    /// let file = FileOptions::new().locking(FileLocking::On).create(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn locking(mut self, locking: FileLocking) -> Self {
+        self.locking = Some(locking);
+        self
+    }
+
     /// Which other files datasets may lie in.
     #[must_use]
     pub fn external_files(mut self, external: ExternalFiles) -> Self {
@@ -220,7 +239,7 @@ impl FileOptions {
     ///
     /// # Errors
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be made, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if
-    /// the options cannot be.
+    /// the options cannot be, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if others have the file open that is there.
     pub fn create(self, path: impl AsRef<Path>) -> Result<File> {
         self.create_at(path.as_ref(), Access::Create)
     }
@@ -233,7 +252,8 @@ impl FileOptions {
         self.create_at(path.as_ref(), Access::CreateNew)
     }
 
-    fn create_at(self, path: &Path, access: Access) -> Result<File> {
+    fn create_at(mut self, path: &Path, access: Access) -> Result<File> {
+        self.store.locking = choose(self.locking);
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot make `{}`", path.display()), source })?;
         let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
@@ -259,8 +279,8 @@ impl FileOptions {
     }
 
     fn create_with(self, driver: Arc<dyn Driver>) -> Result<OpenFile> {
-        let store =
-            StoreOptions { write: Some(self.store.write.unwrap_or(LibverBounds::DEFAULT)), ..self.store };
+        let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
+        let store = StoreOptions { write, locking: choose(self.locking), ..self.store };
         OpenFile::create(driver, &self.create, &self.root, store)
     }
 }
@@ -293,7 +313,8 @@ impl File {
 
     /// Whether the file may be changed.
     pub fn is_writable(&self) -> bool {
-        self.root().file().container.store.is_writable()
+        let store = &self.root().file().container.store;
+        store.is_writable() && !store.is_closed()
     }
 
     /// Writes everything that was changed. Until then changes are in memory, and who opens the file does not see them.
@@ -305,7 +326,8 @@ impl File {
     }
 
     /// Writes everything that was changed, cuts off what is free at the end, stores what else is free where the file
-    /// asks for it, and says if any of that fails. A file that is dropped is closed too, but errors are only logged.
+    /// asks for it, and says if any of that fails. Other handles of the file can only read it then, and nobody may write
+    /// to it until they are gone. A file that is dropped is closed too, but errors are only logged.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).

@@ -22,6 +22,7 @@ mod core;
 mod driver;
 mod error;
 mod family;
+mod holders;
 mod joined;
 mod log;
 #[cfg(all(unix, feature = "mmap"))]
@@ -41,6 +42,7 @@ pub use access_log::{AccessCell, AccessLog, AccessReport, Traffic};
 pub use driver::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, WriteRequest};
 pub use error::{DriverError, Result};
 pub use family::Family;
+pub use holders::{LockHolder, LockHolders};
 pub use log::Log;
 #[cfg(all(unix, feature = "mmap"))]
 pub use mmap::Mmap;

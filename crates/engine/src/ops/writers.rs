@@ -193,14 +193,19 @@ impl OpenFile {
         self.flush_in(&mut self.container.edit()?)
     }
 
-    /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored.
+    /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored. What
+    /// is left of it can only be read.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn close(&self) -> Result<()> {
+        if self.container.store.is_closed() {
+            return Ok(());
+        }
         let mut edit = self.container.edit()?;
         self.flush_writers(&mut edit)?;
-        edit.close()
+        edit.close()?;
+        self.container.store.closed()
     }
 
     /// Lets headers say what is known of shapes; chunks may still wait.

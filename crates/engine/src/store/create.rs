@@ -18,6 +18,7 @@ use hyperslab_vfd::Driver;
 
 use smallvec::SmallVec;
 
+use super::locking::FileLock;
 use super::{Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
@@ -282,11 +283,12 @@ impl Store {
             bounds.require(LibraryVersion::V18, "a file whose objects share messages")?;
         }
         options.write = Some(bounds);
+        let lock = FileLock::take(&driver, true, options.locking)?;
         driver.set_len(0).map_err(|source| Error::Io { action: "cannot empty the file".into(), source })?;
         let superblock = create.superblock(bounds);
         let extension = create.extension(&superblock, Address::UNDEFINED)?;
         let length = superblock.encode()?.len() as u64;
-        let store = Self::assemble(driver, superblock, create.user_block, (0, 0), options);
+        let store = Self::assemble(driver, lock, superblock, create.user_block, (0, 0), options);
         if let Some(info) = extension.as_ref().and_then(|extension| extension.info) {
             // The message does not lie anywhere yet.
             let nowhere = MessagePlace { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };

@@ -57,8 +57,11 @@ impl Store {
     /// The right to change the file; waits for those who read it or change it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the file is open for reading only.
+    /// [`Error::Misuse`] if the file is open for reading only, or was closed.
     pub fn edit(&self) -> Result<Edit<'_>> {
+        if self.is_closed() {
+            return Err(Error::Misuse(format!("`{}` was closed", self.name())));
+        }
         let writing = self.writing.write();
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));

@@ -7,6 +7,7 @@ mod decoded;
 mod edit;
 #[cfg(test)]
 pub(crate) mod image;
+mod locking;
 mod open;
 mod pages;
 mod raw_file;
@@ -16,7 +17,7 @@ mod user_block;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
@@ -28,6 +29,7 @@ use parking_lot::RwLock;
 pub use bytes::Bytes;
 pub use create::CreateOptions;
 pub use edit::{Edit, Reading};
+pub use locking::FileLocking;
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
 pub(crate) use space::MessagePlace;
@@ -37,6 +39,7 @@ pub(crate) use unsaved::Spread;
 use crate::error::{Error, Result};
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
+use locking::FileLock;
 use pages::{Medium, Pages};
 use unsaved::Unsaved;
 
@@ -74,6 +77,10 @@ pub struct Store {
     /// How often the file was opened for a change.
     generation: AtomicU64,
     writing: RwLock<Option<Writing>>,
+    /// Set when the file may not be changed any more.
+    closed: AtomicBool,
+    /// Given back when nothing is written any more.
+    lock: FileLock,
 }
 
 impl Store {

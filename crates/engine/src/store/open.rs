@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{FileParams, Limits};
@@ -14,6 +14,7 @@ use parking_lot::RwLock;
 use super::Store;
 use super::decoded::Decoded;
 use super::edit::Writing;
+use super::locking::{FileLock, FileLocking};
 use super::pages::Pages;
 use super::space::{MessagePlace, Placement, Record, Rules, Space, Stored};
 use super::unsaved::Unsaved;
@@ -46,6 +47,8 @@ pub struct StoreOptions {
     pub durability: Durability,
     /// Where the journal lies; without one, changes are not atomic.
     pub journal: Option<Arc<dyn SideFile>>,
+    /// Whether the file is locked while it is open.
+    pub locking: FileLocking,
 }
 
 /// Bytes of decoded chunks that a file keeps unless told otherwise.
@@ -71,6 +74,7 @@ impl Default for StoreOptions {
             placement: Placement::default(),
             durability: Durability::default(),
             journal: None,
+            locking: FileLocking::default(),
         }
     }
 }
@@ -93,13 +97,14 @@ impl Store {
     /// Opens the file that `driver` holds.
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
         let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
+        if options.write.is_some() && driver.is_read_only() {
+            return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
+        }
+        let lock = FileLock::take(&driver, options.write.is_some(), options.locking)?;
         let length = driver.len().map_err(unknown)?;
         let stored = driver.stored_len().map_err(unknown)?;
         let (base, superblock) = find_superblock(&*driver, length)?;
         check_widths(&superblock)?;
-        if options.write.is_some() && driver.is_read_only() {
-            return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
-        }
         if !options.ignore_marks {
             check_marks(&superblock, options.swmr_read)?;
             // A writer that is at work may have stated an end that it has not reached yet.
@@ -107,12 +112,17 @@ impl Store {
                 check_length(&*driver, &superblock, base, length)?;
             }
         }
-        Ok(Self::assemble(driver, superblock, base, (length, stored), options))
+        if options.swmr_read {
+            // Readers that come and go must not keep the next writer out.
+            lock.release()?;
+        }
+        Ok(Self::assemble(driver, lock, superblock, base, (length, stored), options))
     }
 
     /// The store of a file of that length of which so much is stored.
     pub(super) fn assemble(
         driver: Arc<dyn Driver>,
+        lock: FileLock,
         superblock: Superblock,
         base: u64,
         (length, stored): (u64, u64),
@@ -148,6 +158,8 @@ impl Store {
             writable: writing.is_some(),
             generation: AtomicU64::new(0),
             writing: RwLock::new(writing),
+            closed: AtomicBool::new(false),
+            lock,
         }
     }
 }
