@@ -97,7 +97,9 @@ impl OpenOptions {
         self
     }
 
-    /// Reads a file that a writer has open for single-writer/multiple-reader access.
+    /// Reads a file that a writer has open for single-writer/multiple-reader access. What is known of objects stays as it is until
+    /// [`File::refresh`] or [`Dataset::refresh`](crate::Dataset::refresh). Nothing else is kept in memory, so that every read goes
+    /// to the file, and a block that is just being written is read again. The file is locked only while it is opened.
     #[must_use]
     pub fn swmr_read(mut self, yes: bool) -> Self {
         self.store.swmr_read = yes;
@@ -320,6 +322,27 @@ impl File {
     /// As [`OpenOptions::open_bytes`].
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Self> {
         OpenOptions::new().open_bytes(bytes)
+    }
+
+    /// Takes all objects as they are now. Means something only in a file that is open for
+    /// [SWMR reading](OpenOptions::swmr_read).
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let file = hyperslab::OpenOptions::new().swmr_read(true).open(path)?;
+    /// file.refresh()?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`]; [`ErrorKind::Corrupt`] if there is no superblock any more.
+    pub fn refresh(&self) -> Result<()> {
+        self.root.file().refresh()
+    }
+
+    /// How often a block had to be read again, since a writer was in the middle of writing it.
+    pub fn swmr_retries(&self) -> u64 {
+        self.root.file().container.store.retries()
     }
 
     /// What the superblock and its extension say.

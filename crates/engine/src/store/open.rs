@@ -14,6 +14,7 @@ use parking_lot::RwLock;
 use super::Store;
 use super::decoded::Decoded;
 use super::edit::Writing;
+use super::following::{Following, with_patience};
 use super::journal::{self, Found, Journal};
 use super::locking::{FileLock, FileLocking};
 use super::pages::Pages;
@@ -105,7 +106,7 @@ impl Store {
         let driver = settle_journal(driver, &options)?;
         let length = driver.len().map_err(unknown)?;
         let stored = driver.stored_len().map_err(unknown)?;
-        let (base, superblock) = find_superblock(&*driver, length)?;
+        let (base, superblock) = with_patience(options.swmr_read, || find_superblock(&*driver, length))?;
         check_widths(&superblock)?;
         if !options.ignore_marks {
             check_marks(&superblock, options.swmr_read)?;
@@ -139,8 +140,10 @@ impl Store {
             placement,
             durability,
             journal,
+            swmr_read,
             ..
         } = options;
+        let following = swmr_read && write.is_none();
         let params = superblock.params;
         let end = stated_end(&superblock, base).unwrap_or(length).saturating_sub(base);
         let writing = write.map(|bounds| Writing {
@@ -174,6 +177,7 @@ impl Store {
             generation: AtomicU64::new(0),
             writing: RwLock::new(writing),
             closed: AtomicBool::new(false),
+            following: following.then(Following::default),
             lock,
         }
     }
@@ -229,7 +233,7 @@ fn address_limit(params: FileParams) -> u64 {
 
 /// Looks for the superblock at 0, 512, 1024, 2048, … bytes. Addresses count from where it is found, whatever
 /// its base address field says (so does libhdf5: a user block may have been put before a finished file).
-fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
+pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
     while offset.saturating_add(8) <= length {
         let available = length.saturating_sub(offset).min(Superblock::MAX_SIZE as u64);
