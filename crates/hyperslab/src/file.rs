@@ -48,6 +48,7 @@ pub struct OpenOptions {
     raw_folder: Option<PathBuf>,
     virtual_options: VirtualOptions,
     locking: Option<FileLocking>,
+    swmr_write: bool,
 }
 
 impl OpenOptions {
@@ -103,6 +104,14 @@ impl OpenOptions {
     #[must_use]
     pub fn swmr_read(mut self, yes: bool) -> Self {
         self.store.swmr_read = yes;
+        self
+    }
+
+    /// Writes to the file while others read it, as [`File::start_swmr_write`]. [`write`](Self::write) says in which versions; it need
+    /// not be called.
+    #[must_use]
+    pub fn swmr_write(mut self, yes: bool) -> Self {
+        self.swmr_write = yes;
         self
     }
 
@@ -253,12 +262,19 @@ impl OpenOptions {
     /// if it is no HDF5 file, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if others have it open in a way that excludes this one.
     pub fn open(mut self, path: impl AsRef<Path>) -> Result<File> {
         self.store.locking = choose(self.locking);
+        if self.swmr_write {
+            self.store.write.get_or_insert(LibverBounds::DEFAULT);
+        }
         let resolver = Beside::new(path.as_ref(), self.external, self.store.clone(), 0)
             .with_raw_folder(self.raw_folder)
             .with_virtual_options(self.virtual_options);
         let opener = Opener { driver: self.driver, options: self.store, log: self.log };
         let file = opener.open(path.as_ref())?.with_virtual_options(self.virtual_options);
-        File::of(file.with_resolver(Arc::new(resolver)))
+        let file = File::of(file.with_resolver(Arc::new(resolver)))?;
+        if self.swmr_write {
+            file.start_swmr_write()?;
+        }
+        Ok(file)
     }
 
     /// The driver through which [`open`](Self::open) reads the file at `path`: that of all its members, if it is spread

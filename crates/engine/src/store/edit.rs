@@ -111,6 +111,7 @@ impl<'a> Edit<'a> {
         let address = writing.space.allocate(kind, length)?;
         let end = writing.space.end();
         self.store.reach(end);
+        self.note_new(address, length);
         Ok(address)
     }
 
@@ -120,6 +121,9 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// As [`allocate`](Self::allocate).
     pub fn try_extend(&mut self, kind: SpaceKind, address: Address, old: u64, more: u64) -> Result<bool> {
+        if self.is_followed() {
+            return Ok(false);
+        }
         let writing = self.writing()?;
         let extended = writing.space.try_extend(kind, address, old, more)?;
         let end = writing.space.end();
@@ -133,6 +137,9 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// If the file is no longer open for writing.
     pub fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> Result<bool> {
+        if self.is_followed() {
+            return Ok(false);
+        }
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
     }
 
@@ -204,7 +211,9 @@ impl<'a> Edit<'a> {
     pub fn free(&mut self, kind: SpaceKind, address: Address, length: u64) -> Result<()> {
         self.store.unsaved.remove(address);
         self.store.decoded.forget(address);
-        self.writing()?.space.free(kind, address, length);
+        if !self.retire(address, length) {
+            self.writing()?.space.free(kind, address, length);
+        }
         Ok(())
     }
 
@@ -284,6 +293,7 @@ impl<'a> Edit<'a> {
         store.unsaved.remove(address);
         store.decoded.forget(address);
         let start = store.locate(address, bytes.len() as u64, structure)?;
+        store.note_block(start, bytes, structure);
         store.change(start, bytes).map_err(|source| Error::Io {
             action: format!("cannot change the {structure} at {address}"),
             source,

@@ -15,6 +15,7 @@ mod pages;
 mod publish;
 mod raw_file;
 mod space;
+mod swmr;
 mod unsaved;
 mod user_block;
 
@@ -49,6 +50,7 @@ use following::Following;
 use journal::{Change, Journal};
 use locking::FileLock;
 use pages::{Medium, Pages};
+use swmr::Followed;
 use unsaved::Unsaved;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
@@ -95,6 +97,8 @@ pub struct Store {
     writing: RwLock<Option<Writing>>,
     /// Set when the file may not be changed any more.
     closed: AtomicBool,
+    /// Others may read the file while it is written.
+    followed: Followed,
     /// Set where somebody else may write to the file meanwhile.
     following: Option<Following>,
     /// Given back when nothing is written any more.
@@ -481,6 +485,7 @@ impl Store {
         let Some(block) = self.unsaved.remove(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
         let start = self.locate(address, bytes.len() as u64, "changed block")?;
+        self.note_block(start, &bytes, block.structure());
         self.change(start, &bytes).map_err(|source| Error::Io {
             action: format!("cannot change the block at {address}"),
             source,

@@ -19,6 +19,7 @@ use super::journal::{self, Found, Journal};
 use super::locking::{FileLock, FileLocking};
 use super::pages::Pages;
 use super::space::{MessagePlace, Placement, Record, Rules, Space, Stored};
+use super::swmr::Followed;
 use super::unsaved::Unsaved;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
@@ -177,6 +178,7 @@ impl Store {
             generation: AtomicU64::new(0),
             writing: RwLock::new(writing),
             closed: AtomicBool::new(false),
+            followed: Followed::default(),
             following: following.then(Following::default),
             lock,
         }

@@ -43,6 +43,8 @@ pub(crate) struct Journal {
     moved_count: AtomicUsize,
     /// Whether something was written into the file since it was synced.
     dirty: AtomicBool,
+    /// It is not used any more.
+    stopped: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -84,12 +86,18 @@ impl Journal {
             moved: RwLock::default(),
             moved_count: AtomicUsize::new(0),
             dirty: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
         }
     }
 
     /// Whether changes in place go through it.
     pub(super) fn is_on(&self) -> bool {
-        self.side.is_some() && self.durability != Durability::None
+        self.side.is_some() && self.durability != Durability::None && !self.stopped.load(Ordering::Acquire)
+    }
+
+    /// From now on changes in place do not go through it.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
     }
 
     /// Whether a commit waits for the disk.
