@@ -105,6 +105,19 @@ impl Dataset {
         }
     }
 
+    /// Takes the dataset as it is now: its shape, its attributes and what will be read. Means something only in a file that is
+    /// open for [SWMR reading](crate::OpenOptions::swmr_read).
+    ///
+    /// # Errors
+    /// Those of reading its header.
+    pub fn refresh(&self) -> Result<()> {
+        if self.object.file().container.store.follows() {
+            self.object.forget_header();
+            Known::forget(&self.now);
+        }
+        self.open().map(drop)
+    }
+
     fn is_virtual(&self) -> bool {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }

@@ -28,8 +28,10 @@ impl OpenFile {
         dataset: Address,
         work: impl FnOnce(&mut DatasetWriter, &mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
+        let store = edit.store();
         let mut known = self.writers.known.lock();
         if let Some(writer) = known.get_mut(&dataset) {
+            writer.check_followed(store)?;
             return work(writer, edit);
         }
         self.make_room(edit, &mut known, dataset)?;
@@ -37,6 +39,7 @@ impl OpenFile {
             self.container.settle(edit)?;
         }
         let opened = DatasetWriter::open(self, dataset)?;
+        opened.check_followed(store)?;
         work(known.entry(dataset).or_insert(opened), edit)
     }
 
@@ -90,7 +93,13 @@ impl OpenFile {
     /// # Errors
     /// As [`DatasetWriter::resize`].
     pub fn resize_dataset(&self, edit: &mut Edit<'_>, dataset: Address, dims: &[u64]) -> Result<()> {
-        self.with_writer(edit, dataset, |writer, edit| writer.resize(self, edit, dims))
+        self.with_writer(edit, dataset, |writer, edit| {
+            let before = writer.description().dataspace.dims();
+            if before.iter().zip(dims).any(|(before, after)| after < before) {
+                edit.store().check_not_followed("a dataset cannot shrink")?;
+            }
+            writer.resize(self, edit, dims)
+        })
     }
 
     /// Makes a dataset longer along a dimension and writes the new elements, an array of the shape `dims`.
@@ -120,6 +129,7 @@ impl OpenFile {
         dims: &[u64],
         from: &Origin<'_>,
     ) -> Result<()> {
+        edit.store().check_not_followed("nothing can be put before the elements of a dataset")?;
         self.with_writer(edit, dataset, |writer, edit| writer.prepend(self, edit, axis, dims, from))
     }
 
@@ -193,14 +203,29 @@ impl OpenFile {
         self.flush_in(&mut self.container.edit()?)
     }
 
-    /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored.
+    /// Lets others read the file from now on while it is written.
+    ///
+    /// # Errors
+    /// As [`Edit::start_swmr_write`] and [`flush`](Self::flush).
+    pub fn start_swmr_write(&self) -> Result<()> {
+        let mut edit = self.container.edit()?;
+        self.flush_in(&mut edit)?;
+        edit.start_swmr_write()
+    }
+
+    /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored. What
+    /// is left of it can only be read.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn close(&self) -> Result<()> {
+        if self.container.store.is_closed() {
+            return Ok(());
+        }
         let mut edit = self.container.edit()?;
         self.flush_writers(&mut edit)?;
-        edit.close()
+        edit.close()?;
+        self.container.store.closed()
     }
 
     /// Lets headers say what is known of shapes; chunks may still wait.

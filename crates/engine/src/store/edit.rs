@@ -57,8 +57,11 @@ impl Store {
     /// The right to change the file; waits for those who read it or change it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the file is open for reading only.
+    /// [`Error::Misuse`] if the file is open for reading only, or was closed.
     pub fn edit(&self) -> Result<Edit<'_>> {
+        if self.is_closed() {
+            return Err(Error::Misuse(format!("`{}` was closed", self.name())));
+        }
         let writing = self.writing.write();
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
@@ -108,6 +111,7 @@ impl<'a> Edit<'a> {
         let address = writing.space.allocate(kind, length)?;
         let end = writing.space.end();
         self.store.reach(end);
+        self.note_new(address, length);
         Ok(address)
     }
 
@@ -117,6 +121,9 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// As [`allocate`](Self::allocate).
     pub fn try_extend(&mut self, kind: SpaceKind, address: Address, old: u64, more: u64) -> Result<bool> {
+        if self.is_followed() {
+            return Ok(false);
+        }
         let writing = self.writing()?;
         let extended = writing.space.try_extend(kind, address, old, more)?;
         let end = writing.space.end();
@@ -130,6 +137,9 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// If the file is no longer open for writing.
     pub fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> Result<bool> {
+        if self.is_followed() {
+            return Ok(false);
+        }
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
     }
 
@@ -201,7 +211,9 @@ impl<'a> Edit<'a> {
     pub fn free(&mut self, kind: SpaceKind, address: Address, length: u64) -> Result<()> {
         self.store.unsaved.remove(address);
         self.store.decoded.forget(address);
-        self.writing()?.space.free(kind, address, length);
+        if !self.retire(address, length) {
+            self.writing()?.space.free(kind, address, length);
+        }
         Ok(())
     }
 
@@ -281,6 +293,7 @@ impl<'a> Edit<'a> {
         store.unsaved.remove(address);
         store.decoded.forget(address);
         let start = store.locate(address, bytes.len() as u64, structure)?;
+        store.note_block(start, bytes, structure);
         store.change(start, bytes).map_err(|source| Error::Io {
             action: format!("cannot change the {structure} at {address}"),
             source,

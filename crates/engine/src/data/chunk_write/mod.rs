@@ -58,6 +58,14 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(())
     }
 
+    /// Lets nothing be changed in place that readers may be on the way to, if others read the file while it is written.
+    ///
+    /// # Errors
+    /// Those of reading the index and of allocating.
+    fn republish(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether something waits for [`flush`](Self::flush).
     fn is_ahead(&self) -> bool {
         false

@@ -246,7 +246,8 @@ pub(super) fn encoded(
             writing.cache.remove((source.owner, before.address));
         }
         let address = match before {
-            Some(before) if before.size == size => before.address,
+            // Who reads meanwhile must not find half of one chunk and half of the other.
+            Some(before) if before.size == size && !writing.edit.is_followed() => before.address,
             Some(before) => {
                 writing.edit.free(SpaceKind::RawData, before.address, before.size)?;
                 writing.edit.allocate(SpaceKind::RawData, size)?

@@ -47,6 +47,8 @@ pub(crate) struct Journal {
     covered: AtomicBool,
     /// Whether a commit has happened that does not stand in the file.
     pending: AtomicBool,
+    /// It is not used any more.
+    stopped: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -102,12 +104,18 @@ impl Journal {
             dirty: AtomicBool::new(true),
             covered: AtomicBool::new(false),
             pending: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
         }
     }
 
     /// Whether changes in place go through it.
     pub(super) fn is_on(&self) -> bool {
-        self.side.is_some() && self.durability != Durability::None
+        self.side.is_some() && self.durability != Durability::None && !self.stopped.load(Ordering::Acquire)
+    }
+
+    /// From now on changes in place do not go through it.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
     }
 
     /// Whether a commit waits for the disk.
