@@ -11,6 +11,7 @@ mod open;
 mod pages;
 mod raw_file;
 mod space;
+mod threads;
 mod unsaved;
 mod user_block;
 
@@ -38,6 +39,7 @@ use crate::error::{Error, Result};
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
 use pages::{Medium, Pages};
+use threads::Threads;
 use unsaved::Unsaved;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
@@ -74,6 +76,7 @@ pub struct Store {
     /// How often the file was opened for a change.
     generation: AtomicU64,
     writing: RwLock<Option<Writing>>,
+    threads: Threads,
 }
 
 impl Store {
@@ -351,16 +354,15 @@ impl Store {
 
     /// Makes bytes of the block at `address`, if it was changed and is none yet.
     fn save(&self, address: Address) -> Result<()> {
-        if !self.unsaved.contains(address) {
-            return Ok(());
-        }
-        let Some(block) = self.unsaved.remove(address) else { return Ok(()) };
+        let Some(block) = self.unsaved.get(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
         let start = self.locate(address, bytes.len() as u64, "changed block")?;
         self.change(start, &bytes).map_err(|source| Error::Io {
             action: format!("cannot change the block at {address}"),
             source,
         })?;
+        // Not before: another reader would find what stood there until now. Several may get here with the same bytes.
+        self.unsaved.remove(address);
         self.relieve()
     }
 

@@ -16,6 +16,7 @@ use super::decoded::Decoded;
 use super::edit::Writing;
 use super::pages::Pages;
 use super::space::{MessagePlace, Placement, Record, Rules, Space, Stored};
+use super::threads::Threads;
 use super::unsaved::Unsaved;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
@@ -148,6 +149,7 @@ impl Store {
             writable: writing.is_some(),
             generation: AtomicU64::new(0),
             writing: RwLock::new(writing),
+            threads: Threads::default(),
         }
     }
 }
