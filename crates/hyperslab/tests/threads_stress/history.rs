@@ -5,51 +5,60 @@ use std::collections::HashMap;
 use crate::world::{LOGS, Shape, World};
 
 /// What elements are that nobody wrote.
-pub const FILL: u64 = u64::MAX;
+pub(crate) const FILL: u64 = u64::MAX;
 
 /// Something that gives cells a value: between its begin and its end, at one moment for each chunk.
 #[derive(Debug, Clone)]
-pub struct Write {
-    pub place: usize,
-    pub cells: std::ops::Range<u64>,
+pub(crate) struct Write {
+    pub(crate) place: usize,
+    pub(crate) cells: std::ops::Range<u64>,
     /// Unlike that of every other write, but for [`FILL`].
-    pub tag: u64,
-    pub begin: u64,
+    pub(crate) tag: u64,
+    pub(crate) begin: u64,
     /// Never, if it failed and may have done a part.
-    pub end: u64,
+    pub(crate) end: u64,
 }
 
 /// What somebody read.
 #[derive(Debug, Clone)]
-pub struct Sight {
-    pub place: usize,
-    pub first: u64,
-    pub tags: Vec<u64>,
-    pub begin: u64,
-    pub end: u64,
+pub(crate) struct Sight {
+    pub(crate) place: usize,
+    pub(crate) first: u64,
+    pub(crate) tags: Vec<u64>,
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
 }
 
 /// Elements that were added to a log.
 #[derive(Debug, Clone)]
-pub struct Added {
-    pub log: usize,
-    pub tag: u64,
-    pub length: u64,
-    pub begin: u64,
-    pub end: u64,
+pub(crate) struct Added {
+    pub(crate) log: usize,
+    pub(crate) tag: u64,
+    pub(crate) length: u64,
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+}
+
+/// All elements of a log at some time.
+#[derive(Debug)]
+pub(crate) struct LogSight {
+    pub(crate) log: usize,
+    /// Runs of equal elements: tag and length.
+    pub(crate) runs: Vec<(u64, u64)>,
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
 }
 
 #[derive(Debug, Default)]
-pub struct History {
-    pub writes: Vec<Write>,
-    pub sights: Vec<Sight>,
-    pub added: Vec<Added>,
-    /// All elements of a log at some time: log, runs of equal elements, begin and end of the read.
-    pub logs: Vec<(usize, Vec<(u64, u64)>, u64, u64)>,
+pub(crate) struct History {
+    pub(crate) writes: Vec<Write>,
+    pub(crate) sights: Vec<Sight>,
+    pub(crate) added: Vec<Added>,
+    pub(crate) logs: Vec<LogSight>,
 }
 
 impl History {
-    pub fn of_all(histories: Vec<Self>) -> Self {
+    pub(crate) fn of_all(histories: Vec<Self>) -> Self {
         let mut all = Self::default();
         for history in histories {
             all.writes.extend(history.writes);
@@ -60,7 +69,7 @@ impl History {
         all
     }
 
-    pub fn check(&self, world: &World) {
+    pub(crate) fn check(&self, world: &World) {
         for (place, shape) in world.shapes().into_iter().enumerate() {
             let writes: Vec<&Write> = self.writes.iter().filter(|write| write.place == place).collect();
             let by_tag: HashMap<u64, &Write> =
@@ -78,7 +87,7 @@ impl History {
     fn check_log(&self, log: usize, seed: u64) {
         let added: HashMap<u64, &Added> =
             self.added.iter().filter(|added| added.log == log).map(|added| (added.tag, added)).collect();
-        for (_, runs, begin, end) in self.logs.iter().filter(|(at, ..)| *at == log) {
+        for LogSight { runs, begin, end, .. } in self.logs.iter().filter(|sight| sight.log == log) {
             let mut found = HashMap::new();
             let mut latest_begin = 0;
             for (position, (tag, length)) in runs.iter().enumerate() {

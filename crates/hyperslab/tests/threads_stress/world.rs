@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab::{Dataset, File, Region, Selection};
 
-use crate::history::{Added, FILL, History, Sight, Write};
+use crate::history::{Added, FILL, History, LogSight, Sight, Write};
 
 /// Elements of a cell, which is read and written as a whole.
 const CELL: u64 = 256;
@@ -13,27 +13,27 @@ const DATASETS: usize = 7;
 /// Attributes that are set.
 const ATTRIBUTES: usize = 2;
 /// Datasets that grow.
-pub const LOGS: usize = 3;
+pub(crate) const LOGS: usize = 3;
 /// The dataset that is resized.
 const TIDE: usize = 5;
 const CELLS: u64 = 62;
 
 /// What is known of a place with cells.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
-    pub cells_per_chunk: u64,
-    pub is_resized: bool,
+pub(crate) struct Shape {
+    pub(crate) cells_per_chunk: u64,
+    pub(crate) is_resized: bool,
 }
 
-pub struct World {
-    pub file: File,
-    pub seed: u64,
+pub(crate) struct World {
+    pub(crate) file: File,
+    pub(crate) seed: u64,
     /// Ticks before and after each operation.
     clock: AtomicU64,
 }
 
 impl World {
-    pub fn new(file: File, seed: u64) -> Self {
+    pub(crate) fn new(file: File, seed: u64) -> Self {
         for number in 0..DATASETS {
             let cells = shape(number).cells_per_chunk;
             let dataset = file.new_dataset(&format!("data {number}")).of::<u64>().fill(FILL);
@@ -59,11 +59,11 @@ impl World {
     }
 
     /// The same file, opened again.
-    pub fn again(file: File) -> Self {
+    pub(crate) fn again(file: File) -> Self {
         Self { file, seed: 0, clock: AtomicU64::new(1) }
     }
 
-    pub fn shapes(&self) -> Vec<Shape> {
+    pub(crate) fn shapes(&self) -> Vec<Shape> {
         (0..DATASETS + ATTRIBUTES).map(shape).collect()
     }
 
@@ -80,7 +80,7 @@ impl World {
     }
 
     /// All elements of all datasets.
-    pub fn contents(&self) -> Vec<Vec<u64>> {
+    pub(crate) fn contents(&self) -> Vec<Vec<u64>> {
         let datasets = (0..DATASETS).map(|number| self.data(number));
         let all = datasets.chain((0..LOGS).map(|log| self.log(log)));
         all.map(|dataset| dataset.read_raw().unwrap()).collect()
@@ -102,17 +102,17 @@ fn shape(place: usize) -> Shape {
 }
 
 /// One thread.
-pub struct Worker<'a> {
+pub(crate) struct Worker<'a> {
     world: &'a World,
     thread: u64,
     numbers: u64,
     count: u64,
     own: Vec<(String, u64)>,
-    pub history: History,
+    pub(crate) history: History,
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(world: &'a World, thread: u64, seed: u64) -> Self {
+    pub(crate) fn new(world: &'a World, thread: u64, seed: u64) -> Self {
         let numbers = (seed << 8 | thread | 1 << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self { world, thread, numbers, count: 0, own: Vec::new(), history: History::default() }
     }
@@ -130,7 +130,7 @@ impl<'a> Worker<'a> {
         self.thread << 32 | self.count
     }
 
-    pub fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         match self.below(40) {
             0..16 => self.write(),
             16..26 => self.look(),
@@ -249,7 +249,7 @@ impl<'a> Worker<'a> {
         let elements: Vec<u64> = self.world.log(log).read_raw().unwrap();
         let end = self.world.now();
         let runs = elements.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect();
-        self.history.logs.push((log, runs, begin, end));
+        self.history.logs.push(LogSight { log, runs, begin, end });
     }
 
     fn resize(&mut self) {
@@ -297,7 +297,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Looks at everything.
-    pub fn look_at_all(&mut self) {
+    pub(crate) fn look_at_all(&mut self) {
         for place in 0..DATASETS {
             let begin = self.world.now();
             let elements = self.world.data(place).read_raw().unwrap();
