@@ -16,6 +16,7 @@ mod publish;
 mod raw_file;
 mod space;
 mod swmr;
+mod threads;
 mod unsaved;
 mod user_block;
 
@@ -51,6 +52,7 @@ use journal::{Change, Journal};
 use locking::FileLock;
 use pages::{Medium, Pages};
 use swmr::Followed;
+use threads::Threads;
 use unsaved::Unsaved;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
@@ -103,6 +105,7 @@ pub struct Store {
     following: Option<Following>,
     /// Given back when nothing is written any more.
     lock: FileLock,
+    threads: Threads,
 }
 
 impl Store {
@@ -482,10 +485,7 @@ impl Store {
 
     /// Makes bytes of the block at `address`, if it was changed and is none yet.
     fn save(&self, address: Address) -> Result<()> {
-        if !self.unsaved.contains(address) {
-            return Ok(());
-        }
-        let Some(block) = self.unsaved.remove(address) else { return Ok(()) };
+        let Some(block) = self.unsaved.get(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
         let start = self.locate(address, bytes.len() as u64, "changed block")?;
         self.note_block(start, &bytes, block.structure());
@@ -493,6 +493,8 @@ impl Store {
             action: format!("cannot change the block at {address}"),
             source,
         })?;
+        // Not before: another reader would find what stood there until now. Several may get here with the same bytes.
+        self.unsaved.remove(address);
         self.relieve()
     }
 
