@@ -78,12 +78,14 @@ impl OpenFile {
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
         let resources = Resources::new(options.chunk_cache);
         let store = Store::open(driver, options)?;
-        members::check(&members::in_block(&store)?, &store)?;
+        let said = members::in_block(&store).and_then(|said| members::check(&said, &store));
+        store.forgive(said)?;
         let extension = store.superblock().extension();
         let mut container = container(store);
         if extension.is_defined() {
-            read_extension(&mut container, extension)
-                .map_err(|error| error.context("superblock extension"))?;
+            let read = read_extension(&mut container, extension)
+                .map_err(|error| error.context("superblock extension"));
+            container.store.forgive(read)?;
         }
         Ok(Self {
             container,

@@ -10,6 +10,7 @@ pub(crate) mod image;
 mod open;
 mod pages;
 mod raw_file;
+mod salvage;
 mod space;
 mod unsaved;
 mod user_block;
@@ -30,6 +31,7 @@ pub use create::CreateOptions;
 pub use edit::{Edit, Reading};
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
+pub use salvage::Damage;
 pub(crate) use space::MessagePlace;
 pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
 pub(crate) use unsaved::Spread;
@@ -38,6 +40,7 @@ use crate::error::{Error, Result};
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
 use pages::{Medium, Pages};
+use salvage::Salvaging;
 use unsaved::Unsaved;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
@@ -74,6 +77,8 @@ pub struct Store {
     /// How often the file was opened for a change.
     generation: AtomicU64,
     writing: RwLock<Option<Writing>>,
+    /// Where damage is noted, of a file that is being salvaged.
+    salvaging: Option<Arc<Salvaging>>,
 }
 
 impl Store {
@@ -258,6 +263,7 @@ impl Store {
     /// Raw data, straight into the caller's buffer.
     pub fn read_raw(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
         let start = self.locate(address, buffer.len() as u64, "raw data")?;
+        self.note_raw(address, buffer.len());
         self.medium().read(start, buffer).map_err(|source| Self::raw_error(address, source))?;
         self.pages.amend(start, buffer);
         Ok(())
@@ -270,6 +276,7 @@ impl Store {
             return self.read_raw(address, buffer);
         }
         let bytes = self.read(address, buffer.len() as u64, "raw data")?;
+        self.note_raw(address, buffer.len());
         buffer.copy_from_slice(&bytes);
         Ok(())
     }
@@ -296,6 +303,7 @@ impl Store {
         let mut located = Vec::with_capacity(requests.len());
         for (address, buffer) in requests {
             let offset = self.locate(*address, buffer.len() as u64, "raw data")?;
+            self.note_raw(*address, buffer.len());
             located.push(ReadRequest { offset, buf: buffer });
         }
         self.driver.read_many(&mut located).map_err(|source| Self::raw_error(first, source))

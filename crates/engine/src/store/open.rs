@@ -15,6 +15,7 @@ use super::Store;
 use super::decoded::Decoded;
 use super::edit::Writing;
 use super::pages::Pages;
+use super::salvage::{Damage, Salvaging};
 use super::space::{MessagePlace, Placement, Record, Rules, Space, Stored};
 use super::unsaved::Unsaved;
 use crate::error::{Error, Result};
@@ -46,6 +47,8 @@ pub struct StoreOptions {
     pub durability: Durability,
     /// Where the journal lies; without one, changes are not atomic.
     pub journal: Option<Arc<dyn SideFile>>,
+    /// Read on over damage: what cannot be read is noted and passed over.
+    pub salvage: bool,
 }
 
 /// Bytes of decoded chunks that a file keeps unless told otherwise.
@@ -71,6 +74,7 @@ impl Default for StoreOptions {
             placement: Placement::default(),
             durability: Durability::default(),
             journal: None,
+            salvage: false,
         }
     }
 }
@@ -95,12 +99,25 @@ impl Store {
         let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
         let length = driver.len().map_err(unknown)?;
         let stored = driver.stored_len().map_err(unknown)?;
-        let (base, superblock) = find_superblock(&*driver, length)?;
-        check_widths(&superblock)?;
+        let found = find_superblock(&*driver, length).and_then(|(base, superblock)| {
+            check_widths(&superblock)?;
+            Ok((base, superblock))
+        });
+        let (base, superblock) = match found {
+            Err(error) if options.salvage => {
+                let guessed = guess_superblock(&*driver, length);
+                let store = Self::assemble(driver, guessed, 0, (length, stored), options);
+                if let Some(salvaging) = &store.salvaging {
+                    salvaging.note(Damage::of(&error));
+                }
+                return Ok(store);
+            }
+            found => found?,
+        };
         if options.write.is_some() && driver.is_read_only() {
             return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
         }
-        if !options.ignore_marks {
+        if !options.ignore_marks && !options.salvage {
             check_marks(&superblock, options.swmr_read)?;
             // A writer that is at work may have stated an end that it has not reached yet.
             if !(options.swmr_read && is_swmr(&superblock)) {
@@ -118,7 +135,7 @@ impl Store {
         (length, stored): (u64, u64),
         options: StoreOptions,
     ) -> Self {
-        let StoreOptions { limits, filters, write, page_buffer, uncommitted, placement, .. } = options;
+        let StoreOptions { limits, filters, write, page_buffer, uncommitted, placement, salvage, .. } = options;
         let params = superblock.params;
         let end = stated_end(&superblock, base).unwrap_or(length).saturating_sub(base);
         let writing = write.map(|bounds| Writing {
@@ -148,6 +165,7 @@ impl Store {
             writable: writing.is_some(),
             generation: AtomicU64::new(0),
             writing: RwLock::new(writing),
+            salvaging: Salvaging::new(salvage),
         }
     }
 }
@@ -198,6 +216,20 @@ fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)
         offset = if offset == 0 { 512 } else { offset.saturating_mul(2) };
     }
     Err(Error::corrupt("file", "signature", "an HDF5 superblock at 0, 512, 1024, … bytes", "none"))
+}
+
+/// What the file might say of itself, if its superblock is damaged: as it is but for the checksum, or the usual widths and
+/// no root group.
+fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
+    let mut bytes = vec![0; usize::try_from(length.min(Superblock::MAX_SIZE as u64)).unwrap_or(0)];
+    if driver.read_at(0, &mut bytes).is_ok()
+        && let Some(superblock) = Superblock::decode_unsealed(&bytes)
+        && check_widths(&superblock).is_ok()
+        && superblock.root().get().is_some_and(|root| root < length)
+    {
+        return superblock;
+    }
+    Superblock::unknown(FileParams::DEFAULT, length)
 }
 
 fn check_widths(superblock: &Superblock) -> Result<()> {
