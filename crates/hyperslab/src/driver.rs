@@ -190,6 +190,17 @@ impl Opener {
                 return if exists { self.open_family(path, None) } else { Err(cannot_open(error)) };
             }
         };
+        // Damage is no reason to look for other files; what a sound part says is.
+        if self.options.salvage {
+            match Members::of(Arc::clone(&file) as _) {
+                Ok(Members::Family { member_size }) => return self.open_family(path, Some(member_size)),
+                Ok(Members::Multi(ranges)) => {
+                    let members = multi_members(path, &ranges, Names::OfTheWhole)?;
+                    return self.open_with(Multi::open(members, self.access()));
+                }
+                _ => {}
+            }
+        }
         let alone = OpenFile::open(self.logged(Arc::clone(&file) as _), self.options.clone());
         let Err(error) = alone else { return alone };
         match Members::of(file) {

@@ -61,6 +61,7 @@ mod group_edit;
 mod info;
 mod layout;
 mod object;
+mod recovery;
 mod reference;
 mod repack;
 mod slice;
@@ -98,6 +99,7 @@ pub use layout::{
     SpaceStatus, VirtualMapping,
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
+pub use recovery::{ChunkTally, Loss, LossPart, Outcome, Recovery, Salvaged, SalvagedObject, SalvagedState};
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
 pub use slice::{Slice, fill};

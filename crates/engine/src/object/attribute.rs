@@ -114,8 +114,8 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttr
     for (place, closed) in (0_u32..).zip(header.messages_of(MessageType::ATTRIBUTE)) {
         let body = message::resolve(container, header, closed);
         let order = closed.creation_order.map(u32::from).filter(|_| tracked).or(Some(place));
-        let attribute = body
-            .and_then(|body| Attribute::open(container, body.bytes().clone(), order, header.address()));
+        let attribute =
+            body.and_then(|body| Attribute::open(container, body.bytes().clone(), order, header.address()));
         let Some(attribute) = container.store.forgive(attribute)? else { continue };
         if visit(attribute)?.is_break() {
             return Ok(());

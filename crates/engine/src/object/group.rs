@@ -91,9 +91,7 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink
             }
             Ok(())
         }
-        GroupStorage::Dense(info) if container.store.is_salvaging() => {
-            salvage_dense(container, &info, visit)
-        }
+        GroupStorage::Dense(info) if container.store.is_salvaging() => salvage_dense(container, &info, visit),
         GroupStorage::Dense(info) => {
             let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
             let tree = BTreeV2::open(&container.store, info.name_index)?;

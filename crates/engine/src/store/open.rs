@@ -135,7 +135,8 @@ impl Store {
         (length, stored): (u64, u64),
         options: StoreOptions,
     ) -> Self {
-        let StoreOptions { limits, filters, write, page_buffer, uncommitted, placement, salvage, .. } = options;
+        let StoreOptions { limits, filters, write, page_buffer, uncommitted, placement, salvage, .. } =
+            options;
         let params = superblock.params;
         let end = stated_end(&superblock, base).unwrap_or(length).saturating_sub(base);
         let writing = write.map(|bounds| Writing {
