@@ -14,6 +14,7 @@ pub mod driver_info;
 pub mod fractal_heap;
 pub mod free_space;
 pub mod global_heap;
+pub mod journal;
 pub mod local_heap;
 pub mod message;
 pub mod metadata_cache_image;

@@ -11,6 +11,7 @@ use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2, SideFile};
 
+use crate::driver::journal_of;
 use crate::external::{Beside, ExternalFiles};
 use crate::{File, FileSpace, GroupOptions, SharedMessages};
 
@@ -186,6 +187,14 @@ impl FileOptions {
         self
     }
 
+    /// Bytes of changes that are kept in memory between flushes: 64 MiB by default. When there are more, they are flushed after the
+    /// operation that made them.
+    #[must_use]
+    pub fn uncommitted(mut self, bytes: u64) -> Self {
+        self.store.uncommitted = bytes;
+        self
+    }
+
     /// What the file survives of what is written to it: [`Durability::Full`] by default.
     ///
     /// ```
@@ -238,7 +247,8 @@ impl FileOptions {
             .map_err(|source| Error::Io { action: format!("cannot make `{}`", path.display()), source })?;
         let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
         let resolver = Beside::new(path, self.external, StoreOptions { write, ..self.store.clone() }, 0);
-        let file = self.create_with(Arc::new(driver))?;
+        let journal = self.store.journal.clone().unwrap_or_else(|| journal_of(path));
+        let file = self.journal(journal).create_with(Arc::new(driver))?;
         File::of(file.with_resolver(Arc::new(resolver)))
     }
 

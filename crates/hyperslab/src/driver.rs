@@ -10,7 +10,7 @@ use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{
     Access, AccessLog, Core, CoreOptions, Driver, DriverError, Family, FamilyPattern, Log, Multi,
-    MultiMember, Sec2, Stdio, Stream, StreamOptions,
+    MultiMember, PathSideFile, Sec2, SideFile, Stdio, Stream, StreamOptions,
 };
 
 /// How the bytes of a file are reached.
@@ -117,6 +117,15 @@ impl Opener {
     }
 
     pub(crate) fn open(&self, path: &Path) -> Result<OpenFile> {
+        let has_bytes_of_its_own = !matches!(self.driver, FileDriver::Core | FileDriver::Stream(_));
+        if self.options.journal.is_none() && has_bytes_of_its_own {
+            let options = StoreOptions { journal: Some(journal_of(path)), ..self.options.clone() };
+            return Self { options, ..self.clone() }.open_members(path);
+        }
+        self.open_members(path)
+    }
+
+    fn open_members(&self, path: &Path) -> Result<OpenFile> {
         match &self.driver {
             FileDriver::Auto => self.open_auto(path),
             FileDriver::Sec2 => self.open_with(Sec2::open(path, self.access())),
@@ -233,6 +242,14 @@ impl Opener {
         });
         self.open_with(Family::open(pattern, self.access(), size))
     }
+}
+
+/// Where the journal of a file lies. It is the same one whatever links lead to the file.
+pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = path.into_os_string();
+    name.push(".hjournal");
+    Arc::new(PathSideFile::new(name))
 }
 
 fn cannot_open(source: DriverError) -> Error {

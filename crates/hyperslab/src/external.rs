@@ -52,7 +52,8 @@ impl Beside {
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
         // Other files are read, whatever is done with this one, until somebody writes to them.
         let write = options.write;
-        let options = StoreOptions { write: None, ..options };
+        // Each file has a journal of its own.
+        let options = StoreOptions { write: None, journal: None, ..options };
         let (virtual_options, path) = (VirtualOptions::default(), path.to_owned());
         Self { folder, raw_folder: None, virtual_options, policy, options, write, path, depth }
     }

@@ -138,6 +138,14 @@ impl OpenOptions {
         self
     }
 
+    /// Bytes of changes that are kept in memory between flushes, as
+    /// [`FileOptions::uncommitted`](crate::FileOptions::uncommitted).
+    #[must_use]
+    pub fn uncommitted(mut self, bytes: u64) -> Self {
+        self.store.uncommitted = bytes;
+        self
+    }
+
     /// What the file survives of what is written to it: [`Durability::Full`] by default.
     ///
     /// ```

@@ -17,6 +17,7 @@
 #![cfg_attr(not(all(unix, feature = "mmap")), forbid(unsafe_code))]
 
 mod access_log;
+mod boot;
 pub mod conformance;
 mod core;
 mod driver;
@@ -31,6 +32,7 @@ mod pattern;
 mod positional;
 mod sec2;
 mod side_file;
+pub mod simulated;
 mod stdio;
 mod stream;
 mod stream_server;
@@ -38,6 +40,7 @@ mod vectored;
 
 pub use crate::core::{Core, CoreOptions};
 pub use access_log::{AccessCell, AccessLog, AccessReport, Traffic};
+pub use boot::Boot;
 pub use driver::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, WriteRequest};
 pub use error::{DriverError, Result};
 pub use family::Family;

@@ -2,7 +2,9 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use crate::driver::range_end;
 use crate::positional::{read_exact_at, write_all_at};
@@ -51,6 +53,8 @@ pub struct Sec2 {
     name: String,
     identity: Option<FileIdentity>,
     read_only: bool,
+    /// The path of a file that may be new, until its name is known to survive a loss of power.
+    unnamed: Mutex<Option<PathBuf>>,
 }
 
 impl Sec2 {
@@ -68,7 +72,9 @@ impl Sec2 {
             return Err(DriverError::io(name, "open", io::ErrorKind::IsADirectory.into()));
         }
         let identity = identity(path, &metadata);
-        Ok(Self { file, name, identity, read_only: access == Access::ReadOnly })
+        let made = !matches!(access, Access::ReadOnly | Access::ReadWrite);
+        let unnamed = Mutex::new(made.then(|| path.to_owned()));
+        Ok(Self { file, name, identity, read_only: access == Access::ReadOnly, unnamed })
     }
 
     /// The file itself.
@@ -84,6 +90,15 @@ impl Sec2 {
     fn writable(&self) -> Result<()> {
         if self.read_only { Err(DriverError::ReadOnly { name: self.name.clone() }) } else { Ok(()) }
     }
+}
+
+/// Makes the names in the folder of a file survive a loss of power, where the system has a way to.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(unix)]
@@ -169,7 +184,17 @@ impl Driver for Sec2 {
         if self.read_only {
             return Ok(());
         }
-        self.file.sync_data().map_err(|source| self.error("sync", source))
+        self.file.sync_data().map_err(|source| self.error("sync", source))?;
+        let mut unnamed = self.unnamed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = unnamed.as_ref() {
+            sync_folder(path).map_err(|source| self.error("sync the folder of", source))?;
+            *unnamed = None;
+        }
+        Ok(())
+    }
+
+    fn modified(&self) -> Option<SystemTime> {
+        self.file.metadata().ok()?.modified().ok()
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {

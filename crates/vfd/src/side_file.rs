@@ -1,12 +1,12 @@
 //! A file beside another one, which is there at some times and not at others: a journal.
 
 use std::fmt::Debug;
-use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::{Access, Driver, DriverError, Result, Sec2};
+use crate::sec2::sync_folder;
+use crate::{Access, Boot, Driver, DriverError, Result, Sec2};
 
 /// A file that may be there or not.
 pub trait SideFile: Send + Sync + Debug {
@@ -30,6 +30,11 @@ pub trait SideFile: Send + Sync + Debug {
     /// # Errors
     /// [`DriverError::Io`] if it is there and stays.
     fn remove(&self) -> Result<()>;
+
+    /// The start of the system under which the file is used, if that is known.
+    fn boot(&self) -> Option<Boot> {
+        None
+    }
 }
 
 /// What is to be done with a file that is opened.
@@ -74,15 +79,6 @@ impl PathSideFile {
     }
 }
 
-/// Makes the names in a folder survive a loss of power, where the system has a way to.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
-}
-
 impl SideFile for PathSideFile {
     fn name(&self) -> &str {
         &self.name
@@ -111,6 +107,10 @@ impl SideFile for PathSideFile {
             Err(source) if source.kind() != io::ErrorKind::NotFound => Err(self.error("remove", source)),
             _ => Ok(()),
         }
+    }
+
+    fn boot(&self) -> Option<Boot> {
+        Boot::current()
     }
 }
 

@@ -5,6 +5,7 @@
 mod check_corpus;
 mod checks;
 mod corpus;
+mod crash;
 mod differential;
 mod features;
 mod fixtures;
@@ -49,6 +50,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "model",
         model::run,
         "random operations on files against a model [SEQUENCES, default 10000], all types, layouts and filters in turn with libhdf5",
+    ),
+    (
+        "crash",
+        crash::run,
+        "crashes and failures of a simulated disk at every operation of random histories [CRASHES, default 100000] [--kills PROCESSES]",
     ),
     (
         "features",

@@ -8,7 +8,7 @@ use hyperslab_format::object_header::replace_body;
 use super::edit::Edit;
 use super::space::{Class, ManagerRoom, Record, SpaceKind, set_manager};
 use super::{Store, at};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// How often room for the lists of free sections is sought before it is enough: finding it changes them.
 const ROUNDS: usize = 16;
@@ -24,7 +24,7 @@ impl Edit<'_> {
         self.write_out()
     }
 
-    /// The last commit: the file is as short as it can be, and where it asks for that, what is free in it is stored.
+    /// The last commit, after which there is no journal: the file is as short as it can be, and where it asks for that, what is free in it is stored.
     ///
     /// # Errors
     /// [`Error::Io`] if the medium fails.
@@ -42,7 +42,8 @@ impl Edit<'_> {
             // What was freed before the end could not be cut off in the same commit.
             self.write_out()?;
         }
-        Ok(())
+        let store = self.store();
+        store.journal.end(&*store.driver)
     }
 
     fn write_out(&mut self) -> Result<()> {
@@ -51,17 +52,7 @@ impl Edit<'_> {
         let end = self.writing()?.space.end();
         self.write_superblock(end)?;
         let file_end = store.base.saturating_add(end);
-        let io = |source| Error::Io { action: "cannot write the file".into(), source };
-        store.pages.commit(&*store.driver, file_end).map_err(io)?;
-        let length = store.driver.len().map_err(io)?;
-        if length > file_end {
-            // The file must not be shorter than its superblock says, whenever the power fails.
-            store.driver.flush().map_err(io)?;
-        }
-        if length != file_end {
-            store.driver.set_len(file_end).map_err(io)?;
-        }
-        store.driver.flush().map_err(io)?;
+        store.publish(file_end)?;
         // What stood behind the end must not come back when the file grows again.
         store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
         store.set_end(file_end);

@@ -1,6 +1,7 @@
 //! A new file: its superblock, and nothing else yet.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hyperslab_format::codec::{Address, FileParams, Writer};
 use hyperslab_format::message::{
@@ -14,11 +15,11 @@ use hyperslab_format::shared_message::{
 };
 use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, Superblock, SuperblockVersion};
 use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
-use hyperslab_vfd::Driver;
+use hyperslab_vfd::{Driver, SideAccess};
 
 use smallvec::SmallVec;
 
-use super::{Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions};
+use super::{Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions, journal};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
@@ -282,11 +283,22 @@ impl Store {
             bounds.require(LibraryVersion::V18, "a file whose objects share messages")?;
         }
         options.write = Some(bounds);
+        if let Some(side) = options.journal.as_deref()
+            && let Some(journal) = side.open(SideAccess::Write).map_err(|source| Error::Io {
+                action: "cannot open a journal that was left beside the file".into(),
+                source,
+            })?
+        {
+            // It must not be taken for one of the new file.
+            journal::discard(side, journal, true)?;
+        }
         driver.set_len(0).map_err(|source| Error::Io { action: "cannot empty the file".into(), source })?;
         let superblock = create.superblock(bounds);
         let extension = create.extension(&superblock, Address::UNDEFINED)?;
         let length = superblock.encode()?.len() as u64;
         let store = Self::assemble(driver, superblock, create.user_block, (0, 0), options);
+        // Nothing is committed yet, the user block neither.
+        store.new_from.store(0, Ordering::Release);
         if let Some(info) = extension.as_ref().and_then(|extension| extension.info) {
             // The message does not lie anywhere yet.
             let nowhere = MessagePlace { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };

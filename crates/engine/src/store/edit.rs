@@ -7,7 +7,7 @@ use hyperslab_format::codec::{Address, FileParams, Structure};
 use hyperslab_format::superblock::Superblock;
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
-use super::space::{Record, Space, SpaceKind, SpaceUsage};
+use super::space::{PENDING_LEAST, PENDING_LEAST_SYNCED, Record, Space, SpaceKind, SpaceUsage};
 use super::unsaved::Block;
 use super::{Bytes, Store};
 use crate::error::{Error, Result};
@@ -310,7 +310,12 @@ impl<'a> Edit<'a> {
     /// has ended.
     pub fn is_crowded(&self) -> bool {
         let changed = self.store.pages.changed_bytes().saturating_add(self.store.unsaved.bytes());
-        let wants = self.writing.as_ref().is_some_and(|writing| writing.space.wants_commit());
+        let least = if self.store.journal.is_on() && self.store.journal.waits() {
+            PENDING_LEAST_SYNCED
+        } else {
+            PENDING_LEAST
+        };
+        let wants = self.writing.as_ref().is_some_and(|writing| writing.space.wants_commit(least));
         changed > self.store.uncommitted || wants
     }
 }

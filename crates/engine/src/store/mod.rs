@@ -7,8 +7,10 @@ mod decoded;
 mod edit;
 #[cfg(test)]
 pub(crate) mod image;
+mod journal;
 mod open;
 mod pages;
+mod publish;
 mod raw_file;
 mod salvage;
 mod space;
@@ -21,10 +23,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
+use hyperslab_format::journal::SECTOR;
 use hyperslab_format::metadata_cache_image::{MetadataCacheBlock, MetadataCacheContext};
 use hyperslab_format::superblock::Superblock;
 use hyperslab_vfd::{Driver, DriverError, DriverKind, ReadRequest};
 use parking_lot::RwLock;
+use smallvec::{SmallVec, smallvec};
 
 pub use bytes::Bytes;
 pub use create::CreateOptions;
@@ -32,6 +36,7 @@ pub use edit::{Edit, Reading};
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
 pub use salvage::Damage;
+use space::Fresh;
 pub(crate) use space::MessagePlace;
 pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
 pub(crate) use unsaved::Spread;
@@ -39,12 +44,16 @@ pub(crate) use unsaved::Spread;
 use crate::error::{Error, Result};
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
+use journal::{Change, Journal};
 use pages::{Medium, Pages};
 use salvage::Salvaging;
 use unsaved::Unsaved;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
 const SMALL_READ: usize = 2048;
+
+/// Bytes that are changed in memory at once.
+const AT_ONCE: usize = 1 << 20;
 
 /// An open file as bytes at addresses that count from its base address.
 #[derive(Debug)]
@@ -63,6 +72,11 @@ pub struct Store {
     stored: u64,
     /// The offset from which on nothing is part of the file as committed.
     new_from: AtomicU64,
+    /// What is not part of it before that offset.
+    fresh: RwLock<Arc<Fresh>>,
+    /// Whoever writes bytes holds it, so that a commit finds them all where they shall be.
+    gate: RwLock<()>,
+    journal: Journal,
     limits: Limits,
     filters: Registry,
     pages: Pages,
@@ -109,7 +123,8 @@ impl Store {
 
     /// The driver and how much it has.
     fn medium(&self) -> Medium<'_> {
-        Medium { driver: &*self.driver, end: self.written.load(Ordering::Acquire) }
+        let end = self.written.load(Ordering::Acquire);
+        Medium { driver: &*self.driver, end, journal: Some(&self.journal) }
     }
 
     /// Makes room for bytes up to `end`, counted from the base address.
@@ -129,16 +144,55 @@ impl Store {
         self.new_from.store(self.base.saturating_add(end), Ordering::Release);
     }
 
-    /// Writes early what is new, when much is changed.
+    /// Writes early what is new, when much is changed; what is to replace something waits in the journal.
     fn relieve(&self) -> Result<()> {
         if !self.pages.is_crowded() {
             return Ok(());
         }
-        let written = self
-            .pages
-            .spill(&*self.driver, self.new_from.load(Ordering::Acquire), self.length())
-            .map_err(|source| Error::Io { action: "cannot write the file".into(), source })?;
+        let _alone = self.gate.write();
+        let failed = |source| Error::Io { action: "cannot write the file".into(), source };
+        let new_from = self.new_from.load(Ordering::Acquire);
+        // The superblock of a new file comes last.
+        let from = if new_from == 0 { self.base.saturating_add(SECTOR) } else { new_from };
+        let written = self.pages.spill(&*self.driver, from, self.length()).map_err(failed)?;
+        if written > 0 {
+            self.journal.note_write();
+        }
         self.written.fetch_max(written, Ordering::AcqRel);
+        if self.journal.is_on() && new_from > 0 && self.pages.is_full() {
+            self.keep_in_journal(new_from)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the changed pages of the committed file wait in the journal.
+    fn keep_in_journal(&self, new_from: u64) -> Result<()> {
+        let failed = |source| Error::Io { action: "cannot write the file".into(), source };
+        let pages = self.pages.before(new_from);
+        let Some((last, page)) = pages.last() else { return Ok(()) };
+        // What lies on the last page behind the committed end has its place already.
+        let border = new_from..last.saturating_add(page.len() as u64);
+        if self.pages.write_from(&*self.driver, border.start, border.end, &(0..0)).map_err(failed)? {
+            self.journal.note_write();
+            self.written.fetch_max(border.end.min(self.length()), Ordering::AcqRel);
+        }
+        let mut olds = Vec::with_capacity(pages.len());
+        for (offset, page) in &pages {
+            let mut old = vec![0; to_usize(new_from.saturating_sub(*offset)).min(page.len())];
+            self.medium().read(*offset, &mut old).map_err(failed)?;
+            olds.push(old);
+        }
+        let changes: Vec<Change<'_>> = pages
+            .iter()
+            .zip(&olds)
+            .map(|((offset, page), old)| Change {
+                offset: *offset,
+                old,
+                new: page.get(..old.len()).unwrap_or_default(),
+            })
+            .collect();
+        self.journal.keep(&*self.driver, &changes)?;
+        self.pages.moved(pages);
         Ok(())
     }
 
@@ -331,7 +385,48 @@ impl Store {
             self.change(start, bytes).map_err(failed)?;
             return self.relieve();
         }
-        self.driver.write_at(start, bytes).map_err(failed)?;
+        for (from, to, is_new) in self.pieces(start, start.saturating_add(bytes.len() as u64)) {
+            let range = to_usize(from.saturating_sub(start))..to_usize(to.saturating_sub(start));
+            let bytes = bytes.get(range).unwrap_or_default();
+            if is_new {
+                self.write_through(from, bytes).map_err(failed)?;
+                continue;
+            }
+            for (number, part) in (0_u64..).zip(bytes.chunks(AT_ONCE)) {
+                self.change(from.saturating_add(number.saturating_mul(AT_ONCE as u64)), part)
+                    .map_err(failed)?;
+                self.relieve()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A range of the file in pieces, with whether each can be written at once: it is not part of the file as committed.
+    fn pieces(&self, start: u64, end: u64) -> SmallVec<[(u64, u64, bool); 3]> {
+        let border = self.new_from.load(Ordering::Acquire);
+        if !self.journal.is_on() || start >= border {
+            return smallvec![(start, end, true)];
+        }
+        let base = self.base;
+        let fresh =
+            self.fresh.read().pieces(start.saturating_sub(base), end.min(border).saturating_sub(base));
+        let mut pieces: SmallVec<[(u64, u64, bool); 3]> = fresh
+            .into_iter()
+            .map(|(from, to, fresh)| (from.saturating_add(base), to.saturating_add(base), fresh))
+            // The journal must not bring back what stood there.
+            .map(|(from, to, fresh)| (from, to, fresh && !self.journal.has_moved_of(from, to)))
+            .collect();
+        if end > border {
+            pieces.push((border, end, true));
+        }
+        pieces
+    }
+
+    /// Writes bytes to their place.
+    fn write_through(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
+        let _writing = self.gate.read();
+        self.journal.note_write();
+        self.driver.write_at(start, bytes)?;
         let end = start.saturating_add(bytes.len() as u64);
         self.touched.fetch_max(end, Ordering::AcqRel);
         self.written.fetch_max(end, Ordering::AcqRel);
@@ -341,6 +436,7 @@ impl Store {
 
     /// Changes bytes in memory.
     fn change(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
+        let _writing = self.gate.read();
         self.touched.fetch_max(start.saturating_add(bytes.len() as u64), Ordering::AcqRel);
         self.pages.write(self.medium(), start, bytes)
     }

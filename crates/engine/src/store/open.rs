@@ -14,6 +14,7 @@ use parking_lot::RwLock;
 use super::Store;
 use super::decoded::Decoded;
 use super::edit::Writing;
+use super::journal::{self, Found, Journal};
 use super::pages::Pages;
 use super::salvage::{Damage, Salvaging};
 use super::space::{MessagePlace, Placement, Record, Rules, Space, Stored};
@@ -96,6 +97,7 @@ pub enum Durability {
 impl Store {
     /// Opens the file that `driver` holds.
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
+        let driver = settle_journal(driver, &options)?;
         let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
         let length = driver.len().map_err(unknown)?;
         let stored = driver.stored_len().map_err(unknown)?;
@@ -135,8 +137,18 @@ impl Store {
         (length, stored): (u64, u64),
         options: StoreOptions,
     ) -> Self {
-        let StoreOptions { limits, filters, write, page_buffer, uncommitted, placement, salvage, .. } =
-            options;
+        let StoreOptions {
+            limits,
+            filters,
+            write,
+            page_buffer,
+            uncommitted,
+            placement,
+            durability,
+            journal,
+            salvage,
+            ..
+        } = options;
         let params = superblock.params;
         let end = stated_end(&superblock, base).unwrap_or(length).saturating_sub(base);
         let writing = write.map(|bounds| Writing {
@@ -157,6 +169,9 @@ impl Store {
             limits,
             filters,
             new_from: AtomicU64::new(base.saturating_add(end)),
+            fresh: writing.as_ref().map(|writing| writing.space.fresh()).unwrap_or_default().into(),
+            gate: RwLock::new(()),
+            journal: Journal::new(journal, durability),
             pages: Pages::new(page_buffer, uncommitted),
             uncommitted,
             placement,
@@ -187,10 +202,30 @@ impl Store {
         let end = writing.space.end();
         let stored = Stored::load(self, &info, &rules, end)?;
         writing.space = Space::new(rules, end);
+        *self.fresh.write() = writing.space.fresh();
         writing.space.adopt(&stored);
         writing.record = Some(Record { info, place, blocks: stored.blocks });
         Ok(())
     }
+}
+
+/// Lets the file be as it was committed last, if a journal lies beside it.
+fn settle_journal(driver: Arc<dyn Driver>, options: &StoreOptions) -> Result<Arc<dyn Driver>> {
+    let Some(side) = options.journal.as_deref() else { return Ok(driver) };
+    let (driver, found) = journal::settle(driver, side, options.write.is_some())?;
+    if found == Found::Foreign && !options.ignore_marks {
+        return Err(Error::corrupt(
+            "journal",
+            "bytes of the file",
+            "those before the commit that it describes, or those after it",
+            format_args!(
+                "others: the file was changed by somebody else after its writer had ended in the middle of a commit \
+                 (`{}`; to go on without it, remove it)",
+                side.name()
+            ),
+        ));
+    }
+    Ok(driver)
 }
 
 /// The undefined address, which no block can have, in that width.

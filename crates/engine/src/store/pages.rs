@@ -2,6 +2,7 @@
 //! as there is room for, changed ones until they are committed.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,6 +11,7 @@ use parking_lot::RwLock;
 use quick_cache::sync::Cache;
 
 use super::Bytes;
+use super::journal::Journal;
 
 /// Bytes of a page. Headers of small objects lie next to each other, so a page brings many at once.
 pub(crate) const PAGE: u64 = 8 << 10;
@@ -37,6 +39,8 @@ pub(crate) struct Medium<'a> {
     pub(crate) driver: &'a dyn Driver,
     /// The offset behind the last byte that the driver has. Bytes after it read as zeros.
     pub(crate) end: u64,
+    /// What stands in place of some of its bytes.
+    pub(crate) journal: Option<&'a Journal>,
 }
 
 impl Medium<'_> {
@@ -47,7 +51,7 @@ impl Medium<'_> {
             outside.fill(0);
             self.driver.read_at(start, inside)?;
         }
-        Ok(())
+        self.journal.map_or(Ok(()), |journal| journal.amend(start, buffer))
     }
 
     fn block(&self, start: u64, length: u64) -> Result<Arc<[u8]>, DriverError> {
@@ -153,12 +157,26 @@ impl Pages {
 
     /// Changes bytes in memory.
     pub(crate) fn write(&self, medium: Medium<'_>, start: u64, bytes: &[u8]) -> Result<(), DriverError> {
+        // Whoever writes to the driver from now on looks here, too: a page may be read before that and kept after.
+        self.changed_count.fetch_add(1, Ordering::AcqRel);
         let mut changed = self.changed.write();
+        let written = Self::write_into(&mut changed, &self.clean, medium, start, bytes);
+        self.changed_count.store(changed.len(), Ordering::Release);
+        written
+    }
+
+    fn write_into(
+        changed: &mut BTreeMap<u64, Arc<[u8]>>,
+        clean: &Cache<u64, Arc<[u8]>>,
+        medium: Medium<'_>,
+        start: u64,
+        bytes: &[u8],
+    ) -> Result<(), DriverError> {
         for piece in pieces(start, bytes.len()) {
             let page = match changed.entry(piece.page) {
                 std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
                 std::collections::btree_map::Entry::Vacant(entry) => {
-                    let kept = self.clean.remove(&piece.page).map(|(_, page)| page);
+                    let kept = clean.remove(&piece.page).map(|(_, page)| page);
                     let whole = piece.length as u64 == PAGE;
                     entry.insert(match kept {
                         Some(page) => page,
@@ -173,7 +191,6 @@ impl Pages {
                 to.copy_from_slice(from);
             }
         }
-        self.changed_count.store(changed.len(), Ordering::Release);
         Ok(())
     }
 
@@ -212,29 +229,59 @@ impl Pages {
         (self.changed_count.load(Ordering::Acquire) as u64).saturating_mul(PAGE)
     }
 
-    /// Writes the changed pages in ascending order, up to `end`; they are clean then.
-    pub(crate) fn commit(&self, driver: &dyn Driver, end: u64) -> Result<(), DriverError> {
-        if self.changed_count.load(Ordering::Acquire) == 0 {
-            return Ok(());
+    /// Writes what the changed pages hold from `from` up to `end`, without what lies in `but`. They stay changed.
+    pub(crate) fn write_from(
+        &self,
+        driver: &dyn Driver,
+        from: u64,
+        end: u64,
+        but: &Range<u64>,
+    ) -> Result<bool, DriverError> {
+        let changed = self.changed.read();
+        let mut requests = Vec::new();
+        for (number, page) in changed.range(from / PAGE..) {
+            let offset = number.saturating_mul(PAGE);
+            let parts = [(from, end.min(but.start)), (from.max(but.end), end)];
+            for (start, end) in parts {
+                let (start, end) = (start.max(offset), end.min(offset.saturating_add(PAGE)));
+                let range = to_usize(start.saturating_sub(offset))..to_usize(end.saturating_sub(offset));
+                let bytes = page.get(range).unwrap_or_default();
+                if start < end && !bytes.is_empty() {
+                    requests.push(WriteRequest { offset: start, bytes });
+                }
+            }
         }
-        let mut changed = self.changed.write();
-        let requests: Vec<WriteRequest<'_>> = changed
-            .iter()
-            .filter_map(|(number, page)| {
-                let offset = number.saturating_mul(PAGE);
-                let length = to_usize(end.saturating_sub(offset)).min(page.len());
-                page.get(..length)
-                    .filter(|bytes| !bytes.is_empty())
-                    .map(|bytes| WriteRequest { offset, bytes })
-            })
-            .collect();
         driver.write_many(&requests)?;
+        Ok(!requests.is_empty())
+    }
+
+    /// The changed pages that begin before `border`, ascending.
+    pub(crate) fn before(&self, border: u64) -> Vec<(u64, Arc<[u8]>)> {
+        let changed = self.changed.read();
+        let pages = changed.range(..border.div_ceil(PAGE));
+        pages.map(|(number, page)| (number.saturating_mul(PAGE), Arc::clone(page))).collect()
+    }
+
+    /// Takes note that all changed pages are in the file.
+    pub(crate) fn all_written(&self) {
+        let mut changed = self.changed.write();
         for (number, page) in std::mem::take(&mut *changed) {
             self.clean.insert(number, page);
         }
         self.changed_count.store(0, Ordering::Release);
         self.spill_at.store(self.changed_room, Ordering::Release);
-        Ok(())
+    }
+
+    /// Takes note that these pages stand where they will be read from. What had to stay is not gone through again for every
+    /// page.
+    pub(crate) fn moved(&self, pages: Vec<(u64, Arc<[u8]>)>) {
+        let mut changed = self.changed.write();
+        for (offset, page) in pages {
+            changed.remove(&(offset / PAGE));
+            self.clean.insert(offset / PAGE, page);
+        }
+        self.changed_count.store(changed.len(), Ordering::Release);
+        self.spill_at.store(changed.len().saturating_add(self.changed_room), Ordering::Release);
     }
 
     /// Whether there are so many changed pages that [`spill`](Self::spill) should be called.
@@ -242,10 +289,15 @@ impl Pages {
         self.changed_count.load(Ordering::Acquire) > self.spill_at.load(Ordering::Acquire)
     }
 
+    /// Whether there are more changed pages than there is room for.
+    pub(crate) fn is_full(&self) -> bool {
+        self.changed_count.load(Ordering::Acquire) > self.changed_room
+    }
+
     /// Writes the changed pages that lie wholly between `from`, from which on nothing is part of the file as
     /// committed, and `end`; they are clean then. Returns the offset behind the last byte written.
     pub(crate) fn spill(&self, driver: &dyn Driver, from: u64, end: u64) -> Result<u64, DriverError> {
-        let mut changed = self.changed.write();
+        let changed = self.changed.read();
         let numbers = from.div_ceil(PAGE)..end / PAGE;
         let pages: Vec<(u64, Arc<[u8]>)> = if numbers.is_empty() {
             Vec::new()
@@ -257,13 +309,8 @@ impl Pages {
             pages.iter().map(|(offset, bytes)| WriteRequest { offset: *offset, bytes }).collect();
         driver.write_many(&requests)?;
         let written = pages.last().map_or(0, |(offset, _)| offset.saturating_add(PAGE));
-        for (offset, page) in pages {
-            changed.remove(&(offset / PAGE));
-            self.clean.insert(offset / PAGE, page);
-        }
-        self.changed_count.store(changed.len(), Ordering::Release);
-        // What had to stay is not gone through again for every page.
-        self.spill_at.store(changed.len().saturating_add(self.changed_room), Ordering::Release);
+        drop(changed);
+        self.moved(pages);
         Ok(written)
     }
 }
@@ -310,7 +357,7 @@ mod tests {
             let length = bytes.len() as u64;
             let driver = Core::from_vec("test", bytes.clone());
             let pages = Pages::new(32 << 20, 64 << 20);
-            let medium = Medium { driver: &driver, end: length };
+            let medium = Medium { driver: &driver, end: length, journal: None };
             for (start, count) in reads {
                 let start = start.min(length);
                 let count = count.min(length - start);
@@ -331,7 +378,7 @@ mod tests {
             let driver = Core::from_vec("test", model[..super::to_usize(3 * PAGE + 5)].to_vec());
             let pages = Pages::new(32 << 20, 64 << 20);
             for (what, start, count, value) in steps {
-                let medium = Medium { driver: &driver, end: driver.len().unwrap() };
+                let medium = Medium { driver: &driver, end: driver.len().unwrap(), journal: None };
                 let start = start.min(length);
                 let count = super::to_usize(count.min(length - start));
                 let range = super::to_usize(start)..super::to_usize(start) + count;
@@ -353,10 +400,13 @@ mod tests {
                         driver.write_at(start, &vec![value; count]).unwrap();
                         pages.written_through(start, &vec![value; count]);
                     }
-                    _ => pages.commit(&driver, length).unwrap(),
+                    _ => {
+                        pages.write_from(&driver, 0, length, &(0..0)).unwrap();
+                        pages.all_written();
+                    }
                 }
             }
-            pages.commit(&driver, length).unwrap();
+            pages.write_from(&driver, 0, length, &(0..0)).unwrap();
             driver.set_len(length).unwrap();
             let mut all = vec![0; super::to_usize(length)];
             driver.read_at(0, &mut all).unwrap();

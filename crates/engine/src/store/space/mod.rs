@@ -5,6 +5,7 @@
 //! strategy that keeps no account).
 
 mod bins;
+mod fresh;
 mod growth;
 mod last;
 mod persist;
@@ -14,13 +15,15 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use hyperslab_format::codec::Address;
 
 use crate::error::{Error, Result};
+pub(crate) use fresh::Fresh;
 pub(crate) use last::ManagerRoom;
 pub(crate) use persist::{MessagePlace, Record, Stored, set_manager};
 use pool::{Pool, align_up};
-use ranges::Ranges;
 pub(crate) use rules::{Class, Rules};
 pub use rules::{FileSpace, Placement, SpaceKind};
 
@@ -29,7 +32,10 @@ pub use rules::{FileSpace, Placement, SpaceKind};
 const PENDING_PART: u64 = 40;
 
 /// Less than this is not worth a commit.
-const PENDING_LEAST: u64 = 2048;
+pub(crate) const PENDING_LEAST: u64 = 2048;
+
+/// The same of a commit that waits for the disk.
+pub(crate) const PENDING_LEAST_SYNCED: u64 = 1 << 20;
 
 /// The space of one file. Addresses count from its base.
 #[derive(Debug)]
@@ -46,7 +52,7 @@ pub(crate) struct Space {
     /// The end at the last commit: nothing behind it is part of the file as committed.
     committed_end: u64,
     /// What was allocated below `committed_end` since the last commit.
-    fresh: Ranges,
+    fresh: Arc<Fresh>,
     lost: u64,
     /// Whether anything was allocated or freed since the managers in the file were true.
     changed: bool,
@@ -84,10 +90,15 @@ impl Space {
             pending: Vec::new(),
             pending_bytes: 0,
             committed_end: end,
-            fresh: Ranges::default(),
+            fresh: Arc::default(),
             lost: 0,
             changed: false,
         }
+    }
+
+    /// What was allocated since the last commit below the committed end.
+    pub(crate) fn fresh(&self) -> Arc<Fresh> {
+        Arc::clone(&self.fresh)
     }
 
     /// The first byte behind all that is given away.
@@ -117,10 +128,10 @@ impl Space {
         SpaceUsage { end: self.end, free, pending: self.pending_bytes, lost: self.lost }
     }
 
-    /// Whether so much waits for a commit that one pays.
-    pub(crate) fn wants_commit(&self) -> bool {
+    /// Whether so much waits for a commit that one pays, and `least` bytes at least.
+    pub(crate) fn wants_commit(&self, least: u64) -> bool {
         self.rules.tracks
-            && self.pending_bytes >= PENDING_LEAST
+            && self.pending_bytes >= least
             && self.pending_bytes.saturating_mul(PENDING_PART) > self.end
     }
 

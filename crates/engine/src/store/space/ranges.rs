@@ -32,6 +32,13 @@ impl Ranges {
         self.0.insert(start, end);
     }
 
+    /// What is there of the addresses from `start` up to `end`, ascending.
+    pub(super) fn within(&self, start: u64, end: u64) -> Taken {
+        let first = self.0.range(..=start).next_back().map_or(start, |(first, _)| *first);
+        let there = self.0.range(first..end.max(first)).map(|(from, to)| (start.max(*from), end.min(*to)));
+        there.filter(|(from, to)| from < to).collect()
+    }
+
     /// Takes the addresses from `start` up to `end` out. Returns which of them were there, ascending.
     pub(super) fn remove(&mut self, start: u64, end: u64) -> Taken {
         let mut taken = Taken::new();

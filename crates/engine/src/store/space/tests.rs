@@ -287,7 +287,7 @@ fn replacing_everything_again_and_again_asks_for_commits() {
     for _ in 0..3 {
         for block in &mut blocks {
             space.free(SpaceKind::RawData, *block, 3000);
-            if space.wants_commit() {
+            if space.wants_commit(PENDING_LEAST) {
                 space.settle();
             }
             *block = space.allocate(SpaceKind::RawData, 3000).unwrap();

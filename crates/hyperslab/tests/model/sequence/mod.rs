@@ -1,10 +1,12 @@
 //! Random operations on a file, against what a simple model says of it. Also run by the fuzz target `model`.
 
 pub(crate) mod element;
+pub(crate) mod medium;
 pub(crate) mod operation;
 pub(crate) mod selection;
 pub(crate) mod world;
 
+use medium::Medium;
 use operation::{Operation, Settings};
 use world::World;
 
@@ -13,7 +15,7 @@ use world::World;
 /// # Panics
 /// If the file is not what the model says.
 pub(crate) fn run(settings: &Settings, operations: &[Operation]) -> World {
-    let mut world = World::new(settings);
+    let mut world = World::new(settings, Medium::memory());
     for operation in operations {
         world.perform(operation);
     }

@@ -1,9 +1,7 @@
 //! The file and what should be in it, side by side.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
-use hyperslab::vfd::Core;
 use hyperslab::{
     Dataset, DatasetBuilder, Dataspace, ErrorKind, File, FileOptions, Group, GroupOptions, LibraryVersion,
     LibverBounds, Link, LinkTarget, Object, OpenOptions, Result,
@@ -11,6 +9,7 @@ use hyperslab::{
 use hyperslab_check::CheckOptions;
 
 use super::element::{Kind, VALUES};
+use super::medium::Medium;
 use super::operation::{Make, Operation, Settings, Stored};
 use super::selection::Choice;
 
@@ -51,7 +50,7 @@ pub(crate) struct Node {
 /// The file and the model.
 pub(crate) struct World {
     settings: Settings,
-    medium: Arc<Core>,
+    medium: Medium,
     file: Option<File>,
     /// What was free is no longer known: the file was closed and does not keep it.
     forgot: bool,
@@ -72,18 +71,16 @@ fn join(path: &str, name: &str) -> String {
 }
 
 impl World {
-    pub(crate) fn new(settings: &Settings) -> Self {
-        let medium = Arc::new(Core::from_vec("model", Vec::new()));
-        let file = FileOptions::new()
+    pub(crate) fn new(settings: &Settings, medium: Medium) -> Self {
+        let options = FileOptions::new()
             .libver(settings.bounds())
             .user_block(settings.user_block)
             .sizes(settings.sizes, settings.sizes)
             .file_space(settings.space)
             .track_order(settings.track_order)
             .chunk_cache(settings.chunk_cache)
-            .shared_messages(settings.shared.clone())
-            .create_driver(medium.clone())
-            .unwrap();
+            .shared_messages(settings.shared.clone());
+        let file = medium.create(options).create_driver(medium.driver.clone()).unwrap();
         let root = Node { attributes: BTreeMap::new(), links: BTreeMap::new(), array: None };
         Self {
             settings: settings.clone(),
@@ -97,11 +94,17 @@ impl World {
 
     /// The bytes of the file as they are on the medium.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.medium.to_vec()
+        self.medium.bytes()
     }
 
-    fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         self.file.as_ref().unwrap()
+    }
+
+    /// The file alone, if it is open; nothing else keeps it open then.
+    pub(crate) fn take_file(&mut self) -> Option<File> {
+        self.handles.clear();
+        self.file.take()
     }
 
     /// One path to each link of hard links, groups before what is in them.
@@ -456,28 +459,34 @@ impl World {
     /// Flushes; what is then on the medium is everything.
     fn flush(&mut self) {
         self.file().flush().unwrap();
+        if !self.medium.compared {
+            return;
+        }
         let file = OpenOptions::new().ignore_marks(true).open_bytes(self.bytes()).unwrap();
         self.compare(&file);
     }
 
     /// Compares, closes, checks the file, and opens it again.
     pub(crate) fn reopen(&mut self) {
-        self.compare(self.file());
-        self.handles.clear();
-        if let Some(file) = self.file.take() {
+        if self.medium.compared {
+            self.compare(self.file());
+        }
+        if let Some(file) = self.take_file() {
             file.close().unwrap();
         }
-        self.compare(&OpenOptions::new().open_driver(self.medium.clone()).unwrap());
-        self.check();
+        if self.medium.compared {
+            self.compare(&OpenOptions::new().open_driver(self.medium.driver.clone()).unwrap());
+            self.check();
+        }
         self.forgot |= !self.settings.space.persist;
         let bounds = LibverBounds::new(self.settings.low, LibraryVersion::LATEST).unwrap();
         let options = OpenOptions::new().write(bounds).chunk_cache(self.settings.chunk_cache);
-        self.file = Some(options.open_driver(self.medium.clone()).unwrap());
+        self.file = Some(self.medium.open(options).open_driver(self.medium.driver.clone()).unwrap());
     }
 
     fn check(&self) {
         let options = CheckOptions { decode_chunks: true, ..CheckOptions::default() };
-        let report = hyperslab_check::check(self.medium.clone(), &options).unwrap();
+        let report = hyperslab_check::check(self.medium.driver.clone(), &options).unwrap();
         assert_eq!((report.faults, report.unchecked), (0, 0), "{:#?}", report.findings);
         let wrong_total = report.findings.iter().find(|finding| finding.structure == "fractal heap header");
         assert!(wrong_total.is_none(), "{wrong_total:?}");

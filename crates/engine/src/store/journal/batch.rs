@@ -1,0 +1,58 @@
+//! Records on their way into the journal. Only when all of them are there, they are taken for written.
+
+use hyperslab_format::journal::{JournalChain, JournalRecord};
+use hyperslab_vfd::Driver;
+
+use super::{Change, unwritable};
+use crate::error::Result;
+
+/// Bytes that are written at once.
+const AT_ONCE: usize = 1 << 20;
+
+/// Records behind those that the journal has.
+pub(super) struct Batch {
+    pub(super) chain: JournalChain,
+    /// Where `bytes` go.
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Batch {
+    /// Records from `end` on.
+    pub(super) fn new(chain: JournalChain, end: u64) -> Self {
+        Self { chain, at: end, bytes: Vec::new() }
+    }
+
+    /// Where the next record begins.
+    pub(super) fn end(&self) -> u64 {
+        self.at.saturating_add(self.bytes.len() as u64)
+    }
+
+    /// Adds a record. Returns where its bytes stand.
+    pub(super) fn add(&mut self, file: &dyn Driver, change: &Change<'_>) -> Result<u64> {
+        let record = self.chain.bytes(change.offset, change.old, change.new)?;
+        let head = record.len().saturating_sub(change.new.len()) as u64;
+        debug_assert!(head >= JournalRecord::SIZE as u64);
+        let place = self.end().saturating_add(head);
+        self.bytes.extend_from_slice(&record);
+        if self.bytes.len() >= AT_ONCE {
+            self.flush(file)?;
+        }
+        Ok(place)
+    }
+
+    /// Adds the last record.
+    pub(super) fn end_with(&mut self, file_length: u64) -> Result<()> {
+        let record = self.chain.commit(file_length)?;
+        self.bytes.extend_from_slice(&record);
+        Ok(())
+    }
+
+    /// Writes what was added.
+    pub(super) fn flush(&mut self, file: &dyn Driver) -> Result<()> {
+        file.write_at(self.at, &self.bytes).map_err(unwritable)?;
+        self.at = self.end();
+        self.bytes.clear();
+        file.flush().map_err(unwritable)
+    }
+}

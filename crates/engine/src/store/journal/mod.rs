@@ -1,0 +1,311 @@
+//! The journal of a file that is written: what a commit changes in place stands there before it stands in the file.
+//!
+//! `docs/journal.md` says what is written when, and why no instant is one at which a committed state can be lost.
+
+mod batch;
+mod overlay;
+mod recover;
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hyperslab_format::journal::{JournalChain, JournalHeader};
+use hyperslab_vfd::{Driver, DriverError, SideFile};
+use parking_lot::{Mutex, RwLock};
+
+use super::open::Durability;
+use super::pages::PAGE;
+use crate::error::{Error, Result};
+use batch::Batch;
+pub(super) use recover::{Found, discard, settle};
+
+/// A journal that is longer is cut before it is used again.
+const KEPT: u64 = 16 << 20;
+
+/// Bytes that are to stand at an offset of the file, and those that stand there now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change<'a> {
+    pub(super) offset: u64,
+    pub(super) old: &'a [u8],
+    pub(super) new: &'a [u8],
+}
+
+/// The journal of an open file. Without a place for it, it is never on.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    side: Option<Arc<dyn SideFile>>,
+    durability: Durability,
+    state: Mutex<State>,
+    /// Pages whose changed bytes wait in the journal for the commit: where they stand there, and how many.
+    moved: RwLock<BTreeMap<u64, (u64, usize)>>,
+    moved_count: AtomicUsize,
+    /// Whether something was written into the file since it was synced.
+    dirty: AtomicBool,
+}
+
+#[derive(Debug)]
+struct State {
+    file: Option<Arc<dyn Driver>>,
+    sequence: u64,
+    chain: JournalChain,
+    /// Where the next record begins.
+    end: u64,
+    phase: Phase,
+    /// A sync failed: nobody knows what the disk holds.
+    broken: bool,
+}
+
+/// What the journal on the disk is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing.
+    Empty,
+    /// The beginning of the next commit.
+    Open,
+    /// A commit, not all of which may stand in the file.
+    Committed,
+    /// A commit that stands in the file, though perhaps not on its disk.
+    Applied,
+}
+
+impl Journal {
+    /// A journal that lies in `side`.
+    pub(super) fn new(side: Option<Arc<dyn SideFile>>, durability: Durability) -> Self {
+        // A journal that was left there before shall not have the same number.
+        let sequence = RandomState::new().hash_one(0_u8);
+        let chain = JournalChain::new(sequence);
+        let state = State { file: None, sequence, chain, end: 0, phase: Phase::Empty, broken: false };
+        Self {
+            side,
+            durability,
+            state: Mutex::new(state),
+            moved: RwLock::default(),
+            moved_count: AtomicUsize::new(0),
+            dirty: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether changes in place go through it.
+    pub(super) fn is_on(&self) -> bool {
+        self.side.is_some() && self.durability != Durability::None
+    }
+
+    /// Whether a commit waits for the disk.
+    pub(super) fn waits(&self) -> bool {
+        self.durability == Durability::Full
+    }
+
+    /// Takes note that bytes were written into the file.
+    pub(super) fn note_write(&self) {
+        self.dirty.store(true, Ordering::Release);
+    }
+
+    /// An error if a sync failed before.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.state.lock().broken {
+            return Err(Error::Misuse(
+                "a sync of the file failed before, so that nobody knows what its disk holds: nothing more is written; \
+                 open the file again to see what was kept"
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Waits until the disk has what was written into the file, if commits do.
+    pub(super) fn sync(&self, driver: &dyn Driver) -> Result<()> {
+        self.sync_in(&mut self.state.lock(), driver)
+    }
+
+    fn sync_in(&self, state: &mut State, driver: &dyn Driver) -> Result<()> {
+        if !self.waits() || !self.dirty.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        driver.sync_data().map_err(|source| {
+            state.broken = true;
+            Error::Io { action: "cannot sync the file".into(), source }
+        })
+    }
+
+    /// Whether some changed pages wait in the journal.
+    pub(super) fn has_moved(&self) -> bool {
+        self.moved_count.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether one of the pages that some bytes lie on waits in the journal.
+    pub(super) fn has_moved_of(&self, start: u64, end: u64) -> bool {
+        self.has_moved()
+            && self.moved.read().range(start / PAGE..=end.saturating_sub(1) / PAGE).next().is_some()
+    }
+
+    /// Puts what waits in the journal over bytes that the file gave.
+    pub(super) fn amend(&self, start: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
+        if !self.has_moved() || buffer.is_empty() {
+            return Ok(());
+        }
+        let Some(file) = self.state.lock().file.clone() else { return Ok(()) };
+        let last = start.saturating_add(buffer.len() as u64).saturating_sub(1) / PAGE;
+        for (number, (at, length)) in self.moved.read().range(start / PAGE..=last) {
+            let page = number.saturating_mul(PAGE);
+            let skip = start.saturating_sub(page);
+            let to = buffer.get_mut(to_usize(page.saturating_sub(start))..).unwrap_or_default();
+            let count = length.saturating_sub(to_usize(skip)).min(to.len());
+            file.read_at(at.saturating_add(skip), to.get_mut(..count).unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    /// Lets changed pages wait in the journal; each is read from there until the commit.
+    pub(super) fn keep(&self, driver: &dyn Driver, pages: &[Change<'_>]) -> Result<()> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let file = self.begin(state, driver)?;
+        let mut batch = Batch::new(state.chain, state.end);
+        let mut places = Vec::with_capacity(pages.len());
+        let written = pages.iter().try_for_each(|page| {
+            places.push((page.offset / PAGE, (batch.add(&*file, page)?, page.new.len())));
+            Ok(())
+        });
+        written.and_then(|()| batch.flush(&*file)).inspect_err(|_| give_room_back(&*file, state.end))?;
+        (state.chain, state.end) = (batch.chain, batch.end());
+        let mut moved = self.moved.write();
+        moved.extend(places);
+        self.moved_count.store(moved.len(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Writes what the commit changes in place, and that this is all. From then on it has happened, whatever comes.
+    pub(super) fn commit(&self, driver: &dyn Driver, changes: &[Change<'_>], file_length: u64) -> Result<()> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let file = self.begin(state, driver)?;
+        let mut batch = Batch::new(state.chain, state.end);
+        let write = |batch: &mut Batch| {
+            changes.iter().try_for_each(|change| batch.add(&*file, change).map(drop))?;
+            batch.end_with(file_length)?;
+            batch.flush(&*file)
+        };
+        write(&mut batch).inspect_err(|_| give_room_back(&*file, state.end))?;
+        if self.waits() {
+            file.sync_data().map_err(|source| {
+                state.broken = true;
+                Error::Io { action: "cannot sync the journal".into(), source }
+            })?;
+        }
+        (state.chain, state.end) = (batch.chain, batch.end());
+        state.phase = Phase::Committed;
+        Ok(())
+    }
+
+    /// The pages that wait in the journal, to be written into the file: offset and bytes of each.
+    pub(super) fn for_each_moved(&self, mut each: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+        let Some(file) = self.state.lock().file.clone() else { return Ok(()) };
+        let mut bytes = vec![0; to_usize(PAGE)];
+        for (number, (at, length)) in self.moved.read().iter() {
+            let page = bytes.get_mut(..*length).unwrap_or_default();
+            file.read_at(*at, page).map_err(unreadable)?;
+            each(number.saturating_mul(PAGE), page)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note that the commit stands in the file.
+    pub(super) fn note_applied(&self) {
+        let mut state = self.state.lock();
+        state.phase = Phase::Applied;
+        self.forget_moved();
+        let Some(file) = &state.file else { return };
+        // Whoever opens the file after the end of this program need not look further. Without it all is compared.
+        if let Err(error) = file.write_at(JournalHeader::APPLIED_AT, &JournalHeader::APPLIED) {
+            tracing::warn!(%error, "the journal cannot say that it was applied");
+        }
+    }
+
+    /// Brings a commit into the file that could not be brought there at its time.
+    pub(super) fn complete(&self, driver: &dyn Driver) -> Result<()> {
+        self.complete_in(&mut self.state.lock(), driver)
+    }
+
+    fn complete_in(&self, state: &mut State, driver: &dyn Driver) -> Result<()> {
+        if state.phase != Phase::Committed {
+            return Ok(());
+        }
+        let Some(file) = state.file.clone() else { return Ok(()) };
+        self.note_write();
+        recover::apply(&*file, driver)?;
+        state.phase = Phase::Applied;
+        self.forget_moved();
+        Ok(())
+    }
+
+    fn forget_moved(&self) {
+        self.moved.write().clear();
+        self.moved_count.store(0, Ordering::Release);
+    }
+
+    /// Whether the disk has no journal, so that what is written in place cannot be undone by one.
+    pub(super) fn is_empty(&self) -> bool {
+        self.state.lock().phase == Phase::Empty
+    }
+
+    /// Begins the journal of the next commit, if that is not done.
+    fn begin(&self, state: &mut State, driver: &dyn Driver) -> Result<Arc<dyn Driver>> {
+        if let (Phase::Open, Some(file)) = (state.phase, &state.file) {
+            return Ok(Arc::clone(file));
+        }
+        self.complete_in(state, driver)?;
+        // The journal before is needed until the disk has what it says.
+        self.sync_in(state, driver)?;
+        let file = match (&state.file, &self.side) {
+            (Some(file), _) => Arc::clone(file),
+            (None, Some(side)) => side.create().map_err(unwritable)?,
+            (None, None) => return Err(Error::Misuse("there is no place for a journal".into())),
+        };
+        state.file = Some(Arc::clone(&file));
+        state.phase = Phase::Open;
+        state.sequence = state.sequence.wrapping_add(1);
+        state.chain = JournalChain::new(state.sequence);
+        state.end = JournalHeader::SIZE as u64;
+        if file.len().map_err(unwritable)? > KEPT {
+            file.set_len(0).map_err(unwritable)?;
+        }
+        let boot = self.side.as_ref().and_then(|side| side.boot()).map_or([0; 16], |boot| boot.id);
+        let header = JournalHeader { sequence: state.sequence, boot, applied: false };
+        file.write_at(0, &header.encode()?).map_err(unwritable)?;
+        Ok(file)
+    }
+
+    /// Lets the journal be no more: all that it says is in the file.
+    pub(super) fn end(&self, driver: &dyn Driver) -> Result<()> {
+        self.check()?;
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        self.complete_in(state, driver)?;
+        self.sync_in(state, driver)?;
+        let (Some(side), Some(file)) = (&self.side, state.file.take()) else { return Ok(()) };
+        let phase = std::mem::replace(&mut state.phase, Phase::Empty);
+        discard(&**side, file, self.waits() && phase != Phase::Open)
+    }
+}
+
+/// Cuts off what a commit wrote that failed, so that the disk has room for others.
+fn give_room_back(file: &dyn Driver, end: u64) {
+    if let Err(error) = file.set_len(end) {
+        tracing::warn!(%error, "the journal keeps its length");
+    }
+}
+
+fn unwritable(source: DriverError) -> Error {
+    Error::Io { action: "cannot write the journal".into(), source }
+}
+
+fn unreadable(source: DriverError) -> Error {
+    Error::Io { action: "cannot read the journal".into(), source }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it is checked before; `try_from` is not const")]
+const fn to_usize(value: u64) -> usize {
+    if value > usize::MAX as u64 { usize::MAX } else { value as usize }
+}

@@ -1,0 +1,245 @@
+//! Bringing what was changed into the file, so that at no instant the file as it was committed last is lost.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hyperslab_format::journal::SECTOR;
+use hyperslab_format::superblock::ConsistencyFlags;
+use hyperslab_vfd::{DriverError, WriteRequest};
+
+use super::journal::Change;
+use super::{Store, to_usize};
+use crate::error::{Error, Result};
+
+/// Neighbouring sectors of a page that change.
+struct InPlace {
+    page: Arc<[u8]>,
+    old: Arc<[u8]>,
+    /// Where the page begins, and what of it has changed.
+    offset: u64,
+    from: usize,
+    to: usize,
+}
+
+impl InPlace {
+    fn start(&self) -> u64 {
+        self.offset.saturating_add(self.from as u64)
+    }
+
+    fn new_bytes(&self) -> &[u8] {
+        self.page.get(self.from..self.to).unwrap_or_default()
+    }
+
+    fn change(&self) -> Change<'_> {
+        let old = self.old.get(self.from..self.to).unwrap_or_default();
+        Change { offset: self.start(), old, new: self.new_bytes() }
+    }
+
+    fn request(&self) -> WriteRequest<'_> {
+        WriteRequest { offset: self.start(), bytes: self.new_bytes() }
+    }
+}
+
+/// The ranges of a page in which sectors differ. The sector at `alone` is a range of its own.
+fn differing(old: &[u8], new: &[u8], alone: usize) -> Vec<(usize, usize)> {
+    let sector = to_usize(SECTOR);
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for (number, (old, new)) in old.chunks(sector).zip(new.chunks(sector)).enumerate() {
+        if old == new {
+            continue;
+        }
+        let from = number.saturating_mul(sector);
+        let to = from.saturating_add(new.len());
+        match runs.last_mut() {
+            Some(last) if last.1 == from && from != alone && last.0 != alone => last.1 = to,
+            _ => runs.push((from, to)),
+        }
+    }
+    runs
+}
+
+fn io(source: DriverError) -> Error {
+    Error::Io { action: "cannot write the file".into(), source }
+}
+
+impl Store {
+    /// Lets the file be what it is in memory, and so long.
+    pub(super) fn publish(&self, file_end: u64) -> Result<()> {
+        let _alone = self.gate.write();
+        self.journal.check()?;
+        let new_from = self.new_from.load(Ordering::Acquire);
+        if !self.journal.is_on() {
+            self.publish_plainly(file_end)?;
+        } else if new_from == 0 {
+            self.publish_first(file_end)?;
+        } else {
+            self.publish_safely(new_from, file_end)?;
+        }
+        self.pages.all_written();
+        Ok(())
+    }
+
+    /// Without a journal: an end on the way may leave anything.
+    fn publish_plainly(&self, file_end: u64) -> Result<()> {
+        let driver = &*self.driver;
+        if self.pages.write_from(driver, 0, file_end, &(0..0)).map_err(io)? {
+            self.journal.note_write();
+        }
+        let length = driver.len().map_err(io)?;
+        if length > file_end {
+            // The file must not be shorter than its superblock says, whenever the power fails.
+            driver.flush().map_err(io)?;
+        }
+        if length != file_end {
+            self.journal.note_write();
+            driver.set_len(file_end).map_err(io)?;
+        }
+        driver.flush().map_err(io)?;
+        self.journal.sync(driver)
+    }
+
+    /// A new file: it is one when its superblock is there, which comes last.
+    fn publish_first(&self, file_end: u64) -> Result<()> {
+        let driver = &*self.driver;
+        let superblock = self.base..self.base.saturating_add(SECTOR);
+        self.journal.note_write();
+        self.pages.write_from(driver, 0, file_end, &superblock).map_err(io)?;
+        driver.set_len(file_end).map_err(io)?;
+        driver.flush().map_err(io)?;
+        self.journal.sync(driver)?;
+        self.journal.note_write();
+        self.pages.write_from(driver, self.base, superblock.end.min(file_end), &(0..0)).map_err(io)?;
+        driver.flush().map_err(io)?;
+        self.journal.sync(driver)
+    }
+
+    fn publish_safely(&self, new_from: u64, file_end: u64) -> Result<()> {
+        let driver = &*self.driver;
+        self.journal.complete(driver)?;
+        // Nobody looks behind the end of the file as it was committed.
+        if self.pages.write_from(driver, new_from, file_end, &(0..0)).map_err(io)? {
+            self.journal.note_write();
+        }
+        let length = driver.len().map_err(io)?;
+        if length < file_end {
+            self.journal.note_write();
+            driver.set_len(file_end).map_err(io)?;
+        }
+        self.written.fetch_max(file_end, Ordering::AcqRel);
+        driver.flush().map_err(io)?;
+        self.journal.sync(driver)?;
+        let changes = self.changes_in_place(new_from.min(file_end))?;
+        if changes.is_empty() && !self.journal.has_moved() && length <= file_end {
+            return Ok(());
+        }
+        if let [only] = changes.as_slice()
+            && only.to.saturating_sub(only.from) as u64 <= SECTOR
+            && self.journal.is_empty()
+            && length <= file_end
+        {
+            // A disk writes a sector wholly or not at all.
+            self.journal.note_write();
+            driver.write_at(only.start(), only.new_bytes()).map_err(io)?;
+            driver.flush().map_err(io)?;
+            return self.journal.sync(driver);
+        }
+        self.publish_through_journal(changes, file_end)
+    }
+
+    /// What the changed pages change before `border`, ascending. What stands in the sector of the superblock is alone.
+    fn changes_in_place(&self, border: u64) -> Result<Vec<InPlace>> {
+        let mut changes = Vec::new();
+        for (offset, page) in self.pages.before(border) {
+            let length = to_usize(border.saturating_sub(offset)).min(page.len());
+            let mut old = vec![0; length];
+            self.medium().read(offset, &mut old).map_err(io)?;
+            let old: Arc<[u8]> = old.into();
+            let alone = to_usize(self.base.saturating_sub(offset));
+            let alone = if self.base >= offset && alone < length { alone } else { usize::MAX };
+            for (from, to) in differing(&old, page.get(..length).unwrap_or_default(), alone) {
+                changes.push(InPlace { page: Arc::clone(&page), old: Arc::clone(&old), offset, from, to });
+            }
+        }
+        Ok(changes)
+    }
+
+    fn publish_through_journal(&self, changes: Vec<InPlace>, file_end: u64) -> Result<()> {
+        let driver = &*self.driver;
+        let border = file_end.min(self.new_from.load(Ordering::Acquire));
+        let (superblock, others): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| change.start() == self.base);
+        drop(superblock);
+        let sector = self.superblock_sector(border)?;
+        let start = self.base;
+        let mut records = vec![Change { offset: start, old: &sector.now, new: &sector.marked }];
+        records.extend(others.iter().map(InPlace::change));
+        records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
+        self.journal.commit(driver, &records, file_end)?;
+        self.journal.note_write();
+        // From here on, the commit has happened: what fails is made up for by the next one, or by who opens the file.
+        driver.write_at(start, &sector.marked).map_err(io)?;
+        self.journal.for_each_moved(|offset, bytes| {
+            let end = offset.saturating_add(bytes.len() as u64).min(file_end);
+            for (from, to) in [(offset, end.min(start)), (offset.max(start.saturating_add(SECTOR)), end)] {
+                let range = to_usize(from.saturating_sub(offset))..to_usize(to.saturating_sub(offset));
+                let bytes = bytes.get(range).filter(|_| from < to).unwrap_or_default();
+                driver.write_at(from, bytes).map_err(io)?;
+            }
+            Ok(())
+        })?;
+        let requests: Vec<WriteRequest<'_>> = others.iter().map(InPlace::request).collect();
+        driver.write_many(&requests).map_err(io)?;
+        driver.write_at(start, &sector.then).map_err(io)?;
+        if driver.len().map_err(io)? != file_end {
+            driver.set_len(file_end).map_err(io)?;
+        }
+        driver.flush().map_err(io)?;
+        self.journal.note_applied();
+        Ok(())
+    }
+
+    /// The sector with the superblock, as it is, as others shall see it while the file is changed, and as it will be.
+    fn superblock_sector(&self, border: u64) -> Result<SuperblockSector> {
+        let length = to_usize(border.saturating_sub(self.base).min(SECTOR));
+        let mut now = vec![0; length];
+        self.medium().read(self.base, &mut now).map_err(io)?;
+        let mut then = now.clone();
+        self.pages.amend(self.base, &mut then);
+        let mut marked = now.clone();
+        let mut superblock = self.superblock();
+        if superblock.version_number() >= 3 {
+            superblock.consistency.insert(ConsistencyFlags::WRITE_ACCESS);
+            let bytes = superblock.encode()?;
+            if let Some(place) = marked.get_mut(..bytes.len()) {
+                place.copy_from_slice(&bytes);
+            }
+        }
+        Ok(SuperblockSector { now, marked, then })
+    }
+}
+
+struct SuperblockSector {
+    now: Vec<u8>,
+    marked: Vec<u8>,
+    then: Vec<u8>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sectors_that_differ_are_found() {
+        let old = vec![0; 3000];
+        let with = |places: &[usize]| {
+            let mut new = old.clone();
+            places.iter().for_each(|place| new[*place] = 1);
+            new
+        };
+        let none = usize::MAX;
+        assert_eq!(differing(&old, &with(&[]), none), []);
+        assert_eq!(differing(&old, &with(&[0]), none), [(0, 512)]);
+        assert_eq!(differing(&old, &with(&[511, 512, 2999]), none), [(0, 1024), (2560, 3000)]);
+        assert_eq!(differing(&old, &with(&[511, 512, 1024]), 512), [(0, 512), (512, 1024), (1024, 1536)]);
+    }
+}

@@ -1,0 +1,220 @@
+//! One crash, and what is left after it.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use hyperslab::vfd::simulated::{Crash, Files, Replay, SimulatedDisk};
+use hyperslab::{Durability, File, OpenOptions};
+use hyperslab_check::CheckOptions;
+
+use crate::content::{self, Content};
+use crate::record::{Dice, FILE, JOURNAL, Recording, Step};
+
+/// A crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Case {
+    pub(crate) crash: Crash,
+    /// After so many operations of the disk.
+    pub(crate) point: usize,
+    pub(crate) seed: u64,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let crash = Crash::ALL.iter().position(|crash| *crash == self.crash).unwrap_or(0);
+        write!(f, "{},{crash},{}", self.point, self.seed)
+    }
+}
+
+impl Case {
+    /// As it is printed.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split(',').map(|number| number.parse::<u64>().ok());
+        let mut number = || numbers.next().flatten();
+        let (point, crash, seed) = (number()? as usize, number()? as usize, number()?);
+        Some(Self { crash: *Crash::ALL.get(crash)?, point, seed })
+    }
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub(crate) struct Recovered {
+    /// The bytes after it was opened for writing and closed, or nothing if there was no file yet.
+    pub(crate) bytes: Option<Vec<u8>>,
+    /// Whether the recovery was crashed, too, and whether the file was changed after it, with crashes in that.
+    pub(crate) crashed_again: bool,
+    pub(crate) went_on: bool,
+}
+
+/// Tries a case; gives what is wrong with what is left.
+pub(crate) fn run(recording: &Recording, replay: &mut Replay<'_>, case: Case) -> Result<Recovered, String> {
+    replay.go_to(case.point);
+    let mut files = replay.crash(case.crash, case.seed);
+    files.entry(FILE.to_owned()).or_default();
+    let outcome = catch_unwind(AssertUnwindSafe(|| recover(recording, case, files)));
+    outcome.unwrap_or_else(|panic| Err(format!("panic: {}", text_of(&*panic))))
+}
+
+/// What a panic says.
+pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()
+}
+
+fn recover(recording: &Recording, case: Case, files: Files) -> Result<Recovered, String> {
+    let disk = SimulatedDisk::holding(files.clone());
+    let Some(found) = settle(recording, case.point, &disk)? else {
+        return Ok(Recovered { bytes: None, crashed_again: false, went_on: false });
+    };
+    let crashed_again = case.seed % 3 == 1;
+    if crashed_again {
+        crash_again(recording, case, &disk, &found)?;
+    }
+    let went_on = (case.seed ^ case.point as u64) % 4 == 2;
+    if went_on {
+        // After the end of a process alone, what was not synced is still not.
+        let exactly = case.crash == Crash::ProcessEnd && case.seed == 0;
+        let disk = if exactly {
+            SimulatedDisk::going_on(recording.history.until(case.point))
+        } else {
+            SimulatedDisk::holding(files)
+        };
+        second_life(recording, case, &disk, found).map_err(|why| format!("in the next life: {why}"))?;
+    }
+    Ok(Recovered { bytes: disk.files().remove(FILE), crashed_again, went_on })
+}
+
+/// Opens what is left for reading and for writing. It holds what it may; that is returned, or nothing if there was no file yet.
+fn settle(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<Option<Content>, String> {
+    let (allowed, promised) = recording.allowed(point);
+    let before = disk.operations();
+    let found = match read(disk) {
+        Ok(found) => found,
+        Err(_) if !promised => return Ok(None),
+        Err(why) => return Err(format!("cannot be read: {why}")),
+    };
+    if disk.operations() > before {
+        return Err(format!("a reader did {:?}", &disk.history().operations()[before..]));
+    }
+    if !recording.steps[allowed.clone()].iter().any(|step| *step.content == found) {
+        let all = recording.steps.iter().enumerate();
+        let close = all.map(|(number, step)| (number, content::difference(&found, &step.content)));
+        let (step, close) = close.min_by_key(|(_, difference)| difference.len()).unwrap_or_default();
+        return Err(format!("content of none of the steps {allowed:?}; closest is step {step}: {close:#?}"));
+    }
+    write(recording, disk, &found)?;
+    Ok(Some(found))
+}
+
+/// What a reader finds.
+pub(crate) fn read(disk: &SimulatedDisk) -> Result<Content, String> {
+    let options = OpenOptions::new().journal(disk.side_file(JOURNAL));
+    let file = options.open_driver(disk.file(FILE)).map_err(|error| format!("{error:?}"))?;
+    content::of_file(&file).map_err(|error| format!("{error:?}"))
+}
+
+fn open(recording: &Recording, disk: &SimulatedDisk) -> Result<File, String> {
+    recording
+        .options(disk)
+        .open_driver(disk.file(FILE))
+        .map_err(|error| format!("opening for writing: {error:?}"))
+}
+
+/// Opens the file for writing: it is the same, and sound when it is closed.
+fn write(recording: &Recording, disk: &SimulatedDisk, expected: &Content) -> Result<(), String> {
+    let file = open(recording, disk)?;
+    let found = content::of_file(&file).map_err(|error| format!("opened for writing: {error:?}"))?;
+    if found != *expected {
+        return Err(format!("opened for writing: {:#?}", content::difference(&found, expected)));
+    }
+    file.close().map_err(|error| format!("closing: {error:?}"))?;
+    if disk.files().contains_key(JOURNAL) {
+        return Err("the journal is there after closing".into());
+    }
+    check(disk)
+}
+
+pub(crate) fn check(disk: &SimulatedDisk) -> Result<(), String> {
+    let options = CheckOptions { decode_chunks: true, ..CheckOptions::default() };
+    let report =
+        hyperslab_check::check(disk.file(FILE), &options).map_err(|error| format!("check: {error:?}"))?;
+    if report.faults == 0 { Ok(()) } else { Err(format!("check: {:#?}", report.findings)) }
+}
+
+/// The recovery crashes, too: the next one finds the same.
+fn crash_again(
+    recording: &Recording,
+    case: Case,
+    disk: &SimulatedDisk,
+    expected: &Content,
+) -> Result<(), String> {
+    let history = disk.history();
+    let mut replay = history.replay();
+    let point = (case.seed as usize / 3) % (history.len() + 1);
+    replay.go_to(point);
+    let crash = if case.crash == Crash::ProcessEnd { case.crash } else { Crash::Torn };
+    let left = SimulatedDisk::holding(replay.crash(crash, case.seed));
+    let again = |why| format!("after a crash of the recovery at {point} of {}: {why}", history.len());
+    let found = read(&left).map_err(again)?;
+    if found != *expected {
+        return Err(again(format!("{:#?}", content::difference(&found, expected))));
+    }
+    write(recording, &left, expected).map_err(again)
+}
+
+/// The file is changed as if nothing had been, and that ends in a crash, too.
+fn second_life(first: &Recording, case: Case, disk: &SimulatedDisk, found: Content) -> Result<(), String> {
+    let step = |what: &str, before, commits, content: Content| {
+        let (what, content) = (what.to_owned(), Arc::new(content));
+        Step { what, before, after: disk.operations(), commits, content }
+    };
+    let begin = disk.operations();
+    let mut steps = vec![step("before", 0, true, found)];
+    let file = open(first, disk)?;
+    let groups: Vec<String> = (0..2).map(|number| format!("after the crash {number}")).collect();
+    let changes: [&dyn Fn() -> hyperslab::Result<()>; 5] = [
+        &|| file.set_attr("life", 1_i32),
+        &|| file.set_attr("life", 2_i32),
+        &|| file.create_group(&groups[0])?.new_dataset("numbers").write(&[7_i32; 200]).map(|_| ()),
+        &|| file.set_attr("life", 3_i32),
+        &|| {
+            (1..9)
+                .try_for_each(|number| file.link_soft(&format!("{}/link {number}", groups[0]), "/somewhere"))
+        },
+    ];
+    for (number, change) in changes.iter().enumerate() {
+        let before = disk.operations();
+        let work = || {
+            change()?;
+            file.flush()?;
+            content::of_file(&file)
+        };
+        let content = work().map_err(|error| format!("change {number}: {error:?}"))?;
+        steps.push(step("change", before, true, content));
+    }
+    let before = disk.operations();
+    file.close().map_err(|error| format!("closing: {error:?}"))?;
+    let last = Content::clone(&steps[steps.len() - 1].content);
+    steps.push(step("close", before, true, last.clone()));
+    let history = disk.history();
+    let name = format!("{} {case}, next life", first.name);
+    let Recording { durability, bounds, common, .. } = *first;
+    let second = Recording { name, durability, bounds, common, steps, history };
+    let left = SimulatedDisk::holding(disk.files());
+    settle(&second, second.history.len(), &left).map_err(|why| format!("closed: {why}"))?;
+    let mut dice = Dice(case.seed ^ case.point as u64);
+    let mut replay = second.history.replay();
+    for number in 0..4 {
+        let point = begin + dice.below((second.history.len() - begin + 1) as u64) as usize;
+        let power = number > 0 && first.durability == Durability::Full;
+        let crash = if power { [Crash::PowerLoss, Crash::Torn][number % 2] } else { Crash::ProcessEnd };
+        let seed = dice.below(1 << 30);
+        replay.go_to(point);
+        let left = SimulatedDisk::holding(replay.crash(crash, seed));
+        settle(&second, point, &left).map_err(|why| {
+            format!("{crash:?} at {point} ({begin} to {}), seed {seed}: {why}", second.history.len())
+        })?;
+    }
+    Ok(())
+}

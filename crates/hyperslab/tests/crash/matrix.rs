@@ -1,0 +1,216 @@
+//! All crashes of many sequences.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Once};
+
+use hyperslab::Durability;
+use hyperslab::vfd::simulated::Crash;
+use rayon::prelude::*;
+
+use crate::case::{self, Case, Recovered};
+use crate::outside::Outside;
+use crate::record::{Recording, Sequence, Step};
+use crate::sparse;
+
+/// Crashes that are tried unless the environment says otherwise.
+const FEW: usize = 2400;
+/// Of a sequence, so many at most if few are tried at all.
+const OF_ONE: usize = 80;
+/// Failures after which it ends.
+const ENOUGH: usize = 10;
+
+pub(crate) fn number_of(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok().map(|number| number.parse().unwrap())
+}
+
+/// What is thrown while a case is tried is caught, and need not be told.
+pub(crate) fn silence() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if std::thread::current().name().is_some_and(|name| name.starts_with("matrix")) {
+                return;
+            }
+            usual(info);
+        }));
+    });
+}
+
+/// Threads whose panics are silent.
+pub(crate) fn threads() -> rayon::ThreadPool {
+    silence();
+    rayon::ThreadPoolBuilder::new().thread_name(|number| format!("matrix {number}")).build().unwrap()
+}
+
+/// What was tried, and what came out.
+#[derive(Debug, Default)]
+struct Tried {
+    kinds: [AtomicUsize; 3],
+    crashed_again: AtomicUsize,
+    went_on: AtomicUsize,
+    no_file: AtomicUsize,
+    failures: Mutex<Vec<String>>,
+    outside: Outside,
+}
+
+impl Tried {
+    fn all(&self) -> usize {
+        self.kinds.iter().map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+
+    fn count(&self, recording: &Recording, case: Case, outcome: Result<Recovered, String>) {
+        let add = |counter: &AtomicUsize, yes: bool| counter.fetch_add(usize::from(yes), Ordering::Relaxed);
+        add(&self.kinds[Crash::ALL.iter().position(|crash| *crash == case.crash).unwrap()], true);
+        match outcome {
+            Ok(recovered) => {
+                add(&self.crashed_again, recovered.crashed_again);
+                add(&self.went_on, recovered.went_on);
+                add(&self.no_file, recovered.bytes.is_none());
+                if let Some(bytes) = recovered.bytes.filter(|_| recording.common) {
+                    self.outside.offer(&format!("{} {case}", recording.name), bytes);
+                }
+            }
+            Err(why) => {
+                let mut failures = self.failures.lock().unwrap();
+                let name = format!("HYPERSLAB_CRASH_CASE={}:{case}", recording.name);
+                eprintln!("{name}: {}", why.lines().next().unwrap_or_default());
+                failures.push(format!("{name}\n  {:?}: {why}", recording.durability));
+            }
+        }
+    }
+
+    fn enough(&self) -> bool {
+        self.failures.lock().unwrap().len() >= ENOUGH
+    }
+
+    fn finish(self, sequences: usize) {
+        let [process, power, torn] = self.kinds.map(AtomicUsize::into_inner);
+        eprintln!("{} crashes of {sequences} sequences:", process + power + torn);
+        eprintln!("  {process:>8} process ended");
+        eprintln!("  {power:>8} power lost");
+        eprintln!("  {torn:>8} power lost, writes torn and reordered");
+        eprintln!("  {:>8} of them crashed again while they were recovered", self.crashed_again.into_inner());
+        eprintln!("  {:>8} of them changed after it, with crashes in that", self.went_on.into_inner());
+        eprintln!("  {:>8} before there was a file", self.no_file.into_inner());
+        let failures = self.failures.into_inner().unwrap();
+        eprintln!("  {:>8} failed", failures.len());
+        assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+        eprintln!("  {:>8} of the recovered files read by libhdf5", self.outside.finish());
+    }
+}
+
+/// The cases of a recording: all operations in turn, in several ways each.
+fn cases(recording: &Recording, sparse: bool) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for point in 1..=recording.history.len() {
+        let seed = |number: u64| (point as u64).wrapping_mul(0x9e37_79b9).wrapping_add(number * 7919);
+        cases.push(Case { crash: Crash::ProcessEnd, point, seed: 0 });
+        cases.push(Case { crash: Crash::ProcessEnd, point, seed: seed(1) });
+        if recording.durability == Durability::Full {
+            let ways = |crash, count| (0..count).map(move |number| Case { crash, point, seed: seed(number) });
+            cases.extend(ways(Crash::PowerLoss, 3));
+            cases.extend(ways(Crash::Torn, 4));
+        }
+    }
+    let step = if sparse { cases.len().div_ceil(OF_ONE).max(1) } else { 1 };
+    cases.into_iter().step_by(step | 1).collect()
+}
+
+fn try_all(recording: &Recording, tried: &Tried, sparse: bool) {
+    let mut replay = recording.history.replay();
+    for case in cases(recording, sparse) {
+        if tried.enough() {
+            return;
+        }
+        tried.count(recording, case, case::run(recording, &mut replay, case));
+    }
+}
+
+/// Tries crashes until there are enough of them.
+fn run_matrix(record: impl Fn(u64) -> Option<Recording> + Sync, wanted: usize) {
+    let sparse = wanted < 50_000;
+    let first = number_of("HYPERSLAB_CRASH_FIRST").unwrap_or(0);
+    let (tried, next) = (Tried::default(), AtomicUsize::new(first));
+    let work = || {
+        while tried.all() < wanted && !tried.enough() {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| record(number as u64))) {
+                Ok(Some(recording)) => try_all(&recording, &tried, sparse),
+                Ok(None) => return,
+                Err(panic) => {
+                    let why = format!("sequence {number} without a crash: {}", case::text_of(&*panic));
+                    eprintln!("{why}");
+                    tried.failures.lock().unwrap().push(why);
+                }
+            }
+        }
+    };
+    threads().install(|| (0..rayon::current_num_threads()).into_par_iter().for_each(|_| work()));
+    tried.finish(next.into_inner() - first);
+}
+
+fn wanted() -> usize {
+    number_of("HYPERSLAB_CRASH").unwrap_or(FEW)
+}
+
+fn recording(number: u64) -> Recording {
+    Sequence::draw(number).record(number.to_string())
+}
+
+#[test]
+#[ignore = "until commits are atomic"]
+fn a_crash_costs_what_was_not_committed_at_most() {
+    if let Ok(text) = std::env::var("HYPERSLAB_CRASH_CASE") {
+        return alone(&text);
+    }
+    run_matrix(|number| Some(recording(number)), wanted());
+}
+
+#[test]
+#[ignore = "until commits are atomic"]
+fn sparse_datasets_survive_crashes() {
+    if std::env::var_os("HYPERSLAB_CRASH_CASE").is_none() {
+        run_matrix(sparse::recording, wanted().div_ceil(5));
+    }
+}
+
+/// What fails can be tried again: a sequence does the same to the disk each time.
+#[test]
+fn sequences_can_be_repeated() {
+    let told = |recording: &Recording| -> Vec<String> {
+        recording.history.operations().iter().map(ToString::to_string).collect()
+    };
+    for number in 0..25 {
+        assert_eq!(told(&recording(number)), told(&recording(number)), "sequence {number}");
+        let sparse = || told(&sparse::recording(number).unwrap());
+        assert_eq!(sparse(), sparse(), "sparse sequence {number}");
+    }
+}
+
+/// One case, told in full.
+fn alone(text: &str) {
+    let (name, case) = text.split_once(':').unwrap();
+    let case = Case::parse(case).unwrap();
+    let recording = name.parse().map_or_else(|_| sparse::named(name).unwrap(), recording);
+    for (number, step) in recording.steps.iter().enumerate() {
+        let Step { what, before, after, .. } = step;
+        eprintln!(
+            "step {number}, operations {before} to {after}: {}",
+            what.chars().take(300).collect::<String>()
+        );
+        for (number, operation) in
+            recording.history.operations().iter().enumerate().take(*after).skip(*before)
+        {
+            eprintln!(
+                "  {number} {operation}{}",
+                if number + 1 == case.point { " <- the last before the crash" } else { "" }
+            );
+        }
+    }
+    eprintln!("{case:?}: steps {:?}", recording.allowed(case.point));
+    let outcome = case::run(&recording, &mut recording.history.replay(), case);
+    if let Err(why) = outcome {
+        panic!("{why}");
+    }
+}

@@ -1,0 +1,47 @@
+//! `cargo xtask crash`: files of a simulated disk that crashes or fails at every operation of many random histories, and processes that
+//! are killed; the tests try a few.
+
+use anyhow::{Result, bail};
+
+use crate::{shell, test};
+
+/// Crashes, and failing operations for so many crashes.
+const CRASHES: u64 = 100_000;
+const CRASHES_A_FAULT: u64 = 5;
+
+/// Number of crashes that are tried, or `--kills` and that of processes that are killed.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    test::prepare_referee();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let (crashes, kills) = match words.as_slice() {
+        [] => (CRASHES, None),
+        ["--kills", kills] => (0, Some(kills.parse::<u64>()?)),
+        [crashes] => (crashes.parse()?, None),
+        [crashes, "--kills", kills] => (crashes.parse()?, Some(kills.parse()?)),
+        _ => bail!("cargo xtask crash [CRASHES] [--kills KILLS]"),
+    };
+    if crashes > 0 {
+        let faults = crashes.div_ceil(CRASHES_A_FAULT);
+        let mut command = tests(&["--skip", "kills::"]);
+        command.env("HYPERSLAB_CRASH", crashes.to_string()).env("HYPERSLAB_FAULTS", faults.to_string());
+        shell::run(&mut command)?;
+    }
+    let Some(kills) = kills else { return Ok(()) };
+    shell::run(tests(&["kills::"]).env("HYPERSLAB_KILLS", kills.to_string()))
+}
+
+fn tests(args: &[&str]) -> std::process::Command {
+    // One after the other: each of them uses all processors.
+    let fixed = [
+        "test",
+        "--release",
+        "--package",
+        "hyperslab",
+        "--test",
+        "crash",
+        "--",
+        "--nocapture",
+        "--test-threads=1",
+    ];
+    shell::cargo(&[&fixed, args].concat())
+}
