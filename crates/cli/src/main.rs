@@ -58,7 +58,7 @@ enum Command {
     Attr(change::AttrArguments),
     /// Write a file anew: compacted, with other layouts, filters, or for other versions of the library.
     Repack(repack::RepackArguments),
-    /// Save what is left of a damaged file into a new one, and tell what was lost.
+    /// Put a file right that was not closed, or save what is left of a damaged one into a new file.
     Recover(recover::RecoverArguments),
     /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
     Stat(stat::Arguments),

@@ -1,11 +1,14 @@
-//! `hyperslab recover`: what is left of a damaged file.
+//! `hyperslab recover`: a file that was not closed, put right; or what is left of a damaged one.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use hyperslab::{Loss, LossPart, Outcome, Recovery, Salvaged, SalvagedObject, SalvagedState};
+use hyperslab::{
+    JournalRepair, Loss, LossPart, Outcome, Recovery, Repaired, Salvaged, SalvagedObject, SalvagedState,
+};
+use hyperslab_check::{Finding, Report};
 use serde_json::{Value, json};
 
 use crate::open::OpenArguments;
@@ -18,15 +21,23 @@ const NOTHING: u8 = 2;
 
 /// What `recover` takes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit code: 0 nothing was lost, 1 something was lost, 2 nothing could be saved.
+#[command(after_help = "\
+Without --into, what is put right in place is what a writer leaves that ended before it closed the file: its journal, its marks,
+the end of the file that the superblock states. Then the file is checked.
+
+Exit code: 0 the file is sound, or nothing was lost; 1 it has faults, or something was lost; 2 nothing could be done.
 
 Examples:
+  hyperslab recover unclosed.h5                                  replays the journal, clears marks
   hyperslab recover damaged.h5 --into saved.h5                   what can be read comes into a new file
   hyperslab recover damaged.h5 --into saved.h5 --format json     with a report for programs")]
 pub(crate) struct RecoverArguments {
     /// Save what can be read into a new file; the damaged one stays as it is
     #[arg(long, value_name = "NEW")]
-    into: PathBuf,
+    into: Option<PathBuf>,
+    /// Remove a journal, whatever it says, instead of replaying it
+    #[arg(long, conflicts_with = "into")]
+    discard_journal: bool,
     /// How the report is printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -47,12 +58,74 @@ enum Format {
     Json,
 }
 
-/// Saves what is left of a file, and tells what was lost.
+/// Puts a file right, or saves what is left of it.
 pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
+    let outcome = match &arguments.into {
+        Some(target) => salvage(arguments, target),
+        None => repair(arguments),
+    };
+    outcome.with_context(|| format!("cannot recover `{}`", arguments.file.display())).or_else(|error| {
+        let line = output::escape(output::chain(error.as_ref()).as_bytes());
+        writeln!(std::io::stderr(), "hyperslab: {line}")?;
+        Ok(ExitCode::from(NOTHING))
+    })
+}
+
+/// Puts a file right in place, then checks it.
+fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
+    let recovery = Recovery::new().discard_journal(arguments.discard_journal);
+    let mut repaired = recovery.repair(&arguments.file)?;
+    let check = || hyperslab_check::check_path(&arguments.file);
+    let mut report = check()?;
+    if repaired.end.is_some_and(|end| end.is_truncated()) && report.fault_findings().all(is_about_the_end) {
+        // Nothing lies behind the end.
+        repaired.end = recovery.cut_end(true).repair(&arguments.file)?.end;
+        report = check()?;
+    }
+    let mut out = output::stdout();
+    match arguments.format {
+        Format::Text => {
+            writeln!(out, "{repaired}")?;
+            if report.is_sound() {
+                writeln!(out, "sound")?;
+            } else {
+                let faults = report.faults;
+                writeln!(out, "{faults} faults: `check` names them, `--into NEW` saves what can be read")?;
+            }
+        }
+        Format::Json => writeln!(out, "{:#}", repaired_document(&repaired, &report))?,
+    }
+    out.flush()?;
+    Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::from(PARTLY) })
+}
+
+/// Whether a fault is that the file is shorter than it says.
+fn is_about_the_end(finding: &Finding) -> bool {
+    finding.structure == "superblock" && finding.text.contains("end of the file")
+}
+
+fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
+    let journal = repaired.journal.map(|journal| match journal {
+        JournalRepair::Replayed => "replayed",
+        JournalRepair::Removed => "removed",
+        JournalRepair::Discarded => "discarded",
+    });
+    let end = repaired
+        .end
+        .map(|end| json!({"stated": end.stated, "length": end.length, "corrected": end.corrected}));
+    json!({
+        "schema": 1,
+        "journal": journal,
+        "marks": repaired.marks.map(|marks| if marks.swmr { "swmr" } else { "write" }),
+        "end": end,
+        "faults": report.faults,
+    })
+}
+
+/// Saves what is left of a file.
+fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
     let recovery = Recovery::new().options(arguments.open.options()).search(!arguments.no_search);
-    let salvaged = recovery
-        .salvage(&arguments.file, &arguments.into)
-        .with_context(|| format!("cannot recover `{}`", arguments.file.display()))?;
+    let salvaged = recovery.salvage(&arguments.file, target)?;
     let mut out = output::stdout();
     match arguments.format {
         Format::Text => writeln!(out, "{}", lines(&salvaged))?,

@@ -110,6 +110,7 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
         vec!["stat", name],
         vec!["digest", name],
         vec!["repack", name, target],
+        vec!["recover", name, "--into", target],
     ];
     let paths = datasets(file);
     for path in &paths {

@@ -99,7 +99,10 @@ pub use layout::{
     SpaceStatus, VirtualMapping,
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
-pub use recovery::{ChunkTally, Loss, LossPart, Outcome, Recovery, Salvaged, SalvagedObject, SalvagedState};
+pub use recovery::{
+    ChunkTally, EndRepair, JournalRepair, Loss, LossPart, MarksRepair, Outcome, Recovery, Repaired, Salvaged,
+    SalvagedObject, SalvagedState,
+};
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
 pub use slice::{Slice, fill};

@@ -236,7 +236,7 @@ fn address_limit(params: FileParams) -> u64 {
 
 /// Looks for the superblock at 0, 512, 1024, 2048, … bytes. Addresses count from where it is found, whatever
 /// its base address field says (so does libhdf5: a user block may have been put before a finished file).
-fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
+pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
     while offset.saturating_add(8) <= length {
         let available = length.saturating_sub(offset).min(Superblock::MAX_SIZE as u64);

@@ -7,12 +7,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::store::{RepairOptions, repair};
 use hyperslab_engine::{Error, Result};
-use hyperslab_vfd::{Core, Driver};
+use hyperslab_vfd::{Access, Core, Driver, DriverError, LockKind, Sec2};
 
+use crate::driver::journal_of;
 use crate::{File, FileOptions, LibverBounds, OpenOptions};
 use collect::Collector;
 
+pub use hyperslab_engine::store::{EndRepair, JournalRepair, MarksRepair, Repaired};
 pub use report::{ChunkTally, Loss, LossPart, Outcome, Salvaged, SalvagedObject, SalvagedState};
 
 /// Saves what can be read of a damaged file into a new one: a truncated file, one that a program has left in the middle of
@@ -47,11 +50,12 @@ pub struct Recovery {
     options: OpenOptions,
     libver: Option<LibverBounds>,
     search: bool,
+    repair: RepairOptions,
 }
 
 impl Default for Recovery {
     fn default() -> Self {
-        Self { options: OpenOptions::new(), libver: None, search: true }
+        Self { options: OpenOptions::new(), libver: None, search: true, repair: RepairOptions::default() }
     }
 }
 
@@ -82,6 +86,56 @@ impl Recovery {
     pub fn search(mut self, yes: bool) -> Self {
         self.search = yes;
         self
+    }
+
+    /// In place: a journal beside the file is removed, whatever it says, instead of being replayed.
+    #[must_use]
+    pub fn discard_journal(mut self, yes: bool) -> Self {
+        self.repair.discard_journal = yes;
+        self
+    }
+
+    /// In place: the superblock of a file that is shorter than it says shall say how long it is. To be asked for where a
+    /// check has shown that nothing lies behind the end; what does is lost.
+    #[must_use]
+    pub fn cut_end(mut self, yes: bool) -> Self {
+        self.repair.cut_end = yes;
+        self
+    }
+
+    /// Puts a file right in place that its writer has not closed: replays its journal, clears the marks that say that it is
+    /// being written, and corrects the stated end of a file that is longer. Blocks of metadata are not looked at.
+    ///
+    /// ```
+    /// use hyperslab::{File, Recovery};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("unclosed.h5");
+    /// # File::create(&path)?.close()?;
+    /// # std::fs::OpenOptions::new().append(true).open(&path)?.set_len(5000)?;
+    /// let repaired = Recovery::new().repair(&path)?;
+    /// assert!(repaired.journal.is_none());
+    /// assert!(repaired.end.is_some_and(|end| end.corrected && end.length == 5000));
+    /// assert!(!Recovery::new().repair(&path)?.found_anything());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if somebody has the file locked, or it cannot be written;
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the superblock is damaged, or the journal does not belong to what
+    /// the file has become.
+    pub fn repair(&self, path: impl AsRef<Path>) -> Result<Repaired> {
+        let path = path.as_ref();
+        let failed = |source| Error::Io { action: "cannot repair the file".into(), source };
+        let driver: Arc<dyn Driver> = Arc::new(Sec2::open(path, Access::ReadWrite).map_err(failed)?);
+        match driver.lock(LockKind::Exclusive) {
+            Ok(()) | Err(DriverError::Unsupported { .. }) => {}
+            Err(source) => {
+                return Err(Error::Io { action: "cannot lock the file, which somebody uses".into(), source });
+            }
+        }
+        let repaired = repair(&driver, &*journal_of(path), self.repair);
+        driver.unlock().map_err(failed)?;
+        repaired
     }
 
     /// Saves what is left of the file at `source` into a new one at `target`, in place of a file that is there.

@@ -17,6 +17,9 @@ use crate::object::kind::ObjectKind;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind};
 
+/// Bytes that no freed space has which a copy takes.
+const LARGE: usize = 4 << 20;
+
 /// Bytes of a contiguous dataset that are in memory at once.
 const AT_ONCE: u64 = 8 << 20;
 
@@ -102,8 +105,11 @@ impl Copier<'_> {
             let piece = buffer.get_mut(..count).unwrap_or_default();
             let place = |start: Address| start.checked_add(done).unwrap_or(Address::UNDEFINED);
             let first = done.checked_div(size).unwrap_or(0);
-            self.read_rows(store, before, place(from), (first, &mut *piece), task)?;
-            edit.store().write_raw(place(to), piece)?;
+            // What is missing of a large dataset need not be written: new space is zeros.
+            let there = self.read_rows(store, before, place(from), (first, &mut *piece), task)?;
+            if there || count < LARGE {
+                edit.store().write_raw(place(to), piece)?;
+            }
             done = done.saturating_add(count as u64);
             self.guide.copied(&task.path, count as u64);
         }

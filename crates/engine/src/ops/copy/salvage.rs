@@ -23,8 +23,8 @@ const SECTOR: usize = 512;
 
 /// How many times larger than the file elements side by side may be, and how much besides, for what is missing of them
 /// to be filled in.
-const MISSING: u64 = 16;
-const MISSING_SLACK: u64 = 1 << 30;
+const MISSING: u64 = 1 << 10;
+const MISSING_SLACK: u64 = 16 << 20;
 
 /// Reads that may fail before all that is left of a dataset counts as lost.
 const FAILURES: u32 = 1 << 16;
@@ -190,7 +190,8 @@ impl Copier<'_> {
         failed.map_or(Ok(stored), Err)
     }
 
-    /// Bytes of elements side by side, as far as they are there; the rest has the fill value.
+    /// Bytes of elements side by side, as far as they are there; the rest has the fill value. Says whether there is anything
+    /// but zeros.
     pub(super) fn read_rows(
         &self,
         store: &Store,
@@ -198,13 +199,17 @@ impl Copier<'_> {
         place: Address,
         (first, piece): (u64, &mut [u8]),
         task: &Task,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let read = store.read_raw(place, piece);
-        let Some(salvage) = self.guide.salvage() else { return read };
-        let Err(error) = read else { return Ok(()) };
+        let Some(salvage) = self.guide.salvage() else { return read.map(|()| true) };
+        let Err(error) = read else { return Ok(true) };
         let size = (before.datatype.size as usize).max(1);
         let mut bad = Vec::new();
-        read_sectors(store, place, 0, piece, &mut bad);
+        if store.check_inside(place, 1, "raw data").is_ok() {
+            read_sectors(store, place, 0, piece, &mut bad);
+        } else {
+            bad.push((0, piece.len()));
+        }
         let zeros = vec![0; size];
         let fill = before.fill_element().filter(|fill| fill.len() == size).unwrap_or(&zeros);
         let mut behind = 0;
@@ -219,12 +224,13 @@ impl Copier<'_> {
             let row = Part::Row { first: first.saturating_add(from as u64), count: count as u64 };
             salvage.lost(&task.path, row, Damage::of(&error));
         }
-        Ok(())
+        Ok(piece.iter().any(|byte| *byte != 0))
     }
 
     /// That elements side by side are not too many to be filled in where they are missing.
     pub(super) fn check_missing(&self, store: &Store, from: Address, length: u64) -> Result<()> {
         let most = store.file_length().saturating_mul(MISSING).saturating_add(MISSING_SLACK);
+        let most = most.min(store.limits().result_bytes);
         if self.is_salvaging() && length <= most {
             return store.check_inside(from, 1, "raw data");
         }
