@@ -1,6 +1,6 @@
 //! `hyperslab recover`, run as people run it.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::Path;
 use std::process::{Command, Output};
