@@ -5,5 +5,7 @@
 
 pub mod control;
 pub mod law;
+pub mod mutate;
 pub mod seal;
+pub mod side;
 pub mod walk;

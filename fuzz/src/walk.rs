@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use hyperslab::datatype::{DatatypeClass, VariableLengthKind};
 use hyperslab::{
-    Attribute, Dataset, Datatype, File, Limits, LinkTarget, Object, ObjectKind, OpenOptions, Stored,
+    Attribute, Dataset, Datatype, File, Hyperslab, Limits, LinkTarget, Object, ObjectKind, OpenOptions,
+    Points, RegularHyperslab, Selection, Stored,
 };
 
 /// Bytes of a dataset beyond which it is not read.
@@ -22,6 +23,7 @@ pub fn limits() -> Limits {
         header_chunks: 64,
         chunk_bytes: 4 << 20,
         result_bytes: 4 << 20,
+        virtual_steps: 1 << 14,
         ..Limits::default()
     }
 }
@@ -29,12 +31,13 @@ pub fn limits() -> Limits {
 /// Opens a file image and reads what is in it. Nothing comes of it but the certainty that it returns.
 pub fn image(bytes: &[u8]) {
     let options = OpenOptions::new().limits(limits()).ignore_marks(true);
-    if let Ok(file) = options.open_bytes(bytes.to_vec()) {
-        all(&file);
+    if let Ok(opened) = options.open_bytes(bytes.to_vec()) {
+        file(&opened);
     }
 }
 
-fn all(file: &File) {
+/// Reads what is in a file.
+pub fn file(file: &File) {
     let _ = file.info();
     let mut seen = HashSet::from([file.root().token()]);
     let mut pending: Vec<Object> = vec![(**file.root()).clone()];
@@ -99,12 +102,67 @@ fn read_dataset(dataset: &Dataset) {
             assert!(values.column().get(index).is_some(), "{dataset:?}: no element {index}");
         }
     }
+    read_parts(dataset);
     for reference in dataset.read_references().into_iter().flatten().take(MOST_ELEMENTS) {
         let _ = (reference.object(), reference.attribute(), reference.region());
     }
     for member in dataset.member_names().iter().take(MOST_ELEMENTS) {
         let _ = dataset.read_field::<f64>(member);
     }
+}
+
+/// Reads through selections, chunk by chunk, and of sparse datasets what is defined.
+fn read_parts(dataset: &Dataset) {
+    let _ = (dataset.virtual_mappings(), dataset.stored_fill_value().map(|fill| follow(&fill)));
+    let chunks = dataset.chunks().unwrap_or_default();
+    for chunk in chunks.iter().take(8) {
+        let _ = dataset.read_stored_chunk(&chunk.offset);
+    }
+    let dims: Vec<u64> = dataset.shape().unwrap_or_default().into_iter().map(|size| size as u64).collect();
+    if dims.is_empty() || dims.contains(&0) {
+        return;
+    }
+    let ones = vec![1; dims.len()];
+    let start: Vec<u64> = dims.iter().map(|size| u64::from(*size > 2)).collect();
+    let stride = vec![3; dims.len()];
+    let count: Vec<u64> = dims.iter().zip(&start).map(|(size, start)| (size - start).div_ceil(3)).collect();
+    let slab = RegularHyperslab {
+        start: start.iter().copied().collect(),
+        stride: stride.iter().copied().collect(),
+        count: count.iter().copied().collect(),
+        block: ones.iter().copied().collect(),
+    };
+    let last: Vec<u64> = dims.iter().map(|size| size - 1).collect();
+    let coordinates = [start, last.clone(), vec![0; dims.len()], last].concat();
+    let points = Selection::Points(Points { rank: dims.len(), coordinates });
+    for selection in [Selection::Hyperslab(Hyperslab::Regular(slab)), points] {
+        let count = selection.element_count(&dims).unwrap_or(0);
+        if let Ok(stored) = dataset.read_stored_selection(&selection) {
+            assert_eq!(stored.len() as u64, count, "{dataset:?}");
+        }
+        read_defined(dataset, &selection);
+    }
+    read_defined(dataset, &Selection::All);
+    for chunk in dataset.structured_chunks().unwrap_or_default().iter().take(8) {
+        let _ = dataset.read_structured_chunk(&chunk.offset);
+    }
+}
+
+fn read_defined(dataset: &Dataset, selection: &Selection) {
+    if dataset.structured_chunking().is_none() {
+        return;
+    }
+    let _ = (dataset.defined_count(), dataset.density(), dataset.defined(selection));
+    if let Ok((points, stored)) = dataset.read_defined_stored(selection) {
+        assert_eq!(points.coordinates.len(), stored.len() * points.rank, "{dataset:?}");
+        follow(&stored);
+    }
+    for block in dataset.defined_rows::<f64>(7).take(50) {
+        if block.is_err() {
+            break;
+        }
+    }
+    let _ = dataset.read_csr::<f64, u32>();
 }
 
 /// Follows the variable-length data of elements, and converts numbers.

@@ -11,6 +11,7 @@ mod import;
 mod ls;
 mod open;
 mod output;
+mod recover;
 mod repack;
 mod sections;
 mod stat;
@@ -57,6 +58,8 @@ enum Command {
     Attr(change::AttrArguments),
     /// Write a file anew: compacted, with other layouts, filters, or for other versions of the library.
     Repack(repack::RepackArguments),
+    /// Put a file right that was not closed, or save what is left of a damaged one into a new file.
+    Recover(recover::RecoverArguments),
     /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
     Stat(stat::Arguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Ln(arguments) => change::ln(arguments).map(|()| ExitCode::SUCCESS),
         Command::Attr(arguments) => change::attr(arguments).map(|()| ExitCode::SUCCESS),
         Command::Repack(arguments) => repack::repack(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Recover(arguments) => recover::recover(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Stat(arguments) => stat::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),

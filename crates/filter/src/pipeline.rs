@@ -48,6 +48,10 @@ impl Stage {
     }
 }
 
+/// How many times a chunk's bytes any stage of its pipeline gives, at most, and how many besides.
+const STAGE_GROWTH: usize = 8;
+const STAGE_SLACK: usize = 1 << 20;
+
 /// What is known of a chunk beforehand, and what it may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkTarget {
@@ -75,9 +79,16 @@ pub struct ChunkTarget {
 }
 
 impl ChunkTarget {
-    /// A chunk of `length` bytes, with the default bounds.
+    /// A chunk of `length` bytes, with the default bounds. No stage between makes more than eight times as many: filters
+    /// that enlarge a chunk do so by little.
+    ///
+    /// ```
+    /// use hyperslab_filter::ChunkTarget;
+    /// assert_eq!(ChunkTarget::of_length(1 << 20).max_bytes, 9 << 20);
+    /// ```
     pub fn of_length(length: usize) -> Self {
-        Self { length: Some(length), ..Self::default() }
+        let max_bytes = length.saturating_mul(STAGE_GROWTH).saturating_add(STAGE_SLACK);
+        Self { length: Some(length), max_bytes: max_bytes.min(Self::default().max_bytes), ..Self::default() }
     }
 }
 
@@ -524,6 +535,17 @@ mod tests {
         );
         let missing = FilterError::Missing { id: FilterId::ZFP, name: None }.to_string();
         assert_eq!(missing.ends_with("is not available (feature `zfp` is off)"), !cfg!(feature = "zfp"));
+    }
+
+    /// What a stage between gives need not be known; it is no 64 MiB for a chunk of 1000 bytes.
+    #[test]
+    fn stages_between_do_not_blow_up() {
+        let registry = Registry::default();
+        let once = Pipeline::new(vec![deflate()]);
+        let (bomb, _) = once.encode_chunk(&registry, vec![0; 64 << 20], &ChunkTarget::default()).unwrap();
+        let twice = Pipeline::new(vec![deflate(), deflate()]);
+        let error = twice.decode_chunk(&registry, 0, &bomb[..], &ChunkTarget::of_length(1000)).unwrap_err();
+        assert!(matches!(error, FilterError::Limit { limit, .. } if limit < 2 << 20), "{error}");
     }
 
     #[test]

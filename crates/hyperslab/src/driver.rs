@@ -199,13 +199,21 @@ impl Opener {
                 return if exists { self.open_family(path, None) } else { Err(cannot_open(error)) };
             }
         };
+        // Damage is no reason to look for other files; what a sound part says is.
+        if self.options.salvage {
+            match Members::of(Arc::clone(&file) as _) {
+                Ok(Members::Family { member_size }) => {
+                    return self.open_family_beside(path, Some(member_size));
+                }
+                Ok(Members::Multi(ranges)) => return self.open_multi_beside(path, &ranges),
+                _ => {}
+            }
+        }
         let alone = OpenFile::open(self.logged(Arc::clone(&file) as _), self.options.clone());
         let Err(error) = alone else { return alone };
         match Members::of(file) {
-            Ok(Members::Family { member_size }) => self.open_family(path, Some(member_size)),
-            Ok(Members::Multi(ranges)) => {
-                self.open_with(Multi::open(multi_members(path, &ranges, Names::OfTheWhole)?, self.access()))
-            }
+            Ok(Members::Family { member_size }) => self.open_family_beside(path, Some(member_size)),
+            Ok(Members::Multi(ranges)) => self.open_multi_beside(path, &ranges),
             // Nothing says so: the error stands unless the files beside it make up for what is missing.
             Ok(Members::Incomplete) => self.open_guessed(path).unwrap_or(Err(error)),
             _ => Err(error),
@@ -214,13 +222,35 @@ impl Opener {
 
     fn open_guessed(&self, path: &Path) -> Option<Result<OpenFile>> {
         if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
-            return Some(self.open_family(path, None));
+            return Some(self.open_family_beside(path, None));
         }
         let base = without(path, "-s.h5")?;
         let members = MultiMember::multi(&base);
         let beside = members.iter().skip(1).any(|member| member.path.is_file());
-        let opened = beside.then(|| self.open_with(Multi::open(members, self.access())))?;
+        let opened = beside.then(|| {
+            members.iter().try_for_each(|member| check_beside(path, &member.path))?;
+            self.open_with(Multi::open(members, self.access()))
+        })?;
         opened.is_ok().then_some(opened)
+    }
+
+    /// Members that nobody but the file has asked for lie in its folder.
+    fn open_family_beside(&self, path: &Path, member_size: Option<u64>) -> Result<OpenFile> {
+        let pattern = family_pattern(path)?;
+        for number in 0.. {
+            let member = pattern.member(number);
+            if !member.is_file() {
+                break;
+            }
+            check_beside(path, &member)?;
+        }
+        self.open_family(path, member_size)
+    }
+
+    fn open_multi_beside(&self, path: &Path, ranges: &[MemberRange]) -> Result<OpenFile> {
+        let members = multi_members(path, ranges, Names::OfTheWhole)?;
+        members.iter().try_for_each(|member| check_beside(path, &member.path))?;
+        self.open_with(Multi::open(members, self.access()))
     }
 
     fn open_family(&self, path: &Path, member_size: Option<u64>) -> Result<OpenFile> {
@@ -243,6 +273,18 @@ pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
 
 fn cannot_open(source: DriverError) -> Error {
     Error::Io { action: "cannot open the file".into(), source }
+}
+
+/// That a member, if it is there, lies in the folder of the first one or below, and not only a symbolic link to it.
+fn check_beside(first: &Path, member: &Path) -> Result<()> {
+    let (Ok(first), Ok(member_there)) = (first.canonicalize(), member.canonicalize()) else { return Ok(()) };
+    if first.parent().is_some_and(|folder| member_there.starts_with(folder)) {
+        return Ok(());
+    }
+    Err(Error::Misuse(format!(
+        "the member file `{}` lies outside of the folder of the first one; choose the driver to open such files",
+        member.display()
+    )))
 }
 
 /// What the first member says of the others.

@@ -20,6 +20,9 @@ const MAX_DEPTH: usize = 16;
 /// part beside the file. Relative names of files with raw data are looked for beside the file too, or in the
 /// folder that [`OpenOptions::raw_data_folder`](crate::OpenOptions::raw_data_folder) names; absolute ones
 /// are taken as they are.
+///
+/// A name is inside a folder if the file is that it leads to, through `..` and symbolic links. Pipes and devices are never
+/// opened. Nobody is to exchange folders for symbolic links meanwhile: between the look and the opening there is time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ExternalFiles {
     /// None.
@@ -227,6 +230,15 @@ impl Beside {
         self.raw_folder.as_deref().unwrap_or(&self.folder)
     }
 
+    /// Whether that is the file with the dataset, or its journal, neither of which is raw data to be overwritten.
+    fn is_part_of_file(&self, path: &Path) -> bool {
+        let Ok(path) = path.canonicalize() else { return false };
+        let Ok(own) = self.path.canonicalize() else { return false };
+        let mut journal = own.clone().into_os_string();
+        journal.push(".hjournal");
+        path == own || path.as_os_str() == journal
+    }
+
     fn raw_path(&self, name: &str) -> PathBuf {
         self.raw_folder().join(name)
     }
@@ -234,6 +246,9 @@ impl Beside {
     fn open_raw_at(&self, name: &str, path: &Path, access: Access) -> Result<Arc<dyn Driver>> {
         if !self.is_allowed(path, self.raw_folder()) {
             return Err(outside(name));
+        }
+        if access != Access::ReadOnly && self.is_part_of_file(path) {
+            return Err(Error::Misuse(format!("`{name}` is the file itself, or its journal")));
         }
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot open `{name}`"), source })?;

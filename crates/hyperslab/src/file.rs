@@ -260,21 +260,46 @@ impl OpenOptions {
     /// # Errors
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it, or another file that is part of it, cannot be opened, [`ErrorKind::Corrupt`](crate::ErrorKind)
     /// if it is no HDF5 file, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if others have it open in a way that excludes this one.
-    pub fn open(mut self, path: impl AsRef<Path>) -> Result<File> {
+    pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
+        let swmr_write = self.swmr_write;
+        let file = File::of(self.open_beside(path.as_ref())?)?;
+        if swmr_write {
+            file.start_swmr_write()?;
+        }
+        Ok(file)
+    }
+
+    /// The file at `path`, with the way to others.
+    fn open_beside(mut self, path: &Path) -> Result<OpenFile> {
         self.store.locking = choose(self.locking);
         if self.swmr_write {
             self.store.write.get_or_insert(LibverBounds::DEFAULT);
         }
-        let resolver = Beside::new(path.as_ref(), self.external, self.store.clone(), 0)
+        let resolver = Beside::new(path, self.external, self.store.clone(), 0)
             .with_raw_folder(self.raw_folder)
             .with_virtual_options(self.virtual_options);
         let opener = Opener { driver: self.driver, options: self.store, log: self.log };
-        let file = opener.open(path.as_ref())?.with_virtual_options(self.virtual_options);
-        let file = File::of(file.with_resolver(Arc::new(resolver)))?;
-        if self.swmr_write {
-            file.start_swmr_write()?;
-        }
-        Ok(file)
+        let file = opener.open(path)?.with_virtual_options(self.virtual_options);
+        Ok(file.with_resolver(Arc::new(resolver)))
+    }
+
+    /// For reading on over damage.
+    pub(crate) fn salvage(mut self) -> Self {
+        self.store.salvage = true;
+        self.store.write = None;
+        self
+    }
+
+    /// The file at `path`, whether its root group can be read or not.
+    pub(crate) fn open_file(self, path: &Path) -> Result<Arc<OpenFile>> {
+        self.open_beside(path).map(Arc::new)
+    }
+
+    /// The same of the file behind a driver.
+    pub(crate) fn open_image(self, driver: Arc<dyn Driver>) -> Result<Arc<OpenFile>> {
+        let opener = Opener { log: self.log, ..Opener::default() };
+        let file = OpenFile::open(opener.logged(driver), self.store)?;
+        Ok(Arc::new(file.with_virtual_options(self.virtual_options)))
     }
 
     /// The driver through which [`open`](Self::open) reads the file at `path`: that of all its members, if it is spread

@@ -62,6 +62,7 @@ mod info;
 mod layout;
 mod locking;
 mod object;
+mod recovery;
 mod reference;
 mod repack;
 mod slice;
@@ -99,6 +100,10 @@ pub use layout::{
     SpaceStatus, VirtualMapping,
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
+pub use recovery::{
+    ChunkTally, EndRepair, JournalRepair, Loss, LossPart, MarksRepair, Outcome, Recovery, Repaired, Salvaged,
+    SalvagedObject, SalvagedState,
+};
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
 pub use slice::{Slice, fill};

@@ -61,10 +61,14 @@ impl Sec2 {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the system refuses, or if `path` is a directory.
+    /// [`DriverError::Io`] if the system refuses, or if `path` is no regular file: opening a pipe may never end, and a device
+    /// has no length.
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            return Err(DriverError::io(name, "open", io::Error::other("it is no regular file")));
+        }
         let file =
             access.options().open(path).map_err(|source| DriverError::io(name.as_str(), "open", source))?;
         let metadata = file.metadata().map_err(|source| DriverError::io(name.as_str(), "inspect", source))?;

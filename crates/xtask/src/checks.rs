@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{check_corpus, corpus, features, repack_corpus, shell, test, tidy};
+use crate::{check_corpus, corpus, features, fuzz, repack_corpus, shell, test, tidy};
 
 type Step = fn() -> Result<()>;
 
@@ -18,6 +18,7 @@ const STEPS: &[(&str, Step)] = &[
     ("check-corpus", || check_corpus::run(&[])),
     ("repack-corpus", || repack_corpus::run(&[])),
     ("test", || test::run(&[])),
+    ("fuzz", fuzz::smoke),
 ];
 
 pub(crate) fn ci(_: &[String]) -> Result<()> {

@@ -26,7 +26,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus",
+        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus, fuzz (10 minutes, if cargo-fuzz is there)",
     ),
     ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
@@ -62,7 +62,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "each crate by itself, without and with all features; the stated Rust version",
     ),
     ("fixtures", fixtures::run, "write fixtures/ anew with the referee's Python"),
-    ("fuzz", fuzz::run, "each fuzz target for some seconds [SECONDS, default 60] [TARGET…]"),
+    (
+        "fuzz",
+        fuzz::run,
+        "each fuzz target for some seconds [SECONDS, default 60; 0 only cuts seeds] [TARGET…]; or smoke [SECONDS, default 600], which is for all together",
+    ),
 ];
 
 fn main() -> ExitCode {

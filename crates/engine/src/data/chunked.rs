@@ -92,7 +92,7 @@ impl ChunkedSource {
     }
 
     /// Whether the chunk has passed no filter.
-    pub(super) fn is_stored_plainly(&self, scaled: &[u64]) -> Result<bool> {
+    pub(crate) fn is_stored_plainly(&self, scaled: &[u64]) -> Result<bool> {
         Ok(self.pipeline.is_empty() || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 

@@ -55,8 +55,8 @@ fn visit(
     let mut guard = Walk::new(store, BTreeV1Node::NAME);
     let mut pending = vec![(root, None)];
     while let Some((address, level)) = pending.pop() {
-        guard.enter(address)?;
-        let node = node_at(store, address, context, level)?;
+        let node = guard.enter(address).and_then(|()| node_at(store, address, context, level));
+        let Some(node) = store.forgive(node)? else { continue };
         if at_node(address, &node)?.is_break() {
             return Ok(());
         }

@@ -109,17 +109,26 @@ pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<Attri
 
 /// Calls `visit` for each attribute of the object, in no particular order.
 pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttribute<'_>) -> Result<()> {
-    let info = info(container, header)?;
+    let info = container.store.forgive(info(container, header))?.flatten();
     let tracked = info.is_some_and(|info| info.max_creation_index.is_some());
     for (place, closed) in (0_u32..).zip(header.messages_of(MessageType::ATTRIBUTE)) {
-        let body = message::resolve(container, header, closed)?;
+        let body = message::resolve(container, header, closed);
         let order = closed.creation_order.map(u32::from).filter(|_| tracked).or(Some(place));
-        if visit(Attribute::open(container, body.bytes().clone(), order, header.address())?)?.is_break() {
+        let attribute =
+            body.and_then(|body| Attribute::open(container, body.bytes().clone(), order, header.address()));
+        let Some(attribute) = container.store.forgive(attribute)? else { continue };
+        if visit(attribute)?.is_break() {
             return Ok(());
         }
     }
     match info {
-        Some(info) if info.is_dense() => Dense::open(container, header, &info)?.for_each(None, visit),
+        Some(info) if info.is_dense() => {
+            let dense = Dense::open(container, header, &info);
+            match container.store.forgive(dense)? {
+                Some(dense) => dense.for_each(None, visit),
+                None => Ok(()),
+            }
+        }
         _ => Ok(()),
     }
 }
@@ -174,19 +183,22 @@ impl<'a> Dense<'a> {
                 let record = AttributeNameRecord::decode(record, ())?;
                 Ok(hash.map_or(std::cmp::Ordering::Equal, |hash| record.hash.cmp(&hash)))
             },
-            &mut |record| {
-                let record = at(AttributeNameRecord::decode(record, ()), self.tree_address)?;
-                let shared =
-                    MessageFlags::from_bits_retain(record.message_flags).contains(MessageFlags::SHARED);
-                let body = match &self.container.shared_messages {
-                    Some(messages) if shared => {
-                        messages.get(store, MessageType::ATTRIBUTE, &record.heap_id)?
-                    }
-                    _ => self.heap.get(store, &record.heap_id)?,
-                };
-                let order = self.tracked.then_some(record.creation_order);
-                visit(Attribute::open(self.container, body, order, self.owner)?)
+            &mut |record| match store.forgive(self.of_record(record))? {
+                Some(attribute) => visit(attribute),
+                None => Ok(ControlFlow::Continue(())),
             },
         )
+    }
+
+    fn of_record(&self, record: &[u8]) -> Result<Attribute> {
+        let store = &self.container.store;
+        let record = at(AttributeNameRecord::decode(record, ()), self.tree_address)?;
+        let shared = MessageFlags::from_bits_retain(record.message_flags).contains(MessageFlags::SHARED);
+        let body = match &self.container.shared_messages {
+            Some(messages) if shared => messages.get(store, MessageType::ATTRIBUTE, &record.heap_id)?,
+            _ => self.heap.get(store, &record.heap_id)?,
+        };
+        let order = self.tracked.then_some(record.creation_order);
+        Attribute::open(self.container, body, order, self.owner)
     }
 }

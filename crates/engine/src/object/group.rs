@@ -1,8 +1,9 @@
 //! Groups: links by name, in each of the three ways they are stored.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use hyperslab_format::btree_v2::records::{BTreeV2Record as _, LinkNameRecord};
+use hyperslab_format::btree_v2::records::{BTreeV2Record as _, LinkCreationOrderRecord, LinkNameRecord};
 use hyperslab_format::codec::{FormatError, checksum};
 use hyperslab_format::message::{
     EstimatedEntries, ExternalLink, GroupInfo, Link as LinkMessage, LinkInfo, LinkPhaseChange,
@@ -81,13 +82,16 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink
         GroupStorage::SymbolTable(table) => symbol_table::for_each(container, &table, visit),
         GroupStorage::Compact(_) => {
             for closed in header.messages_of(MessageType::LINK) {
-                let body = message::resolve(container, header, closed)?;
-                if visit(at(decode(container, &body), header.address())?)?.is_break() {
+                let body = message::resolve(container, header, closed);
+                let link = body.and_then(|body| at(decode(container, &body), header.address()));
+                let Some(link) = container.store.forgive(link)? else { continue };
+                if visit(link)?.is_break() {
                     break;
                 }
             }
             Ok(())
         }
+        GroupStorage::Dense(info) if container.store.is_salvaging() => salvage_dense(container, &info, visit),
         GroupStorage::Dense(info) => {
             let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
             let tree = BTreeV2::open(&container.store, info.name_index)?;
@@ -97,6 +101,39 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink
             })
         }
     }
+}
+
+/// The links that either index still leads to.
+fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>) -> Result<()> {
+    let store = &container.store;
+    let heap = FractalHeap::open(store, info.fractal_heap)?;
+    let mut seen = HashSet::new();
+    let indexes = [Some(info.name_index), info.creation_order_index];
+    for (by_order, address) in indexes.into_iter().enumerate() {
+        let Some(address) = address.filter(|address| address.is_defined()) else { continue };
+        let Some(tree) = store.forgive(BTreeV2::open(store, address))? else { continue };
+        let walked = tree.walk(store, &mut |record| {
+            let heap_id = if by_order == 1 {
+                LinkCreationOrderRecord::decode(record, ()).map(|record| record.heap_id)
+            } else {
+                LinkNameRecord::decode(record, ()).map(|record| record.heap_id)
+            };
+            let Some(heap_id) = store.forgive(at(heap_id, address))? else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            if !seen.insert(heap_id) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let body = heap.get(store, &heap_id);
+            let link = body.and_then(|body| at(decode(container, &body), heap.address()));
+            match store.forgive(link)? {
+                Some(link) => visit(link),
+                None => Ok(ControlFlow::Continue(())),
+            }
+        });
+        store.forgive(walked)?;
+    }
+    Ok(())
 }
 
 /// The link of that name.

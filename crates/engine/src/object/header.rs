@@ -248,11 +248,12 @@ impl<'a> Loader<'a> {
     fn add_chunk(&mut self, messages: Bytes) -> Result<()> {
         let chunk = self.header.chunks.len();
         for envelope in Envelopes::new(&messages, self.layout) {
-            let envelope = at(envelope, self.header.address)?;
+            let envelope = at(envelope, self.header.address);
+            let Some(envelope) = self.store.forgive(envelope)? else { break };
             if envelope.kind == MessageType::CONTINUATION {
                 let body = messages.get(envelope.body.clone()).unwrap_or_default();
-                let next = at(Continuation::decode(body, self.store.params()), self.header.address)?;
-                self.header.continuations.push(next);
+                let next = at(Continuation::decode(body, self.store.params()), self.header.address);
+                self.header.continuations.extend(self.store.forgive(next)?);
             }
             refuse_unknown(envelope.kind, envelope.flags, self.header.address)?;
             self.header.messages.push(ClosedMessage {
@@ -268,32 +269,39 @@ impl<'a> Loader<'a> {
     }
 
     fn follow_continuations(&mut self) -> Result<()> {
-        let limit = self.store.limits().header_chunks;
         let mut visited = HashSet::new();
         let mut next = 0;
         while let Some(continuation) = self.header.continuations.get(next).copied() {
-            next += 1;
-            let address = continuation.address;
-            if !visited.insert(address) || visited.len() > limit {
-                return Err(Error::corrupt(
-                    "object header continuation block",
-                    "address",
-                    format!("at most {limit} blocks, each once"),
-                    address,
-                )
-                .at(self.header.address));
-            }
-            let block = self.store.read(address, continuation.length, "object header continuation block")?;
-            let messages = match self.layout {
-                EnvelopeLayout::V1 => block,
-                EnvelopeLayout::V2 { .. } => {
-                    let length = at(ContinuationBlock::messages(&block), address)?.len();
-                    block.slice(4..length.saturating_add(4)).unwrap_or_else(|| Vec::new().into())
+            let messages = self.continuation(continuation, &mut visited);
+            match self.store.forgive(messages)? {
+                Some(messages) => {
+                    next += 1;
+                    self.add_chunk(messages)?;
                 }
-            };
-            self.add_chunk(messages)?;
+                // Continuations and chunks go side by side.
+                None => drop(self.header.continuations.remove(next)),
+            }
         }
         Ok(())
+    }
+
+    /// The messages of a continuation block.
+    fn continuation(&self, continuation: Continuation, visited: &mut HashSet<Address>) -> Result<Bytes> {
+        const NAME: &str = "object header continuation block";
+        let limit = self.store.limits().header_chunks;
+        let address = continuation.address;
+        if !visited.insert(address) || visited.len() > limit {
+            let expected = format!("at most {limit} blocks, each once");
+            return Err(Error::corrupt(NAME, "address", expected, address).at(self.header.address));
+        }
+        let block = self.store.read(address, continuation.length, NAME)?;
+        match self.layout {
+            EnvelopeLayout::V1 => Ok(block),
+            EnvelopeLayout::V2 { .. } => {
+                let length = at(ContinuationBlock::messages(&block), address)?.len();
+                Ok(block.slice(4..length.saturating_add(4)).unwrap_or_else(|| Vec::new().into()))
+            }
+        }
     }
 }
 

@@ -19,5 +19,6 @@ pub mod message;
 pub mod path;
 mod pending;
 pub mod remark;
+pub mod scan;
 pub mod sharing;
 mod symbol_table;

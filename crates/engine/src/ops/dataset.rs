@@ -38,7 +38,7 @@ impl OpenDataset {
     /// Reads the description of the dataset with this header. The shape of a virtual dataset without limit is
     /// that which its sources give it.
     pub fn open(file: &Arc<OpenFile>, header: &ObjectHeader) -> Result<Self> {
-        Nesting::outermost(|nesting| Self::open_nested(file, header, nesting))
+        Nesting::outermost(file, 0, |nesting| Self::open_nested(file, header, nesting))
     }
 
     pub(super) fn open_nested(
@@ -55,7 +55,7 @@ impl OpenDataset {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn made(file: &Arc<OpenFile>, address: Address, description: DatasetDescription) -> Result<Self> {
-        Nesting::outermost(|nesting| Self::described(file, address, description, nesting))
+        Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
     }
 
     fn described(
@@ -65,6 +65,7 @@ impl OpenDataset {
         nesting: &Nesting<'_>,
     ) -> Result<Self> {
         let virtual_ = Virtual::load(file, &description)?;
+        nesting.steps.take(virtual_.as_ref().map_or(0, |virtual_| virtual_.mappings.len() as u64))?;
         if let (Some(virtual_), Dataspace::Simple(stored)) = (&virtual_, &description.dataspace)
             && virtual_.mappings.iter().any(Mapping::grows)
         {
@@ -129,7 +130,10 @@ impl OpenDataset {
         let size = self.description.datatype.size as usize;
         let mut out = self.buffer(file, selection, size)?;
         let mut to = Destination::stored(&mut out, size).zeroed();
-        Nesting::collecting(foreign, |nesting| self.read_nested(file, selection, &mut to, nesting))?;
+        let elements = self.selected(selection)?;
+        Nesting::collecting(file, elements, foreign, |nesting| {
+            self.read_nested(file, selection, &mut to, nesting)
+        })?;
         Ok(out)
     }
 
@@ -158,7 +162,8 @@ impl OpenDataset {
         selection: &Selection,
         to: &mut Destination<'_>,
     ) -> Result<()> {
-        Nesting::outermost(|nesting| self.read_nested(file, selection, to, nesting))
+        let elements = self.selected(selection)?;
+        Nesting::outermost(file, elements, |nesting| self.read_nested(file, selection, to, nesting))
     }
 
     pub(super) fn read_nested(
@@ -223,7 +228,7 @@ impl OpenDataset {
         let datatype = &self.description.datatype;
         let sources = &Sources { file, datatype, virtual_, nesting };
         let dims = self.description.dataspace.dims();
-        let map = VirtualMap { mappings: &virtual_.mappings, dims, shapes: sources, budget: nesting.budget };
+        let map = VirtualMap { mappings: &virtual_.mappings, dims, shapes: sources, steps: nesting.steps };
         let element_size = datatype.size as usize;
         let source = VirtualSource { map, element_size, fill: self.fill(), sources };
         if let Some(out) = to.as_stored() {

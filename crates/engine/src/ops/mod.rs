@@ -21,7 +21,7 @@ mod virtual_;
 mod virtual_write;
 mod writers;
 
-pub use copy::{AsStored, CopyGuide, CopyOptions, NewStorage, StoredBefore};
+pub use copy::{AsStored, ChunkTally, CopyGuide, CopyOptions, NewStorage, Part, Salvage, StoredBefore};
 pub use dataset::OpenDataset;
 pub use dataset_create::{MAX_COMPACT, NewDataset, NewLayout};
 pub use dataset_write::DatasetWriter;

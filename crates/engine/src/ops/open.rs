@@ -80,12 +80,14 @@ impl OpenFile {
         let follows = options.swmr_read && options.write.is_none();
         let resources = Resources::new(if follows { 0 } else { options.chunk_cache });
         let store = Store::open(driver, options)?;
-        members::check(&members::in_block(&store)?, &store)?;
+        let said = members::in_block(&store).and_then(|said| members::check(&said, &store));
+        store.forgive(said)?;
         let extension = store.superblock().extension();
         let mut container = container(store);
         if extension.is_defined() {
-            read_extension(&mut container, extension)
-                .map_err(|error| error.context("superblock extension"))?;
+            let read = read_extension(&mut container, extension)
+                .map_err(|error| error.context("superblock extension"));
+            container.store.forgive(read)?;
         }
         Ok(Self {
             container,

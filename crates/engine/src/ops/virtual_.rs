@@ -1,6 +1,5 @@
 //! The source datasets of a virtual one: found by name when they are needed, and kept open for a while.
 
-use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hyperslab_dataspace::{Dims, Selection};
@@ -9,7 +8,7 @@ use hyperslab_datatype::convert::Conversions;
 use hyperslab_format::message::Layout;
 
 use super::{OpenDataset, OpenFile, SharedHeap};
-use crate::data::virtual_::{Mapping, SourceDatasets, SourceShapes, mappings};
+use crate::data::virtual_::{Mapping, SourceDatasets, SourceShapes, Steps, mappings};
 use crate::data::{Destination, ForeignHeap};
 use crate::error::{Error, ErrorKind, Result};
 use crate::object::dataset::DatasetDescription;
@@ -18,9 +17,6 @@ use crate::object::path::{self, Resolved};
 
 /// Virtual datasets within virtual datasets, and external links on the way to one.
 pub(super) const MAX_DEPTH: usize = 16;
-
-/// Mappings and blocks that all virtual datasets of one read may look at.
-pub(super) const BUDGET: u64 = 1 << 24;
 
 /// Source datasets that are kept open.
 const KEPT: usize = 128;
@@ -44,15 +40,16 @@ struct SourceDataset {
 #[derive(Debug)]
 pub(super) struct Nesting<'a> {
     depth: usize,
-    pub(super) budget: &'a Cell<u64>,
+    pub(super) steps: &'a Steps,
     /// Where contents of variable length from other files go, if somebody wants them.
     foreign: Option<&'a Arc<ForeignHeap>>,
 }
 
 impl Nesting<'_> {
-    /// Runs something outside of all virtual datasets.
-    pub(super) fn outermost<R>(run: impl FnOnce(&Nesting<'_>) -> R) -> R {
-        run(&Nesting { depth: 0, budget: &Cell::new(BUDGET), foreign: None })
+    /// Runs something outside of all virtual datasets, for so many elements.
+    pub(super) fn outermost<R>(file: &OpenFile, elements: u64, run: impl FnOnce(&Nesting<'_>) -> R) -> R {
+        let steps = Steps::new(file.container.store.limits().virtual_steps, elements);
+        run(&Nesting { depth: 0, steps: &steps, foreign: None })
     }
 
     /// Where contents of variable length from other files go.
@@ -61,8 +58,14 @@ impl Nesting<'_> {
     }
 
     /// As [`outermost`](Self::outermost), with a place for contents of variable length from other files.
-    pub(super) fn collecting<R>(foreign: &Arc<ForeignHeap>, run: impl FnOnce(&Nesting<'_>) -> R) -> R {
-        run(&Nesting { depth: 0, budget: &Cell::new(BUDGET), foreign: Some(foreign) })
+    pub(super) fn collecting<R>(
+        file: &OpenFile,
+        elements: u64,
+        foreign: &Arc<ForeignHeap>,
+        run: impl FnOnce(&Nesting<'_>) -> R,
+    ) -> R {
+        let steps = Steps::new(file.container.store.limits().virtual_steps, elements);
+        run(&Nesting { depth: 0, steps: &steps, foreign: Some(foreign) })
     }
 }
 
@@ -150,6 +153,7 @@ impl Sources<'_> {
         if known.is_some() {
             return Ok(known);
         }
+        self.nesting.steps.look()?;
         let same_file = open().iter().find(|one| one.file_name == file_name).map(|one| Arc::clone(&one.file));
         let file = match same_file {
             _ if file_name == b"." => Some(Arc::clone(self.file)),

@@ -1,6 +1,6 @@
 //! Writing through a virtual dataset: what is written goes to the datasets that it shows.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Selection};
@@ -9,9 +9,9 @@ use hyperslab_datatype::convert::{Conversion, Conversions};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::Layout;
 
-use super::virtual_::{BUDGET, MAX_DEPTH, found};
+use super::virtual_::{MAX_DEPTH, found};
 use super::{OpenDataset, OpenFile};
-use crate::data::virtual_::{SourceShapes, VirtualMap};
+use crate::data::virtual_::{SourceShapes, Steps, VirtualMap};
 use crate::data::{Origin, byte_count, leaves_parts};
 use crate::error::{Error, Result};
 use crate::object::header::ObjectHeader;
@@ -44,7 +44,7 @@ struct Targets<'a> {
     /// The one that is being changed already.
     root: &'a Arc<OpenFile>,
     others: RefCell<Vec<Other>>,
-    budget: Cell<u64>,
+    steps: Steps,
 }
 
 /// The sources of a dataset in `file`.
@@ -84,7 +84,7 @@ impl OpenFile {
         };
         from.put(0, count, &mut elements)?;
         open.close_sources();
-        let targets = Targets::new(self);
+        let targets = Targets::new(self, count);
         let shares = targets.shares(self, &open, selection, Some(&elements))?;
         drop(elements);
         for share in shares {
@@ -113,7 +113,7 @@ impl OpenFile {
     ) -> Result<()> {
         let open = self.open_virtual(edit, dataset)?;
         open.close_sources();
-        let targets = Targets::new(self);
+        let targets = Targets::new(self, open.selected(selection)?);
         targets.shares(self, &open, selection, None)?;
         targets.close()
     }
@@ -126,8 +126,10 @@ impl OpenFile {
 }
 
 impl<'a> Targets<'a> {
-    fn new(root: &'a Arc<OpenFile>) -> Self {
-        Self { root, others: RefCell::default(), budget: Cell::new(BUDGET) }
+    /// For a write of so many elements.
+    fn new(root: &'a Arc<OpenFile>, elements: u64) -> Self {
+        let limit = root.container.store.limits().virtual_steps;
+        Self { root, others: RefCell::default(), steps: Steps::new(limit, elements) }
     }
 
     /// What goes where, of datasets that are not virtual themselves. Without elements they are only checked.
@@ -165,9 +167,10 @@ impl<'a> Targets<'a> {
         let mut covered = vec![false; byte_count(count, 1, "elements to write")?];
         let shapes = &Shapes { targets: self, file };
         let (mappings, dims) = (open.mappings(), open.description.dataspace.dims());
-        let map = VirtualMap { mappings, dims, shapes, budget: &self.budget };
+        let map = VirtualMap { mappings, dims, shapes, steps: &self.steps };
         let mut inner = Vec::new();
         map.parts(selection, &mut |part| {
+            self.steps.copy(part.places.count())?;
             part.places.mark(&mut covered)?;
             let Some((file, source)) = self.find(file, part.file, part.dataset)? else { return Ok(()) };
             let (conversion, partial) = self.conversion(&file, datatype, &source.description.datatype)?;

@@ -14,6 +14,8 @@ mod open;
 mod pages;
 mod publish;
 mod raw_file;
+mod repair;
+mod salvage;
 mod space;
 mod swmr;
 mod threads;
@@ -39,6 +41,8 @@ pub use edit::{Edit, Reading};
 pub use locking::FileLocking;
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
+pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, repair};
+pub use salvage::Damage;
 use space::Fresh;
 pub(crate) use space::MessagePlace;
 pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
@@ -51,6 +55,7 @@ use following::Following;
 use journal::{Change, Journal};
 use locking::FileLock;
 use pages::{Medium, Pages};
+use salvage::Salvaging;
 use swmr::Followed;
 use threads::Threads;
 use unsaved::Unsaved;
@@ -106,6 +111,8 @@ pub struct Store {
     /// Given back when nothing is written any more.
     lock: FileLock,
     threads: Threads,
+    /// Where damage is noted, of a file that is being salvaged.
+    salvaging: Option<Arc<Salvaging>>,
 }
 
 impl Store {
@@ -348,6 +355,7 @@ impl Store {
     /// Raw data, straight into the caller's buffer.
     pub fn read_raw(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
         let start = self.locate(address, buffer.len() as u64, "raw data")?;
+        self.note_raw(address, buffer.len());
         self.medium().read(start, buffer).map_err(|source| Self::raw_error(address, source))?;
         self.pages.amend(start, buffer);
         Ok(())
@@ -360,6 +368,7 @@ impl Store {
             return self.read_raw(address, buffer);
         }
         let bytes = self.read(address, buffer.len() as u64, "raw data")?;
+        self.note_raw(address, buffer.len());
         buffer.copy_from_slice(&bytes);
         Ok(())
     }
@@ -386,6 +395,7 @@ impl Store {
         let mut located = Vec::with_capacity(requests.len());
         for (address, buffer) in requests {
             let offset = self.locate(*address, buffer.len() as u64, "raw data")?;
+            self.note_raw(*address, buffer.len());
             located.push(ReadRequest { offset, buf: buffer });
         }
         self.driver.read_many(&mut located).map_err(|source| Self::raw_error(first, source))

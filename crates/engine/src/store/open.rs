@@ -18,6 +18,7 @@ use super::following::{Following, with_patience};
 use super::journal::{self, Found, Journal};
 use super::locking::{FileLock, FileLocking};
 use super::pages::Pages;
+use super::salvage::{Damage, Salvaging};
 use super::space::{MessagePlace, Placement, Record, Rules, Space, Stored};
 use super::swmr::Followed;
 use super::threads::Threads;
@@ -53,6 +54,8 @@ pub struct StoreOptions {
     pub journal: Option<Arc<dyn SideFile>>,
     /// Whether the file is locked while it is open.
     pub locking: FileLocking,
+    /// Read on over damage: what cannot be read is noted and passed over.
+    pub salvage: bool,
 }
 
 /// Bytes of decoded chunks that a file keeps unless told otherwise.
@@ -79,6 +82,7 @@ impl Default for StoreOptions {
             durability: Durability::default(),
             journal: None,
             locking: FileLocking::default(),
+            salvage: false,
         }
     }
 }
@@ -108,9 +112,23 @@ impl Store {
         let driver = settle_journal(driver, &options)?;
         let length = driver.len().map_err(unknown)?;
         let stored = driver.stored_len().map_err(unknown)?;
-        let (base, superblock) = with_patience(options.swmr_read, || find_superblock(&*driver, length))?;
-        check_widths(&superblock)?;
-        if !options.ignore_marks {
+        let find = || {
+            let (base, superblock) = find_superblock(&*driver, length)?;
+            check_widths(&superblock)?;
+            Ok((base, superblock))
+        };
+        let (base, superblock) = match with_patience(options.swmr_read, find) {
+            Err(error) if options.salvage => {
+                let guessed = guess_superblock(&*driver, length);
+                let store = Self::assemble(driver, lock, guessed, 0, (length, stored), options);
+                if let Some(salvaging) = &store.salvaging {
+                    salvaging.note(Damage::of(&error));
+                }
+                return Ok(store);
+            }
+            found => found?,
+        };
+        if !options.ignore_marks && !options.salvage {
             check_marks(&superblock, options.swmr_read)?;
             // A writer that is at work may have stated an end that it has not reached yet.
             if !(options.swmr_read && is_swmr(&superblock)) {
@@ -143,6 +161,7 @@ impl Store {
             durability,
             journal,
             swmr_read,
+            salvage,
             ..
         } = options;
         let following = swmr_read && write.is_none();
@@ -183,6 +202,7 @@ impl Store {
             following: following.then(Following::default),
             lock,
             threads: Threads::default(),
+            salvaging: Salvaging::new(salvage),
         }
     }
 }
@@ -253,6 +273,20 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
         offset = if offset == 0 { 512 } else { offset.saturating_mul(2) };
     }
     Err(Error::corrupt("file", "signature", "an HDF5 superblock at 0, 512, 1024, … bytes", "none"))
+}
+
+/// What the file might say of itself, if its superblock is damaged: as it is but for the checksum, or the usual widths and
+/// no root group.
+fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
+    let mut bytes = vec![0; usize::try_from(length.min(Superblock::MAX_SIZE as u64)).unwrap_or(0)];
+    if driver.read_at(0, &mut bytes).is_ok()
+        && let Some(superblock) = Superblock::decode_unsealed(&bytes)
+        && check_widths(&superblock).is_ok()
+        && superblock.root().get().is_some_and(|root| root < length)
+    {
+        return superblock;
+    }
+    Superblock::unknown(FileParams::DEFAULT, length)
 }
 
 fn check_widths(superblock: &Superblock) -> Result<()> {

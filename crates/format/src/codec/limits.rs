@@ -1,7 +1,10 @@
 //! Named bounds on what a file may ask for.
 
-/// Bounds on recursion and on memory that lengths in a file may claim. A decoder allocates only in
-/// proportion to the bytes it was given; these limits bound what cannot be bounded that way.
+/// Bounds on recursion, on memory that lengths in a file may claim, and on work that a few bytes may ask for. A decoder
+/// allocates only in proportion to the bytes it was given; these limits bound what cannot be bounded that way.
+///
+/// The default ones are such that no honest file meets them; [`cautious`](Limits::cautious) ones are for files of
+/// strangers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one metadata block that is read as a whole.
@@ -16,6 +19,10 @@ pub struct Limits {
     pub expansion: u64,
     /// Bytes that one read may allocate for its result.
     pub result_bytes: u64,
+    /// Steps that virtual datasets may take in one operation, however they show each other: 16 for a source to look for, 1
+    /// for a mapping, for a run of elements, and for 4 elements to copy. There are 16 more for each element that is asked
+    /// for.
+    pub virtual_steps: u64,
 }
 
 impl Limits {
@@ -23,6 +30,26 @@ impl Limits {
     pub const MAX_DATATYPE_DEPTH: usize = 64;
     /// The largest rank of a dataspace (H5S_MAX_RANK).
     pub const MAX_RANK: usize = 32;
+
+    /// Bounds for files of strangers: no read allocates more than a GiB, no chunk more than 256 MiB.
+    ///
+    /// ```
+    /// use hyperslab_format::codec::Limits;
+    /// let limits = Limits { result_bytes: 64 << 20, ..Limits::cautious() };
+    /// assert!(limits.chunk_bytes < Limits::default().chunk_bytes);
+    /// ```
+    #[must_use]
+    pub fn cautious() -> Self {
+        Self {
+            metadata_block: 16 << 20,
+            index_nodes: 1 << 20,
+            header_chunks: 1 << 10,
+            chunk_bytes: 256 << 20,
+            expansion: 1 << 12,
+            result_bytes: 1 << 30,
+            virtual_steps: 1 << 20,
+        }
+    }
 }
 
 impl Default for Limits {
@@ -34,6 +61,7 @@ impl Default for Limits {
             chunk_bytes: 4 << 30,
             expansion: 1 << 16,
             result_bytes: 1 << 40,
+            virtual_steps: 1 << 24,
         }
     }
 }

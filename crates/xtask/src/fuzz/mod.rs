@@ -10,12 +10,33 @@ use hyperslab_testkit::workspace;
 use crate::shell;
 
 const DEFAULT_SECONDS: u64 = 60;
+/// Seconds for all targets together before a change is joined.
+const SMOKE_SECONDS: u64 = 600;
+
+/// How long.
+enum Time {
+    EachTarget(u64),
+    Together(u64),
+}
+
+/// All targets, for some minutes together.
+pub(crate) fn smoke() -> Result<()> {
+    fuzz_targets(&Time::Together(SMOKE_SECONDS), &[])
+}
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let (seconds, wanted) = match args.split_first() {
-        Some((first, rest)) if first.parse::<u64>().is_ok() => (first.parse()?, rest),
-        _ => (DEFAULT_SECONDS, args),
-    };
+    let (first, rest) = args.split_first().map_or((None, args), |(first, rest)| (Some(first), rest));
+    match first.map(|first| (first.as_str(), first.parse::<u64>())) {
+        Some(("smoke", _)) => {
+            let seconds = rest.first().map(|seconds| seconds.parse()).transpose()?;
+            fuzz_targets(&Time::Together(seconds.unwrap_or(SMOKE_SECONDS)), &[])
+        }
+        Some((_, Ok(seconds))) => fuzz_targets(&Time::EachTarget(seconds), rest),
+        _ => fuzz_targets(&Time::EachTarget(DEFAULT_SECONDS), args),
+    }
+}
+
+fn fuzz_targets(time: &Time, wanted: &[String]) -> Result<()> {
     if !workspace::root().join("fuzz/Cargo.toml").exists() {
         workspace::skip("fuzzing", "there are no targets in fuzz/");
         return Ok(());
@@ -30,6 +51,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if let Some(unknown) = wanted.iter().find(|want| !known.contains(&want.as_str())) {
         anyhow::bail!("no fuzz target `{unknown}`; there are: {}", known.join(" "));
     }
+    let count = if wanted.is_empty() { known.len() } else { wanted.len() };
+    let seconds = match time {
+        Time::EachTarget(seconds) => *seconds,
+        Time::Together(seconds) => seconds.div_ceil(count.max(1) as u64),
+    };
     for target in known.into_iter().filter(|name| wanted.is_empty() || wanted.iter().any(|want| want == name))
     {
         fuzz(target, seconds).with_context(|| format!("fuzz target {target}"))?;
@@ -42,6 +68,9 @@ fn fuzz(target: &str, seconds: u64) -> Result<()> {
     std::fs::create_dir_all(root(&corpus)).with_context(|| corpus.display().to_string())?;
     let count = seeds::harvest(target, &root(&corpus))?;
     println!("{target}: {count} seeds from the fixtures");
+    if seconds == 0 {
+        return Ok(());
+    }
     let mut command = rustup_cargo(&["+nightly", "fuzz", "run", target]);
     command.arg(&corpus);
     if root(&seeds).is_dir() {

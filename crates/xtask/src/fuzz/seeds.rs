@@ -56,7 +56,9 @@ pub(super) fn harvest(target: &str, corpus: &Path) -> Result<usize> {
 
 fn of_file(target: &str, file: &[u8]) -> Vec<Vec<u8>> {
     match target {
-        "whole_file" => [file.to_vec()].into_iter().filter(|file| file.len() <= MOST_BYTES).collect(),
+        "whole_file" | "whole_change" => {
+            [file.to_vec()].into_iter().filter(|file| file.len() <= MOST_BYTES).collect()
+        }
         "superblock" => vec![file.iter().take(256).copied().collect()],
         // Bodies of messages: the target tries each decoder on them.
         "datatype" | "selection" => bodies(file),

@@ -117,7 +117,10 @@ impl ChunkIndex for BTreeV1Index {
                         && compare(keys, position.saturating_add(1), &first) == Ordering::Greater
                 })
             },
-            &mut |leaf| self.visit_leaf(leaf, chunks, visit).map(|()| ControlFlow::Continue(())),
+            &mut |leaf| {
+                store.forgive(self.visit_leaf(leaf, chunks, visit))?;
+                Ok(ControlFlow::Continue(()))
+            },
         )
     }
 }

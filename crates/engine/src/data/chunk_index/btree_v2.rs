@@ -89,7 +89,7 @@ impl<E: Entry> ChunkIndex<E> for BTreeV2Index<E> {
                 scaled.clear();
                 scaled.extend(self.context.scaled(record));
                 if chunks.contains(&scaled)
-                    && let Some(location) = self.location(record)?
+                    && let Some(location) = store.forgive(self.location(record))?.flatten()
                 {
                     visit(&scaled, location)?;
                 }

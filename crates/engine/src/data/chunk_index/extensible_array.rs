@@ -59,7 +59,11 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         // Block offsets count elements without those of the index block.
         let outside = number.saturating_sub(self.geometry.index_block_elements() as u64);
         let first = outside.saturating_sub(element);
-        let block = self.data_block(store, address, &context, [block_offset, first])?;
+        let block = self.data_block(store, address, &context, [block_offset, first]);
+        let Some(block) = store.forgive(block)? else {
+            let left = elements.saturating_sub(element);
+            return Ok(Found::Nothing { until: number.saturating_add(left) });
+        };
         Ok(Found::or_next(self.elements.location(&block.elements, element)?, number))
     }
 
@@ -101,7 +105,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let index = self.index_block.get(root, || {
             let context = ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params);
             store.shared(root, &context)
-        })?;
+        });
+        let Some(index) = store.forgive(index)? else { return Ok(Found::Nothing { until: u64::MAX }) };
         match place {
             ElementPlace::IndexBlock { element } => {
                 Ok(Found::or_next(self.elements.location(&index.elements, element)?, number))
@@ -133,9 +138,12 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let (header, geometry) = (&self.header, &self.geometry);
         let shape = geometry.secondary_block(secondary_block);
         let elements = shape.data_block_elements;
-        if !address.is_defined() {
+        let nothing = || {
             let all = shape.data_blocks.saturating_mul(elements).saturating_add(shape.first_element);
-            return Ok(Found::Nothing { until: all.saturating_add(geometry.index_block_elements() as u64) });
+            Found::Nothing { until: all.saturating_add(geometry.index_block_elements() as u64) }
+        };
+        if !address.is_defined() {
+            return Ok(nothing());
         }
         let context = ExtensibleArrayBlockContext::secondary_block(
             header,
@@ -144,7 +152,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             self.address,
             store.params(),
         );
-        let secondary: Arc<ExtensibleArraySecondaryBlock> = store.shared(address, &context)?;
+        let secondary = store.shared::<ExtensibleArraySecondaryBlock>(address, &context);
+        let Some(secondary) = store.forgive(secondary)? else { return Ok(nothing()) };
         if E::STRICT && secondary.block_offset != shape.first_element {
             let (expected, got) = (shape.first_element.to_string(), secondary.block_offset);
             let name = ExtensibleArraySecondaryBlock::NAME;
@@ -156,9 +165,10 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         };
         let (data_block, page) = (to_usize(data_block), to_usize(page));
         let in_page = element.checked_rem(geometry.page_elements()).unwrap_or(0);
+        let left = geometry.page_elements().saturating_sub(in_page);
+        let rest = Found::Nothing { until: number.saturating_add(left) };
         if !secondary.is_initialised(data_block, page, &context) {
-            let left = geometry.page_elements().saturating_sub(in_page);
-            return Ok(Found::Nothing { until: number.saturating_add(left) });
+            return Ok(rest);
         }
         let paged = self.data_block_context(store, elements);
         if E::STRICT {
@@ -166,7 +176,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             self.data_block(store, block, &paged, [block_offset, first])?;
         }
         let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
-        let page: Arc<ArrayPage> = store.shared(start, &paged.page())?;
+        let page = store.forgive(store.shared::<ArrayPage>(start, &paged.page()))?;
+        let Some(page) = page else { return Ok(rest) };
         let location = self.elements.location(&page.elements, in_page)?;
         cursor.enter(page, geometry.page_elements(), [number, in_page]);
         Ok(Found::or_next(location, number))

@@ -51,19 +51,21 @@ impl<E: Entry> FixedArrayIndex<E> {
             )
             .at(address));
         };
-        let block = self.block.get(address, || store.shared(address, &self.layout))?;
+        let block = self.block.get(address, || store.shared(address, &self.layout));
+        let Some(block) = store.forgive(block)? else { return Ok(Found::Nothing { until: u64::MAX }) };
         let (page, element) = self.layout.locate(element);
         let Some(context) = self.layout.page(page) else {
             let location = self.elements.location(&block.elements, element as u64)?;
             return Ok(Found::or_next(location, number));
         };
+        // What is left of the page.
+        let until = number.saturating_add(context.elements.saturating_sub(element) as u64);
         if !block.is_initialised(page) {
-            // What is left of the page.
-            let until = number.saturating_add(context.elements.saturating_sub(element) as u64);
             return Ok(Found::Nothing { until });
         }
         let start = address.checked_add(self.layout.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
-        let page: Arc<ArrayPage> = store.shared(start, &context)?;
+        let page = store.forgive(store.shared::<ArrayPage>(start, &context))?;
+        let Some(page) = page else { return Ok(Found::Nothing { until }) };
         let location = self.elements.location(&page.elements, element as u64)?;
         cursor.enter(page, context.elements as u64, [number, element as u64]);
         Ok(Found::or_next(location, number))

@@ -115,7 +115,8 @@ impl ArrayOrder {
         while let Some((number, scaled)) = self.next_in(chunks, next).filter(|(number, _)| *number < elements)
         {
             steps = steps.saturating_add(1);
-            match look(number)? {
+            let found_there = look(number);
+            match store.forgive(found_there)?.unwrap_or(Found::Nothing { until: 0 }) {
                 Found::Chunk(location) => {
                     found = found.saturating_add(1);
                     visit(&scaled, location)?;

@@ -4,11 +4,13 @@ mod extent;
 mod mapping;
 mod places;
 mod source;
+mod steps;
 
 pub use extent::{VirtualOptions, VirtualView, extent};
 pub use mapping::Mapping;
 pub use places::Places;
 pub use source::{SourceDatasets, SourcePart, SourceShapes, VirtualMap, VirtualSource};
+pub use steps::Steps;
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;

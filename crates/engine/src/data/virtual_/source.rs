@@ -1,12 +1,11 @@
 //! What is wanted of a virtual dataset, mapping by mapping; reading it: from each source, into place.
 
-use std::cell::Cell;
-
 use hyperslab_dataspace::{Axis, AxisPart, Dims, Hyperslab, Ordered, Region, RegularHyperslab, Selection};
 
 use super::Mapping;
 use super::mapping::{Growth, Slices, reach};
 use super::places::{Piece, Places};
+use super::steps::Steps;
 use crate::data::{Fill, byte_count};
 use crate::error::{Error, Result};
 
@@ -37,8 +36,8 @@ pub struct VirtualMap<'a> {
     pub dims: &'a [u64],
     /// The datasets that the mappings name.
     pub shapes: &'a dyn SourceShapes,
-    /// Blocks that may be looked at for one operation.
-    pub budget: &'a Cell<u64>,
+    /// What may be done for one operation.
+    pub steps: &'a Steps,
 }
 
 /// A virtual dataset that is read.
@@ -97,6 +96,7 @@ impl VirtualSource<'_> {
         self.fill.write(out);
         self.map.parts(selection, &mut |part| {
             let count = part.places.count();
+            self.map.steps.copy(count)?;
             let mut packed = vec![0; byte_count(count, self.element_size, "virtual data")?];
             self.sources.read(part.file, part.dataset, &part.selection, &mut packed)?;
             part.places.place(&packed, out, self.element_size)
@@ -156,12 +156,7 @@ impl VirtualMap<'_> {
         cut: impl FnOnce(Dims) -> Option<(Dims, Option<(usize, u64)>)>,
         each: &mut Each<'_>,
     ) -> Result<()> {
-        let left = self.budget.get().checked_sub(1).ok_or_else(|| Error::Limit {
-            what: "virtual dataset: blocks looked at in one operation".into(),
-            got: u64::MAX,
-            limit: 0,
-        })?;
-        self.budget.set(left);
+        self.steps.take(1)?;
         if !may_meet(shown, &wanted.bounds) {
             return Ok(());
         }
@@ -177,7 +172,7 @@ impl VirtualMap<'_> {
             *size = end;
         }
         let part = Part { shown, shown_dims, source: &mapping.source, source_dims, file, dataset };
-        match_up(wanted, &part, each).map_err(|error| {
+        self.match_up(wanted, &part, each).map_err(|error| {
             error.context(format!(
                 "source `{}` in `{}`",
                 String::from_utf8_lossy(&part.dataset),
@@ -185,33 +180,64 @@ impl VirtualMap<'_> {
             ))
         })
     }
-}
 
-fn match_up(wanted: &Wanted, part: &Part<'_>, each: &mut Each<'_>) -> Result<()> {
-    let shown = Ordered::new(part.shown, &part.shown_dims)?;
-    let source = Ordered::new(part.source, &part.source_dims)?;
-    if shown.len() != source.len() {
-        let expected = format!("{} elements, as many as are shown", shown.len());
-        return Err(Error::corrupt("virtual dataset mapping", "source selection", expected, source.len()));
-    }
-    let mut found = |selection, places: Places| {
-        if places.count() == 0 {
-            return Ok(());
+    fn match_up(&self, wanted: &Wanted, part: &Part<'_>, each: &mut Each<'_>) -> Result<()> {
+        let shown = Ordered::new(part.shown, &part.shown_dims)?;
+        let source = Ordered::new(part.source, &part.source_dims)?;
+        if shown.len() != source.len() {
+            let expected = format!("{} elements, as many as are shown", shown.len());
+            return Err(Error::corrupt(
+                "virtual dataset mapping",
+                "source selection",
+                expected,
+                source.len(),
+            ));
         }
-        each(SourcePart { file: &part.file, dataset: &part.dataset, selection, places })
-    };
-    if let (Some(region), Some(shown), Some(source)) = (&wanted.region, shown.axes(), source.axes())
-        && let Some((from, to)) = matching(region, shown, source)
-    {
-        return found(from, Places::part_of(&region.count, to)?);
+        let mut found = |selection, places: Places| {
+            if places.count() == 0 {
+                return Ok(());
+            }
+            each(SourcePart { file: &part.file, dataset: &part.dataset, selection, places })
+        };
+        if let (Some(region), Some(shown), Some(source)) = (&wanted.region, shown.axes(), source.axes())
+            && let Some((from, to)) = matching(region, shown, source)
+        {
+            return found(from, Places::part_of(&region.count, to)?);
+        }
+        let (blocks, places) = Places::pieces(self.pieces(wanted, part, &shown)?, &source);
+        let rank = part.source_dims.len();
+        let selection = match blocks.first() {
+            Some(_) if rank > 0 => Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }),
+            _ => Selection::All,
+        };
+        found(selection, places)
     }
-    let (blocks, places) = Places::pieces(pieces(wanted, &shown)?, &source);
-    let rank = part.source_dims.len();
-    let selection = match blocks.first() {
-        Some(_) if rank > 0 => Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }),
-        _ => Selection::All,
-    };
-    found(selection, places)
+
+    /// What is wanted of the elements that a mapping shows.
+    fn pieces(&self, wanted: &Wanted, part: &Part<'_>, shown: &Ordered) -> Result<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        let bounds = part.shown.bounding_box(&part.shown_dims)?;
+        let Some(bounds) = bounds.and_then(|bounds| bounds.intersect(&wanted.bounds)) else {
+            return Ok(pieces);
+        };
+        wanted.ordered.within(&bounds, |at, length, position| {
+            self.steps.take(1)?;
+            let mut row = Region { start: Dims::from_slice(at), count: Dims::from_elem(1, at.len()) };
+            if let Some(count) = row.count.last_mut() {
+                *count = length;
+            }
+            shown.within(&row, |found, length, mapped| {
+                let step = match (found.last(), at.last()) {
+                    (Some(found), Some(at)) => found.saturating_sub(*at),
+                    _ => 0,
+                };
+                self.steps.take(1)?;
+                pieces.push(Piece { mapped, wanted: position.saturating_add(step), length });
+                Ok::<(), Error>(())
+            })
+        })?;
+        Ok(pieces)
+    }
 }
 
 /// The shapes in which both selections have as many slices: that of the source, and the end of the virtual
@@ -288,24 +314,4 @@ fn push(slab: &mut RegularHyperslab, part: AxisPart) {
     slab.stride.push(part.stride);
     slab.count.push(part.count);
     slab.block.push(part.block);
-}
-
-/// What is wanted of the elements that a mapping shows.
-fn pieces(wanted: &Wanted, shown: &Ordered) -> Result<Vec<Piece>> {
-    let mut pieces = Vec::new();
-    wanted.ordered.within(&wanted.bounds, |at, length, position| {
-        let mut row = Region { start: Dims::from_slice(at), count: Dims::from_elem(1, at.len()) };
-        if let Some(count) = row.count.last_mut() {
-            *count = length;
-        }
-        shown.within(&row, |found, length, mapped| {
-            let step = match (found.last(), at.last()) {
-                (Some(found), Some(at)) => found.saturating_sub(*at),
-                _ => 0,
-            };
-            pieces.push(Piece { mapped, wanted: position.saturating_add(step), length });
-            Ok::<(), Error>(())
-        })
-    })?;
-    Ok(pieces)
 }

@@ -146,16 +146,15 @@ struct RangeWalk<'a, 'f> {
 impl RangeWalk<'_, '_> {
     /// `around` are the records above between which the node lies.
     fn node(&mut self, level: u16, child: BTreeV2Child, around: Around<'_>) -> Result<ControlFlow<()>> {
-        self.guard.enter(child.address)?;
         if level == 0 {
-            let context = at(self.tree.layout.leaf(child.records), self.tree.address)?;
-            let leaf: Arc<BTreeV2Leaf> = self.store.shared(child.address, &context)?;
-            self.check(&leaf.records, &[], child, around)?;
-            return self.leaf(&leaf.records, child.address);
+            let leaf = self.leaf_at(child, around);
+            return match self.store.forgive(leaf)? {
+                Some(leaf) => self.leaf(&leaf.records, child.address),
+                None => Ok(ControlFlow::Continue(())),
+            };
         }
-        let context = at(self.tree.layout.internal(level, child.records), self.tree.address)?;
-        let node: Arc<BTreeV2Internal> = self.store.shared(child.address, &context)?;
-        self.check(&node.records, &node.children, child, around)?;
+        let node = self.internal_at(level, child, around);
+        let Some(node) = self.store.forgive(node)? else { return Ok(ControlFlow::Continue(())) };
         let mut records = node.records.chunks_exact(self.tree.layout.record_size());
         let mut before = Ordering::Less;
         let [mut left, right] = around;
@@ -181,6 +180,27 @@ impl RangeWalk<'_, '_> {
             left = record;
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn leaf_at(&mut self, child: BTreeV2Child, around: Around<'_>) -> Result<Arc<BTreeV2Leaf>> {
+        self.guard.enter(child.address)?;
+        let context = at(self.tree.layout.leaf(child.records), self.tree.address)?;
+        let leaf: Arc<BTreeV2Leaf> = self.store.shared(child.address, &context)?;
+        self.check(&leaf.records, &[], child, around)?;
+        Ok(leaf)
+    }
+
+    fn internal_at(
+        &mut self,
+        level: u16,
+        child: BTreeV2Child,
+        around: Around<'_>,
+    ) -> Result<Arc<BTreeV2Internal>> {
+        self.guard.enter(child.address)?;
+        let context = at(self.tree.layout.internal(level, child.records), self.tree.address)?;
+        let node: Arc<BTreeV2Internal> = self.store.shared(child.address, &context)?;
+        self.check(&node.records, &node.children, child, around)?;
+        Ok(node)
     }
 
     /// That the node is what `entry` says, and its records ascend.

@@ -38,9 +38,11 @@ pub(super) fn for_each(
     let nodes = node_context(container);
     btree_v1::walk(&container.store, table.btree, &tree_context(container), &mut |_, _| true, &mut |leaf| {
         for child in &leaf.children {
-            let node: Arc<SymbolTableNode> = container.store.shared(*child, &nodes)?;
+            let node = container.store.shared::<SymbolTableNode>(*child, &nodes);
+            let Some(node) = container.store.forgive(node)? else { continue };
             for entry in &node.entries {
-                if visit(link(&heap, entry)?)?.is_break() {
+                let Some(link) = container.store.forgive(link(&heap, entry))? else { continue };
+                if visit(link)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }

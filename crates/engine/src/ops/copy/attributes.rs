@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::elements::Plan;
 use super::movement::Origin;
-use super::{Copier, Task};
+use super::{Copier, Part, Task};
 use crate::error::{Error, Result};
 use crate::object::attribute::{self, Attribute};
 use crate::object::attribute_edit::{AttributeEditor, NewAttribute};
@@ -24,10 +24,12 @@ impl Copier<'_> {
         task: &Task,
     ) -> Result<bool> {
         let mut found = Vec::new();
-        attribute::for_each(&source.container, header, &mut |attribute| {
+        let all = attribute::for_each(&source.container, header, &mut |attribute| {
             found.push(attribute);
             Ok(ControlFlow::Continue(()))
-        })?;
+        });
+        self.forgive(&task.path, Part::Attributes, all)?;
+        self.tell(source, &task.path, &Part::Attributes);
         if found.is_empty() {
             return Ok(false);
         }
@@ -37,8 +39,10 @@ impl Copier<'_> {
         let target = self.target;
         let mut editor = AttributeEditor::open(&target.container, task.copy)?;
         for attribute in &found {
-            self.copy_attribute(edit, source, attribute, task, &mut editor)
-                .map_err(|error| error.context(format!("attribute `{}`", lossy(attribute.name()))))?;
+            let copied = self
+                .copy_attribute(edit, source, attribute, task, &mut editor)
+                .map_err(|error| error.context(format!("attribute `{}`", lossy(attribute.name()))));
+            self.forgive(&task.path, Part::Attribute(attribute.name().to_vec()), copied)?;
         }
         editor.finish(edit)?;
         Ok(true)
@@ -82,7 +86,7 @@ impl Copier<'_> {
             data
         } else {
             let origin = Origin { file: task.original.file, foreign: None, into: None };
-            moved = self.move_elements(edit, &origin, &plan, data)?;
+            moved = self.move_elements_of(edit, &origin, &plan, data, &task.path)?;
             &moved
         };
         let attribute = NewAttribute {

@@ -29,6 +29,7 @@ impl Copier<'_> {
     ) -> Result<()> {
         let Some(chunks) = dataset.chunks(source)? else { return Ok(()) };
         let stored = stored_chunks(&source.container.store, &chunks)?;
+        let stored = self.sound_chunks(source, &chunks, stored, task)?;
         if stored.is_empty() {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
 
-use super::{Copier, Original, Task};
+use super::{Copier, Original, Part, Task};
 use crate::error::{Error, Result};
 use crate::object::group;
 use crate::object::group_edit::GroupEditor;
@@ -24,10 +24,12 @@ impl Copier<'_> {
         let source = self.source(task.original.file)?;
         let header = ObjectHeader::load(&source.container.store, task.original.address)?;
         let mut links = Vec::new();
-        group::for_each(&source.container, &header, &mut |link| {
+        let found = group::for_each(&source.container, &header, &mut |link| {
             links.push(link);
             Ok(ControlFlow::Continue(()))
-        })?;
+        });
+        self.forgive(&task.path, Part::Links, found)?;
+        self.tell(&source, &task.path, &Part::Links);
         drop(header);
         // By name, those of groups that do not track the order; the copy is the same however the group was stored.
         links.sort_by(|one, other| {
@@ -36,8 +38,10 @@ impl Copier<'_> {
         let target = self.target;
         let mut group = GroupEditor::open(&target.container, task.copy)?;
         for link in links {
-            let link = self.copy_link(edit, &source, task, link)?;
-            group.insert(edit, &link)?;
+            let name = link.name.clone();
+            let copied = self.copy_link(edit, &source, task, link);
+            let inserted = copied.and_then(|link| group.insert(edit, &link));
+            self.forgive(&task.path, Part::Link(name), inserted)?;
         }
         group.finish(edit)
     }

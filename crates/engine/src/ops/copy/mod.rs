@@ -6,15 +6,17 @@ mod chunks;
 mod committed;
 mod elements;
 mod links;
+mod lost;
 mod movement;
 mod objects;
 mod raw;
+mod salvage;
 mod share;
 mod sparse;
 mod storage;
 mod streamed;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use hyperslab_datatype::Datatype;
@@ -29,6 +31,7 @@ use crate::store::Edit;
 
 use sparse::SparseCopy;
 
+pub use salvage::{ChunkTally, Part, Salvage};
 pub use storage::{AsStored, CopyGuide, NewStorage, StoredBefore};
 
 /// What is copied with an object: the options of `H5Ocopy`.
@@ -83,6 +86,10 @@ struct Copier<'a> {
     options: CopyOptions,
     guide: &'a dyn CopyGuide,
     copies: HashMap<Original, Address>,
+    /// Objects of a damaged file that could not be copied.
+    failed: HashSet<Original>,
+    /// Copies that links lead to.
+    linked: HashSet<Address>,
     uses: HashMap<Address, Uses>,
     groups: VecDeque<Task>,
     waiting: VecDeque<Task>,
@@ -109,18 +116,7 @@ impl OpenFile {
         if std::ptr::eq(self, Arc::as_ptr(source)) {
             self.flush_writers(edit)?;
         }
-        let mut copier = Copier {
-            target: self,
-            sources: vec![Arc::clone(source)],
-            options,
-            guide,
-            copies: HashMap::new(),
-            uses: HashMap::new(),
-            groups: VecDeque::new(),
-            waiting: VecDeque::new(),
-            sparse: HashMap::new(),
-            committed: None,
-        };
+        let mut copier = Copier::new(self, source, options, guide);
         let path: Arc<str> = if object == source.root() { "/".into() } else { "".into() };
         let copy = copier.enter(edit, Original { file: 0, address: object }, &path, 0)?;
         copier.use_once(copy);
@@ -147,7 +143,29 @@ impl OpenFile {
     }
 }
 
-impl Copier<'_> {
+impl<'a> Copier<'a> {
+    fn new(
+        target: &'a OpenFile,
+        source: &Arc<OpenFile>,
+        options: CopyOptions,
+        guide: &'a dyn CopyGuide,
+    ) -> Self {
+        Self {
+            target,
+            sources: vec![Arc::clone(source)],
+            options,
+            guide,
+            copies: HashMap::new(),
+            failed: HashSet::new(),
+            linked: HashSet::new(),
+            uses: HashMap::new(),
+            groups: VecDeque::new(),
+            waiting: VecDeque::new(),
+            sparse: HashMap::new(),
+            committed: None,
+        }
+    }
+
     fn source(&self, file: usize) -> Result<Arc<OpenFile>> {
         self.sources.get(file).cloned().ok_or_else(|| Error::Misuse("a copy from no file".into()))
     }
@@ -169,9 +187,19 @@ impl Copier<'_> {
             return Ok(*copy);
         }
         let source = self.source(original.file)?;
-        let header = ObjectHeader::load(&source.container.store, original.address)?;
+        if self.is_salvaging() && self.failed.contains(&original) {
+            return Err(Error::corrupt("object header", "address", "one that can be read", original.address));
+        }
+        let header = ObjectHeader::load(&source.container.store, original.address);
+        let header = header.inspect_err(|_| {
+            self.failed.insert(original);
+        })?;
         let task = Task { original, copy: Address::UNDEFINED, path: Arc::clone(path), depth };
         let made = self.make(edit, &source, &header, task);
+        self.tell(&source, path, &Part::Block);
+        let made = made.inspect_err(|_| {
+            self.failed.insert(original);
+        });
         made.map_err(|error| error.context(format!("cannot copy `{path}`")))
     }
 
@@ -179,18 +207,25 @@ impl Copier<'_> {
     fn use_once(&mut self, copy: Address) {
         let uses = self.uses.entry(copy).or_default();
         uses.count = uses.count.saturating_add(1);
+        self.linked.insert(copy);
     }
 
-    /// Does all that waits, and what comes up meanwhile.
+    /// Does all that waits, and what comes up meanwhile; then headers know how many links there are.
     fn finish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.do_what_waits(edit)?;
+        self.settle_uses(edit)
+    }
+
+    fn do_what_waits(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         loop {
             while let Some(task) = self.groups.pop_front() {
-                self.copy_links(edit, &task).map_err(|error| of_task(error, &task))?;
+                let copied = self.copy_links(edit, &task).map_err(|error| of_task(error, &task));
+                self.forgive(&task.path, Part::Links, copied)?;
             }
-            let Some(task) = self.waiting.pop_front() else { break };
-            self.copy_contents(edit, &task).map_err(|error| of_task(error, &task))?;
+            let Some(task) = self.waiting.pop_front() else { return Ok(()) };
+            let copied = self.copy_contents(edit, &task).map_err(|error| of_task(error, &task));
+            self.forgive(&task.path, Part::Block, copied)?;
         }
-        self.settle_uses(edit)
     }
 
     /// Lets headers say how many links and uses there are.

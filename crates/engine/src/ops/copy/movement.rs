@@ -10,6 +10,7 @@ use hyperslab_format::reference::{ObjectToken, ReferenceBlock, RegionBlock, Stor
 use hyperslab_format::selection::SelectionEncoding;
 
 use super::elements::{Part, PartKind, Plan};
+use super::salvage::Part::Content;
 use super::{Copier, Original};
 use crate::data::{ForeignHeap, VariableLengthValue};
 use crate::error::{Error, Result};
@@ -37,12 +38,25 @@ impl Copier<'_> {
         plan: &Plan,
         elements: &[u8],
     ) -> Result<Vec<u8>> {
+        self.move_elements_of(edit, origin, plan, elements, "")
+    }
+
+    /// As [`move_elements`](Self::move_elements), for the object at `path`. If the file is being salvaged, contents that
+    /// cannot be read are empty.
+    pub(super) fn move_elements_of(
+        &mut self,
+        edit: &mut Edit<'_>,
+        origin: &Origin<'_>,
+        plan: &Plan,
+        elements: &[u8],
+        path: &str,
+    ) -> Result<Vec<u8>> {
         let source = self.source(origin.file)?;
         let count = elements.len().checked_div(plan.from_size).unwrap_or(0);
         let mut moved = vec![0; count.saturating_mul(plan.to_size)];
         let pairs =
             elements.chunks_exact(plan.from_size.max(1)).zip(moved.chunks_exact_mut(plan.to_size.max(1)));
-        let mut mover = Mover { copier: self, source: &source, origin };
+        let mut mover = Mover { copier: self, source: &source, origin, path };
         for (from, to) in pairs {
             mover.element(edit, plan, from, to)?;
         }
@@ -72,6 +86,7 @@ struct Mover<'m, 'a> {
     copier: &'m mut Copier<'a>,
     source: &'m Arc<OpenFile>,
     origin: &'m Origin<'m>,
+    path: &'m str,
 }
 
 impl Mover<'_, '_> {
@@ -87,11 +102,13 @@ impl Mover<'_, '_> {
             }
             PartKind::Variable { from_size, to_size, item } => {
                 let descriptor = piece(from, part.from, *from_size)?;
-                let moved = self.contents(edit, descriptor, item)?;
+                let moved = self.contents(edit, descriptor, item);
+                let moved = self.copier.forgive(self.path, Content, moved)?.unwrap_or_default();
                 put(place(to, part.to, *to_size)?, &moved);
             }
             PartKind::Reference { kind, from_size, to_size } => {
-                let moved = self.reference(edit, *kind, piece(from, part.from, *from_size)?)?;
+                let moved = self.reference(edit, *kind, piece(from, part.from, *from_size)?);
+                let moved = self.copier.forgive(self.path, Content, moved)?.unwrap_or_default();
                 put(place(to, part.to, *to_size)?, &moved);
             }
             PartKind::Array { count, item } => {

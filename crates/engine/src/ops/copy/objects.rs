@@ -15,7 +15,7 @@ use super::elements::Plan;
 use super::movement::Origin;
 use super::sparse::SparseCopy;
 use super::storage::{NewStorage, same_layout};
-use super::{Copier, Original, StoredBefore, Task};
+use super::{Copier, Original, Part, StoredBefore, Task};
 use crate::data::virtual_::mappings;
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Fill, FillDescription, Filters, committed_datatype};
@@ -59,6 +59,9 @@ impl Copier<'_> {
         self.uses.entry(task.copy).or_default().is_new = true;
         if kind == Some(ObjectKind::Group) && !(self.options.shallow && task.depth > 0) {
             self.groups.push_back(task.clone());
+        }
+        if let (Some(salvage), Some(kind)) = (self.guide.salvage(), kind) {
+            salvage.object(&task.path, kind, task.original.address);
         }
         let copy = task.copy;
         self.waiting.push_back(task);
@@ -113,7 +116,7 @@ impl Copier<'_> {
             && !plan.is_copy()
         {
             let origin = Origin { file: task.original.file, foreign: None, into: None };
-            before.fill.value = Fill::User(self.move_elements(edit, &origin, &plan, element)?);
+            before.fill.value = Fill::User(self.move_elements_of(edit, &origin, &plan, element, &task.path)?);
         }
         let asked = StoredBefore {
             description: &before,
@@ -232,19 +235,29 @@ impl Copier<'_> {
         let phase_change = phase_change.unwrap_or_default();
         let mut new = NewHeader {
             attribute_order,
-            times: times_of(source, header)?,
+            times: if self.is_salvaging() {
+                times_of(source, header).unwrap_or(None)
+            } else {
+                times_of(source, header)?
+            },
             phase_change,
             ..NewHeader::default()
         };
         if !self.options.without_attributes {
             let (mut count, mut bytes, mut longest) = (0_usize, 0_usize, 0);
-            attribute::for_each(&source.container, header, &mut |found| {
+            let measured = attribute::for_each(&source.container, header, &mut |found| {
                 let length = found.stored_length();
                 count = count.saturating_add(1);
                 bytes = bytes.saturating_add(length).saturating_add(16);
                 longest = longest.max(length);
                 Ok(ControlFlow::Continue(()))
-            })?;
+            });
+            // When they are copied, what is wrong comes up again.
+            if self.is_salvaging() {
+                source.container.store.take_damages();
+            } else {
+                measured?;
+            }
             new.version_2 = longest > LONGEST_IN_OLD;
             if count <= usize::from(phase_change.max_compact) && !new.version_2 {
                 new.spare = bytes;
@@ -263,10 +276,13 @@ impl Copier<'_> {
     ) -> Result<()> {
         let mut changed = false;
         if !self.options.without_attributes {
-            changed = self.copy_attributes(edit, source, header, task)?;
+            let copied = self.copy_attributes(edit, source, header, task);
+            changed = self.forgive(&task.path, Part::Attributes, copied)?.unwrap_or(true);
         }
-        let comment = remark::comment(&source.container, header)?.filter(|text| !text.is_empty());
-        let times = times_of(source, header)?.filter(|_| changed);
+        let comment = self.forgive(&task.path, Part::Comment, remark::comment(&source.container, header))?;
+        let comment = comment.flatten().filter(|text| !text.is_empty());
+        let times = self.forgive(&task.path, Part::Block, times_of(source, header))?.flatten();
+        let times = times.filter(|_| changed);
         if comment.is_none() && times.is_none() {
             return Ok(());
         }

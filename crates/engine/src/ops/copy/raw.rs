@@ -8,7 +8,7 @@ use hyperslab_format::message::{ChunkFlags, ContiguousLayout, DataLayout, Layout
 
 use super::elements::Plan;
 use super::streamed::Streamed;
-use super::{Copier, Task};
+use super::{Copier, Part, Task};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Filters};
 use crate::object::dataset_edit;
@@ -16,6 +16,9 @@ use crate::object::header::ObjectHeader;
 use crate::object::kind::ObjectKind;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind};
+
+/// Bytes that no freed space has which a copy takes.
+const LARGE: usize = 4 << 20;
 
 /// Bytes of a contiguous dataset that are in memory at once.
 const AT_ONCE: u64 = 8 << 20;
@@ -26,7 +29,9 @@ impl Copier<'_> {
         let source = self.source(task.original.file)?;
         let header = Arc::new(ObjectHeader::load(&source.container.store, task.original.address)?);
         if ObjectKind::of(&header) == Some(ObjectKind::Dataset) {
-            self.copy_elements(edit, &source, &header, task)?;
+            let copied = self.copy_elements(edit, &source, &header, task);
+            self.forgive(&task.path, Part::Elements, copied)?;
+            self.tell(&source, &task.path, &Part::Block);
         }
         self.copy_rest(edit, &source, &header, task)
     }
@@ -88,16 +93,23 @@ impl Copier<'_> {
         let length = elements.and_then(|elements| elements.checked_mul(u64::from(before.datatype.size)));
         let length = length.ok_or_else(|| Error::unsupported("a dataset of more than 2^64 bytes"))?;
         let store = &source.container.store;
-        store.check_inside(from, length, "raw data")?;
+        self.check_missing(store, from, length)?;
         let to = edit.allocate(SpaceKind::RawData, length)?;
-        let mut buffer = vec![0; usize::try_from(length.min(AT_ONCE)).unwrap_or(0)];
+        // Pieces hold whole elements.
+        let size = u64::from(before.datatype.size).max(1);
+        let at_once = AT_ONCE.saturating_sub(AT_ONCE.checked_rem(size).unwrap_or(0)).max(size);
+        let mut buffer = vec![0; usize::try_from(length.min(at_once)).unwrap_or(0)];
         let mut done = 0;
         while done < length {
             let count = usize::try_from(length - done).unwrap_or(usize::MAX).min(buffer.len());
             let piece = buffer.get_mut(..count).unwrap_or_default();
             let place = |start: Address| start.checked_add(done).unwrap_or(Address::UNDEFINED);
-            store.read_raw(place(from), piece)?;
-            edit.store().write_raw(place(to), piece)?;
+            let first = done.checked_div(size).unwrap_or(0);
+            // What is missing of a large dataset need not be written: new space is zeros.
+            let there = self.read_rows(store, before, place(from), (first, &mut *piece), task)?;
+            if there || count < LARGE {
+                edit.store().write_raw(place(to), piece)?;
+            }
             done = done.saturating_add(count as u64);
             self.guide.copied(&task.path, count as u64);
         }

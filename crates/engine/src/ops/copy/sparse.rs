@@ -88,6 +88,7 @@ impl Copier<'_> {
     ) -> Result<()> {
         let store = &streamed.source.container.store;
         let stored = chunks.stored_chunks(store)?;
+        let stored = self.sound_structured(streamed.source, chunks, stored, task)?;
         for batch in batches(&stored, |location| location.size) {
             let places: Vec<_> =
                 batch.iter().map(|(_, location)| (location.address, location.size)).collect();
@@ -119,6 +120,7 @@ impl Copier<'_> {
     ) -> Result<()> {
         let (source, plan) = (streamed.source, &streamed.plan);
         let stored = chunks.stored_chunks(&source.container.store)?;
+        let stored = self.sound_structured(source, chunks, stored, task)?;
         let encoding = match (streamed.sparse.encoding, stored.first()) {
             (None, Some(first)) => Some(chunks.encoding_of(&source.container.store, first)?),
             (wanted, _) => wanted,

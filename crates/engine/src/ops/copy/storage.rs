@@ -7,6 +7,7 @@ use hyperslab_format::codec::FileParams;
 use hyperslab_format::message::{ChunkFlags, Layout, StructuredChunkType};
 
 use super::super::{NewLayout, OpenFile};
+use super::salvage::Salvage;
 use crate::error::Result;
 use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
@@ -62,6 +63,11 @@ pub trait CopyGuide {
     /// So many bytes of raw data were copied.
     fn copied(&self, path: &str, bytes: u64) {
         let _ = (path, bytes);
+    }
+
+    /// Who is told what is left out of a damaged file; without one, damage ends the copy.
+    fn salvage(&self) -> Option<&dyn Salvage> {
+        None
     }
 }
 

@@ -156,15 +156,17 @@ impl Copier<'_> {
         let Some(parts) = self.parts(edit, streamed, &mut writer)? else { return Ok(()) };
         let scalar = !matches!(streamed.dataset.description.dataspace, Dataspace::Simple(_));
         let (plan, structured) = (&streamed.plan, writer.is_structured());
+        let mut failures = 0;
         for region in parts {
             let selection = if scalar { Selection::All } else { Selection::region(&region) };
             let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
-            let mut elements = streamed.read(&selection, &foreign)?;
+            let mut elements =
+                self.read_box(streamed, &region, &selection, &foreign, (task, &mut failures))?;
             self.guide.copied(&task.path, elements.len() as u64);
             if !plan.is_copy() {
                 let into = structured.then_some(&*made);
                 let from = Whence { file: task.original.file, foreign: Some(&foreign), into };
-                elements = self.move_elements(edit, &from, plan, &elements)?;
+                elements = self.move_elements_of(edit, &from, plan, &elements, &task.path)?;
             }
             let origin = Origin::stored(&elements, plan.to_size).with_contents(&made);
             writer.write(self.target, edit, &selection, &origin)?;

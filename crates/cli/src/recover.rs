@@ -1,0 +1,204 @@
+//! `hyperslab recover`: a file that was not closed, put right; or what is left of a damaged one.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use hyperslab::{
+    JournalRepair, Loss, LossPart, Outcome, Recovery, Repaired, Salvaged, SalvagedObject, SalvagedState,
+};
+use hyperslab_check::{Finding, Report};
+use serde_json::{Value, json};
+
+use crate::open::OpenArguments;
+use crate::output;
+
+/// The exit code if something was lost.
+const PARTLY: u8 = 1;
+/// The exit code if nothing could be saved.
+const NOTHING: u8 = 2;
+
+/// What `recover` takes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Without --into, what is put right in place is what a writer leaves that ended before it closed the file: its journal, its marks,
+the end of the file that the superblock states. Then the file is checked.
+
+Exit code: 0 the file is sound, or nothing was lost; 1 it has faults, or something was lost; 2 nothing could be done.
+
+Examples:
+  hyperslab recover unclosed.h5                                  replays the journal, clears marks
+  hyperslab recover damaged.h5 --into saved.h5                   what can be read comes into a new file
+  hyperslab recover damaged.h5 --into saved.h5 --format json     with a report for programs")]
+pub(crate) struct RecoverArguments {
+    /// Save what can be read into a new file; the damaged one stays as it is
+    #[arg(long, value_name = "NEW")]
+    into: Option<PathBuf>,
+    /// Remove a journal, whatever it says, instead of replaying it
+    #[arg(long, conflicts_with = "into")]
+    discard_journal: bool,
+    /// How the report is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Do not search for objects that nothing leads to any more
+    #[arg(long)]
+    no_search: bool,
+    #[command(flatten)]
+    open: OpenArguments,
+    /// The file
+    file: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Lines
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// Puts a file right, or saves what is left of it.
+pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
+    let outcome = match &arguments.into {
+        Some(target) => salvage(arguments, target),
+        None => repair(arguments),
+    };
+    outcome.with_context(|| format!("cannot recover `{}`", arguments.file.display())).or_else(|error| {
+        let line = output::escape(output::chain(error.as_ref()).as_bytes());
+        writeln!(std::io::stderr(), "hyperslab: {line}")?;
+        Ok(ExitCode::from(NOTHING))
+    })
+}
+
+/// Puts a file right in place, then checks it.
+fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
+    let recovery = Recovery::new().discard_journal(arguments.discard_journal);
+    let mut repaired = recovery.repair(&arguments.file)?;
+    let check = || hyperslab_check::check_path(&arguments.file);
+    let mut report = check()?;
+    if repaired.end.is_some_and(|end| end.is_truncated()) && report.fault_findings().all(is_about_the_end) {
+        // Nothing lies behind the end.
+        repaired.end = recovery.cut_end(true).repair(&arguments.file)?.end;
+        report = check()?;
+    }
+    let mut out = output::stdout();
+    match arguments.format {
+        Format::Text => {
+            writeln!(out, "{repaired}")?;
+            if report.is_sound() {
+                writeln!(out, "sound")?;
+            } else {
+                let faults = report.faults;
+                writeln!(out, "{faults} faults: `check` names them, `--into NEW` saves what can be read")?;
+            }
+        }
+        Format::Json => writeln!(out, "{:#}", repaired_document(&repaired, &report))?,
+    }
+    out.flush()?;
+    Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::from(PARTLY) })
+}
+
+/// Whether a fault is that the file is shorter than it says.
+fn is_about_the_end(finding: &Finding) -> bool {
+    finding.structure == "superblock" && finding.text.contains("end of the file")
+}
+
+fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
+    let journal = repaired.journal.map(|journal| match journal {
+        JournalRepair::Replayed => "replayed",
+        JournalRepair::Removed => "removed",
+        JournalRepair::Discarded => "discarded",
+    });
+    let end = repaired
+        .end
+        .map(|end| json!({"stated": end.stated, "length": end.length, "corrected": end.corrected}));
+    json!({
+        "schema": 1,
+        "journal": journal,
+        "marks": repaired.marks.map(|marks| if marks.swmr { "swmr" } else { "write" }),
+        "end": end,
+        "faults": report.faults,
+    })
+}
+
+/// Saves what is left of a file.
+fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
+    let recovery = Recovery::new().options(arguments.open.options()).search(!arguments.no_search);
+    let salvaged = recovery.salvage(&arguments.file, target)?;
+    let mut out = output::stdout();
+    match arguments.format {
+        Format::Text => writeln!(out, "{}", lines(&salvaged))?,
+        Format::Json => writeln!(out, "{:#}", document(&salvaged))?,
+    }
+    out.flush()?;
+    arguments.open.report();
+    Ok(match salvaged.outcome() {
+        Outcome::Whole => ExitCode::SUCCESS,
+        Outcome::Partly => ExitCode::from(PARTLY),
+        Outcome::Nothing => ExitCode::from(NOTHING),
+    })
+}
+
+/// The report, without what a terminal might take for orders.
+fn lines(salvaged: &Salvaged) -> String {
+    let text = salvaged.to_string();
+    text.lines().map(|line| output::escape(line.as_bytes())).collect::<Vec<_>>().join("\n")
+}
+
+fn document(salvaged: &Salvaged) -> Value {
+    let outcome = match salvaged.outcome() {
+        Outcome::Whole => "whole",
+        Outcome::Partly => "partly",
+        Outcome::Nothing => "nothing",
+    };
+    json!({
+        "schema": 1,
+        "outcome": outcome,
+        "whole": salvaged.count(SalvagedState::Whole),
+        "partly": salvaged.count(SalvagedState::Partly),
+        "lost": salvaged.count(SalvagedState::Lost),
+        "objects": salvaged.objects.iter().map(object).collect::<Vec<_>>(),
+    })
+}
+
+fn object(object: &SalvagedObject) -> Value {
+    let chunks = object
+        .chunks
+        .map(|tally| json!({"copied": tally.copied, "damaged": tally.damaged, "possible": tally.possible}));
+    json!({
+        "path": object.path,
+        "kind": object.kind.map(hyperslab::ObjectKind::name),
+        "address": object.address,
+        "state": object.state().name(),
+        "chunks": chunks,
+        "losses": object.losses.iter().map(loss).collect::<Vec<_>>(),
+        "more_losses": object.more_losses,
+    })
+}
+
+fn loss(loss: &Loss) -> Value {
+    let mut entry = json!({
+        "structure": loss.structure,
+        "address": loss.address,
+        "why": loss.why,
+    });
+    let part = match &loss.part {
+        LossPart::Object => json!({"part": "object"}),
+        LossPart::Links => json!({"part": "links"}),
+        LossPart::Attributes => json!({"part": "attributes"}),
+        LossPart::Attribute(name) => json!({"part": "attribute", "name": name}),
+        LossPart::Comment => json!({"part": "comment"}),
+        LossPart::Elements => json!({"part": "elements"}),
+        LossPart::Row { first, count } => json!({"part": "elements", "first": first, "count": count}),
+        LossPart::Region(region) => {
+            json!({"part": "elements", "start": region.start.to_vec(), "shape": region.count.to_vec()})
+        }
+        LossPart::Contents => json!({"part": "contents"}),
+        _ => json!({"part": "block"}),
+    };
+    if let (Value::Object(entry), Value::Object(part)) = (&mut entry, part) {
+        entry.extend(part);
+    }
+    entry
+}

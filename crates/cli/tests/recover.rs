@@ -1,0 +1,148 @@
+//! `hyperslab recover`, run as people run it.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use hyperslab::vfd::{Access, Driver as _, LockKind, Sec2};
+use hyperslab::{File, FileOptions, LibverBounds};
+use hyperslab_testkit::{referee, workspace};
+use serde_json::Value;
+
+fn recover(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command.arg("recover").args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// A file whose superblock has version 3.
+fn make(path: &Path) {
+    let file = FileOptions::new().libver(LibverBounds::LATEST).create(path).unwrap();
+    file.new_dataset("numbers").chunks(&[100]).write(&(0..1000).collect::<Vec<i32>>()).unwrap();
+    file.close().unwrap();
+}
+
+/// Leaves a file as a writer does that is killed: marked as open for SWMR writing.
+const LEAVE: &str = r#"
+import os, sys, h5py
+f = h5py.File(sys.argv[1], "a", libver="latest")
+f.swmr_mode = True
+f.flush()
+os._exit(0)
+"#;
+
+#[test]
+fn marks_are_cleared_in_place() {
+    let Some(python) = referee::python() else {
+        workspace::skip("marks_are_cleared_in_place", "no h5py");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("unclosed.h5");
+    make(&path);
+    python.run_script(LEAVE, [&path]).unwrap();
+    assert!(File::open(&path).is_err());
+    let output = recover(&[path.to_str().unwrap()]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("a SWMR writer: cleared"), "{said}");
+    assert_eq!(File::open(&path).unwrap().dataset("numbers").unwrap().size().unwrap(), 1000);
+}
+
+#[test]
+fn the_end_is_put_right_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("unclosed.h5");
+    let name = path.to_str().unwrap();
+    make(&path);
+    let output = recover(&[name]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout), "nothing to be put right\nsound\n");
+    let longer = std::fs::metadata(&path).unwrap().len() + 100;
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(longer).unwrap();
+    let output = recover(&[name]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains(": corrected\nsound"), "{said}");
+    assert_eq!(File::open(&path).unwrap().dataset("numbers").unwrap().size().unwrap(), 1000);
+    let output = recover(&["--format", "json", name]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&document["marks"], &document["end"], &document["faults"]),
+        (&Value::Null, &Value::Null, &0.into())
+    );
+}
+
+#[test]
+fn what_is_missing_stays_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.h5");
+    let saved = folder.path().join("saved.h5");
+    make(&path);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let all = bytes.len();
+    bytes.truncate(all / 2);
+    std::fs::write(&path, &bytes).unwrap();
+    let output = recover(&[path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("bytes are missing"), "{}", text(&output.stdout));
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    let output = recover(&[path.to_str().unwrap(), "--into", saved.to_str().unwrap(), "--format", "json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(if document["outcome"] == "partly" { 1 } else { 2 }));
+    assert!(document["objects"].as_array().unwrap().iter().any(|object| object["state"] != "whole"));
+    assert!(File::open(&saved).is_ok());
+}
+
+#[test]
+fn a_file_that_is_in_use_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("used.h5");
+    make(&path);
+    let before = std::fs::read(&path).unwrap();
+    let driver = Sec2::open(&path, Access::ReadWrite).unwrap();
+    driver.lock(LockKind::Shared).unwrap();
+    let output = recover(&[path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("lock"), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_journal_is_replayed_or_discarded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.h5");
+    let journal = folder.path().join("journal.h5.hjournal");
+    make(&path);
+    for discard in [false, true] {
+        std::fs::write(&journal, b"never became whole").unwrap();
+        let mut arguments = vec![path.to_str().unwrap()];
+        arguments.extend(discard.then_some("--discard-journal"));
+        let output = recover(&arguments);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains(if discard { "discarded" } else { "removed" }), "{said}");
+        assert!(!journal.exists());
+    }
+}
+
+#[test]
+fn nothing_can_be_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.h5");
+    let saved = folder.path().join("saved.h5");
+    assert_eq!(recover(&[path.to_str().unwrap()]).status.code(), Some(2));
+    std::fs::write(&path, b"no HDF5 file").unwrap();
+    let output = recover(&[path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("none.h5"), "{}", text(&output.stderr));
+    let output = recover(&[path.to_str().unwrap(), "--into", saved.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+}

@@ -1,0 +1,164 @@
+//! Traces of a writer that ended before it closed its file, put right in place: a journal, marks, the stated end.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hyperslab_format::codec::Address;
+use hyperslab_format::superblock::ConsistencyFlags;
+use hyperslab_vfd::{Driver, SideAccess, SideFile};
+
+use super::journal::{self, Found};
+use super::open::{find_superblock, stated_end};
+use crate::error::{Error, Result};
+
+/// What may be done to a file in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RepairOptions {
+    /// A journal is removed, whatever it says.
+    pub discard_journal: bool,
+    /// The end that the superblock states becomes that of the file, if the file is shorter: to be used where nothing lies
+    /// behind it.
+    pub cut_end: bool,
+}
+
+/// What was found, and done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Repaired {
+    /// The journal beside the file, if there was one.
+    pub journal: Option<JournalRepair>,
+    /// Marks of a writer that were cleared.
+    pub marks: Option<MarksRepair>,
+    /// How the end that the superblock states differs from that of the file, if it does.
+    pub end: Option<EndRepair>,
+}
+
+/// What became of a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JournalRepair {
+    /// What it said was brought into the file.
+    Replayed,
+    /// It said nothing that was not in the file, and was removed.
+    Removed,
+    /// It was removed unread.
+    Discarded,
+}
+
+/// The marks that a writer had left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MarksRepair {
+    /// It was a SWMR writer.
+    pub swmr: bool,
+}
+
+/// Where a file ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EndRepair {
+    /// By its superblock, in bytes from the start of the file; `None` if that says nothing.
+    pub stated: Option<u64>,
+    /// In truth.
+    pub length: u64,
+    /// Whether the superblock says so now.
+    pub corrected: bool,
+}
+
+impl EndRepair {
+    /// Whether bytes are missing that the superblock speaks of.
+    pub fn is_truncated(&self) -> bool {
+        self.stated.is_some_and(|stated| stated > self.length)
+    }
+}
+
+impl Repaired {
+    /// Whether there was anything to be put right.
+    pub fn found_anything(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// One line for each thing that was found, with what was done.
+impl fmt::Display for Repaired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = Vec::new();
+        lines.extend(self.journal.map(|journal| match journal {
+            JournalRepair::Replayed => {
+                "the journal of a commit that had stopped half-way: replayed".to_owned()
+            }
+            JournalRepair::Removed => {
+                "a journal that says nothing that is not in the file: removed".to_owned()
+            }
+            JournalRepair::Discarded => "a journal: discarded".to_owned(),
+        }));
+        lines.extend(self.marks.map(|marks| {
+            let who = if marks.swmr { "a SWMR writer" } else { "a writer" };
+            format!("marked as open for {who}: cleared")
+        }));
+        lines.extend(self.end.map(|end| {
+            let stated = end.stated.map_or_else(|| "no end".to_owned(), |stated| format!("{stated} bytes"));
+            let done = if end.corrected { "corrected" } else { "left as it is, for bytes are missing" };
+            format!("{} bytes, where the superblock says {stated}: {done}", end.length)
+        }));
+        f.write_str(if lines.is_empty() { "nothing to be put right" } else { "" })?;
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// Puts a file right in place, as far as that is safe: nobody else may have it open.
+///
+/// # Errors
+/// [`Error::Corrupt`] if the journal does not belong to what the file has become, or the superblock is damaged;
+/// [`Error::Io`].
+pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOptions) -> Result<Repaired> {
+    let journal = settle(driver, side, options)?;
+    let failed = |source| Error::Io { action: "cannot repair the file".into(), source };
+    let length = driver.len().map_err(failed)?;
+    let (base, mut superblock) = find_superblock(&**driver, length)?;
+    let before = superblock.clone();
+    let mut repaired = Repaired { journal, ..Repaired::default() };
+    let marks = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
+    // In the versions before, the flags mean nothing.
+    if superblock.version_number() >= 2 && superblock.consistency.intersects(marks) {
+        let swmr = superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS);
+        repaired.marks = Some(MarksRepair { swmr });
+        superblock.consistency.remove(marks);
+    }
+    let stated = stated_end(&superblock, base);
+    if stated != Some(length) {
+        // Space behind the stated end belongs to no block; within it, blocks that a writer had put there can be read.
+        let corrected = options.cut_end || stated.is_none_or(|stated| stated < length);
+        repaired.end = Some(EndRepair { stated, length, corrected });
+        if corrected {
+            let end = length.saturating_sub(base).saturating_add(superblock.base_address);
+            superblock.end_of_file = Address::new(end);
+        }
+    }
+    if superblock != before {
+        driver.write_at(base, &superblock.encode()?).map_err(failed)?;
+        driver.sync_data().map_err(failed)?;
+    }
+    Ok(repaired)
+}
+
+fn settle(
+    driver: &Arc<dyn Driver>,
+    side: &dyn SideFile,
+    options: RepairOptions,
+) -> Result<Option<JournalRepair>> {
+    let failed = |source| Error::Io { action: "cannot open the journal".into(), source };
+    let Some(found) = side.open(SideAccess::Write).map_err(failed)? else { return Ok(None) };
+    if options.discard_journal {
+        journal::discard(side, found, true)?;
+        return Ok(Some(JournalRepair::Discarded));
+    }
+    drop(found);
+    match journal::settle(Arc::clone(driver), side, true)?.1 {
+        Found::Commit => Ok(Some(JournalRepair::Replayed)),
+        Found::Nothing => Ok(Some(JournalRepair::Removed)),
+        Found::Foreign => Err(Error::corrupt(
+            "journal",
+            "bytes of the file",
+            "those before the commit that it describes, or those after it",
+            format_args!("others: the file was changed by somebody else since (`{}`)", side.name()),
+        )),
+    }
+}

@@ -1,0 +1,153 @@
+//! Files that are damaged in every structure: what ordinary reading still finds whole is whole in what is saved of them.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "in a test a panic is the report"
+)]
+
+mod damage;
+mod referee;
+mod report;
+mod snapshot;
+
+use damage::Numbers;
+use hyperslab::{File, LossPart, OpenOptions, Outcome, Recovery, Salvaged, SalvagedState};
+use hyperslab_testkit::fixtures;
+use snapshot::Snapshot;
+
+/// Saves what is left of an image; the new one is sound.
+fn salvage(bytes: Vec<u8>, what: &str) -> (Vec<u8>, Salvaged) {
+    let (saved, salvaged) =
+        Recovery::new().salvage_bytes(bytes).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+    let driver = hyperslab::vfd::Core::from_vec("saved", saved.clone());
+    let options = hyperslab_check::CheckOptions { decode_chunks: true, ..Default::default() };
+    let report = hyperslab_check::check(std::sync::Arc::new(driver), &options).unwrap();
+    assert_eq!(report.faults, 0, "{what}: {report}\n{salvaged}");
+    assert!(!salvaged.to_string().is_empty());
+    (saved, salvaged)
+}
+
+/// Saves what is left of `damaged`, and holds it against what can be read of it and was in the file.
+fn judge(original: &Snapshot, damaged: Vec<u8>, what: &str) -> Vec<u8> {
+    let left: Vec<_> = match OpenOptions::new().ignore_marks(true).open_bytes(damaged.clone()) {
+        Ok(file) => {
+            let whole = original.objects.iter().filter(|object| object.is_whole_in(&file));
+            whole.map(|object| (object, original.leads_to(object, &file))).collect()
+        }
+        Err(_) => Vec::new(),
+    };
+    let (saved, salvaged) = salvage(damaged, what);
+    let found = Snapshot::of(&File::from_bytes(saved.clone()).unwrap());
+    for (object, in_place) in left {
+        assert!(
+            found.holds(object, in_place),
+            "{what}: {} is not in what was saved:\n{salvaged}",
+            object.path
+        );
+    }
+    saved
+}
+
+#[test]
+fn sound_files_are_saved_whole() {
+    for name in fixtures::names().unwrap() {
+        let bytes = std::fs::read(fixtures::path(&name)).unwrap();
+        let original = Snapshot::of(&File::from_bytes(bytes.clone()).unwrap());
+        let (saved, salvaged) = salvage(bytes, &name);
+        assert_eq!(salvaged.outcome(), Outcome::Whole, "{name}: {salvaged}");
+        assert!(salvaged.objects.iter().all(|object| object.state() == SalvagedState::Whole));
+        let found = Snapshot::of(&File::from_bytes(saved).unwrap());
+        for object in &original.objects {
+            let same = found.objects.iter().any(|other| other.path == object.path && other.same(object));
+            assert!(same, "{name}: {}", object.path);
+        }
+    }
+}
+
+#[test]
+fn blocks_of_every_kind_destroyed() {
+    let mut numbers = Numbers(1);
+    for name in fixtures::names().unwrap() {
+        let good = std::fs::read(fixtures::path(&name)).unwrap();
+        let original = Snapshot::of(&File::from_bytes(good.clone()).unwrap());
+        for (at, kind) in damage::blocks(&good, &original, &mut numbers) {
+            let mut bytes = good.clone();
+            let noise = numbers.below(2) == 0;
+            damage::destroy(&mut bytes, at, noise.then_some(&mut numbers));
+            judge(&original, bytes, &format!("{name}: {kind} at {at:#x}"));
+        }
+    }
+}
+
+#[test]
+fn files_cut_at_any_length() {
+    let mut numbers = Numbers(2);
+    for name in fixtures::names().unwrap() {
+        let good = std::fs::read(fixtures::path(&name)).unwrap();
+        let original = Snapshot::of(&File::from_bytes(good.clone()).unwrap());
+        for round in 0..10 {
+            let length = numbers.below(good.len()).max(good.len() * round / 12);
+            judge(&original, good[..length].to_vec(), &format!("{name}: {length} bytes"));
+        }
+    }
+}
+
+#[test]
+fn bytes_changed_anywhere() {
+    let mut numbers = Numbers(3);
+    for name in fixtures::names().unwrap() {
+        let good = std::fs::read(fixtures::path(&name)).unwrap();
+        for round in 0..6 {
+            let mut bytes = good.clone();
+            for _ in 0..=numbers.below(30) {
+                let at = numbers.below(bytes.len());
+                bytes[at] = numbers.byte();
+            }
+            salvage(bytes, &format!("{name}, round {round}"));
+        }
+    }
+}
+
+/// Without its superblock, a file has lost nothing but the names of its first objects.
+#[test]
+fn no_superblock() {
+    let mut found_in_place = 0;
+    for name in fixtures::names().unwrap() {
+        let mut bytes = std::fs::read(fixtures::path(&name)).unwrap();
+        let file = File::from_bytes(bytes.clone()).unwrap();
+        let info = file.info();
+        if info.user_block > 0 || (info.size_of_offsets, info.size_of_lengths) != (8, 8) {
+            continue;
+        }
+        let original = Snapshot::of(&file);
+        bytes[..16].fill(0);
+        let (saved, salvaged) = salvage(bytes, &name);
+        let found = Snapshot::of(&File::from_bytes(saved).unwrap());
+        // Messages that are shared in heaps of their own are found through the superblock alone.
+        if name.contains("shared_messages") {
+            continue;
+        }
+        for object in original.objects.iter().filter(|object| object.is_readable()) {
+            assert!(found.holds(object, false), "{name}: {}\n{salvaged}", object.path);
+        }
+        found_in_place += usize::from(found.objects.len() == original.objects.len());
+    }
+    assert!(found_in_place > 10, "{found_in_place}");
+}
+
+#[test]
+fn a_file_of_noise() {
+    let mut numbers = Numbers(4);
+    for length in [0, 1, 7, 8, 100, 5000, 100_000] {
+        let bytes: Vec<u8> = (0..length).map(|_| numbers.byte()).collect();
+        let (_, salvaged) = salvage(bytes, "noise");
+        assert_eq!(salvaged.outcome(), Outcome::Nothing);
+        assert!(
+            salvaged
+                .objects
+                .iter()
+                .any(|object| object.losses.iter().any(|loss| loss.part == LossPart::Object))
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! What is said of losses: which part, where, and what stands for it.
+
+use hyperslab::{
+    File, FileOptions, Layout, LibraryVersion, LibverBounds, LossPart, Points, Recovery, SalvagedState,
+};
+
+use crate::{Outcome, salvage};
+
+fn bounds() -> [LibverBounds; 2] {
+    [LibraryVersion::Earliest, LibraryVersion::V110]
+        .map(|low| LibverBounds::new(low, LibraryVersion::LATEST).unwrap())
+}
+
+/// 10 chunks of 50 numbers, filtered.
+fn numbers(file: &File) -> Vec<i32> {
+    let numbers: Vec<i32> = (1..=500).collect();
+    file.new_dataset("numbers").chunks(&[50]).deflate(6).fill(-1).write(&numbers).unwrap();
+    numbers
+}
+
+#[test]
+fn a_damaged_chunk_is_filled_and_named() {
+    for bounds in bounds() {
+        let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
+        let mut expected = numbers(&file);
+        let chunk = file.dataset("numbers").unwrap().chunks().unwrap()[3].clone();
+        let mut bytes = file.to_bytes().unwrap();
+        let start = usize::try_from(chunk.address).unwrap();
+        bytes[start..start + usize::try_from(chunk.size).unwrap()].fill(0x55);
+        let (saved, salvaged) = salvage(bytes, "chunk");
+        expected[150..200].fill(-1);
+        let saved = File::from_bytes(saved).unwrap();
+        assert_eq!(saved.dataset("numbers").unwrap().read_raw::<i32>().unwrap(), expected);
+        let object = salvaged.objects.iter().find(|object| object.path == "/numbers").unwrap();
+        assert_eq!(object.state(), SalvagedState::Partly);
+        let tally = object.chunks.unwrap();
+        assert_eq!((tally.copied, tally.damaged, tally.possible), (9, 1, 10));
+        let [loss] = object.losses.as_slice() else { panic!("{object}") };
+        let LossPart::Region(region) = &loss.part else { panic!("{loss}") };
+        assert_eq!((&region.start[..], &region.count[..]), (&[150][..], &[50][..]));
+        assert_eq!((loss.structure, loss.address), (Some("chunk"), Some(chunk.address)));
+        assert!(object.to_string().contains("elements [150:200]"), "{object}");
+        assert_eq!(salvaged.outcome(), Outcome::Partly);
+    }
+}
+
+#[test]
+fn attributes_one_by_one() {
+    // Each attribute refers to a type of its own, of which one is destroyed.
+    let file = FileOptions::new().create_in_memory().unwrap();
+    file.new_dataset("data").write(&[1, 2, 3]).unwrap();
+    let data = file.dataset("data").unwrap();
+    data.set_attr("first", 1).unwrap();
+    data.set_attr("text", "of variable length").unwrap();
+    data.set_attr("last", 3.5).unwrap();
+    let mut bytes = file.to_bytes().unwrap();
+    let Some(heap) = bytes.windows(4).position(|window| window == b"GCOL") else { return };
+    bytes[heap..heap + 8].fill(0);
+    let (saved, salvaged) = salvage(bytes, "attribute");
+    let saved = File::from_bytes(saved).unwrap().dataset("data").unwrap();
+    assert_eq!(saved.read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(saved.attr("first").unwrap().read_scalar::<i32>().unwrap(), 1);
+    assert_eq!(saved.attr("last").unwrap().read_scalar::<f64>().unwrap(), 3.5);
+    assert_eq!(salvaged.count(SalvagedState::Partly), 1, "{salvaged}");
+}
+
+#[test]
+fn rows_that_were_cut_off() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let expected: Vec<u64> = (1..=10_000).collect();
+    file.new_dataset("rows").write(&expected).unwrap();
+    let Layout::Contiguous { address: Some(start) } = file.dataset("rows").unwrap().layout() else {
+        panic!()
+    };
+    let mut bytes = file.to_bytes().unwrap();
+    bytes.truncate(usize::try_from(start).unwrap() + 8 * 5000);
+    let (saved, salvaged) = salvage(bytes, "rows");
+    let saved = File::from_bytes(saved).unwrap().dataset("rows").unwrap().read_raw::<u64>().unwrap();
+    assert_eq!(saved.len(), expected.len());
+    let object = salvaged.objects.iter().find(|object| object.path == "/rows").unwrap();
+    let rows: Vec<(u64, u64)> = object
+        .losses
+        .iter()
+        .filter_map(|loss| match loss.part {
+            LossPart::Row { first, count } => Some((first, count)),
+            _ => None,
+        })
+        .collect();
+    let [(first, count)] = rows.as_slice() else { panic!("{object}") };
+    assert!(*first <= 5000 && first + count == 10_000 && *first > 4900, "{object}");
+    let first = usize::try_from(*first).unwrap();
+    assert_eq!(saved[..first], expected[..first]);
+    assert!(saved[first..].iter().all(|value| *value == 0));
+}
+
+#[test]
+fn lost_groups_are_found_again() {
+    for bounds in bounds() {
+        let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
+        let group = file.create_group("group").unwrap();
+        group.create_group("inner").unwrap().new_dataset("deep").write(&[7, 8, 9]).unwrap();
+        group.new_dataset("data").write(&[1.5]).unwrap();
+        let header = usize::try_from(file.group("group").unwrap().token().address()).unwrap();
+        let mut bytes = file.to_bytes().unwrap();
+        bytes[header..header + 16].fill(0xff);
+        let (saved, salvaged) = salvage(bytes.clone(), "group");
+        let saved = File::from_bytes(saved).unwrap();
+        let folder = saved.group("lost+found").unwrap();
+        let tops: Vec<String> = folder.links().unwrap().iter().map(hyperslab::Link::name_lossy).collect();
+        assert_eq!(tops.len(), 2, "{tops:?}\n{salvaged}");
+        let deep: Vec<Vec<i32>> = tops
+            .iter()
+            .filter_map(|top| folder.dataset(&format!("{top}/deep")).ok())
+            .map(|dataset| dataset.read_raw().unwrap())
+            .collect();
+        assert_eq!(deep, [[7, 8, 9]]);
+        let lost: Vec<&str> = salvaged
+            .objects
+            .iter()
+            .filter(|object| object.state() == SalvagedState::Lost)
+            .map(|object| object.path.as_str())
+            .collect();
+        assert_eq!(lost, ["/group"]);
+        let (saved, _) = Recovery::new().search(false).salvage_bytes(bytes).unwrap();
+        assert!(File::from_bytes(saved).unwrap().is_empty().unwrap());
+    }
+}
+
+/// Bytes of a file within a dataset are no lost objects.
+#[test]
+fn a_file_in_a_dataset_is_none_of_its_own() {
+    let inner = FileOptions::new().create_in_memory().unwrap();
+    inner.new_dataset("inner").write(&[1, 2, 3]).unwrap();
+    let file = FileOptions::new().create_in_memory().unwrap();
+    file.new_dataset("bytes").write(&inner.to_bytes().unwrap()).unwrap();
+    file.new_dataset("other").write(&[1]).unwrap();
+    let header = usize::try_from(file.dataset("other").unwrap().token().address()).unwrap();
+    let mut bytes = file.to_bytes().unwrap();
+    bytes[header..header + 16].fill(0);
+    let (saved, salvaged) = salvage(bytes, "file in a file");
+    let saved = File::from_bytes(saved).unwrap();
+    assert!(saved.group("lost+found").is_err(), "{salvaged}");
+    assert!(saved.dataset("bytes").is_ok());
+}
+
+#[test]
+fn sparse_chunks_one_by_one() {
+    let file = FileOptions::new().libver(LibverBounds::LATEST).create_in_memory().unwrap();
+    let sparse = file.new_dataset("sparse").of::<i32>().shape(&[100]).sparse(&[10]).create().unwrap();
+    let coordinates: Vec<u64> = (0..100).step_by(3).collect();
+    let values: Vec<i32> = coordinates.iter().map(|at| i32::try_from(*at).unwrap() + 1).collect();
+    sparse.write_points(&Points { rank: 1, coordinates }, &values).unwrap();
+    let before = sparse.read_raw::<i32>().unwrap();
+    let chunks = sparse.structured_chunks().unwrap();
+    let mut bytes = file.to_bytes().unwrap();
+    let start = usize::try_from(chunks[4].address).unwrap();
+    bytes[start..start + 6].fill(0xff);
+    let (saved, salvaged) = salvage(bytes, "sparse");
+    let saved = File::from_bytes(saved).unwrap().dataset("sparse").unwrap();
+    let mut expected = before;
+    expected[40..50].fill(0);
+    assert_eq!(saved.read_raw::<i32>().unwrap(), expected, "{salvaged}");
+}

@@ -1,0 +1,79 @@
+//! Journals beside a file: whatever they say, the file opens or does not, for reading and for writing.
+#![no_main]
+
+use std::sync::Arc;
+
+use arbitrary::Arbitrary;
+use hyperslab::vfd::Core;
+use hyperslab::{LibverBounds, OpenOptions};
+use hyperslab_format::journal::{JournalChain, JournalHeader};
+use hyperslab_fuzz::side::Side;
+use hyperslab_fuzz::walk;
+use libfuzzer_sys::fuzz_target;
+
+const FILE: &[u8] = include_bytes!("../../fixtures/groups_new_style_latest.h5");
+
+#[derive(Debug, Arbitrary)]
+enum Input<'a> {
+    /// Bytes of a journal.
+    Raw(&'a [u8]),
+    Made(Made),
+}
+
+/// A journal that is sound but for what is changed at the end.
+#[derive(Debug, Arbitrary)]
+struct Made {
+    sequence: u64,
+    applied: bool,
+    records: Vec<Record>,
+    length: Option<u32>,
+    changes: Vec<(u16, u8)>,
+}
+
+#[derive(Debug, Arbitrary)]
+struct Record {
+    offset: u16,
+    far: bool,
+    bytes: Vec<u8>,
+    /// Whether the file has what the record says that it has.
+    known: bool,
+}
+
+fuzz_target!(|input: Input<'_>| {
+    let journal = match input {
+        Input::Raw(bytes) => bytes.to_vec(),
+        Input::Made(made) => build(&made).unwrap_or_default(),
+    };
+    for write in [false, true] {
+        let mut options = OpenOptions::new().limits(walk::limits()).journal(Arc::new(Side::new(&journal)));
+        if write {
+            options = options.write(LibverBounds::DEFAULT);
+        }
+        if let Ok(file) = options.open_driver(Arc::new(Core::from_vec("file", FILE.to_vec()))) {
+            walk::file(&file);
+        }
+    }
+});
+
+fn build(made: &Made) -> Option<Vec<u8>> {
+    let header = JournalHeader { sequence: made.sequence, boot: [0; 16], applied: made.applied };
+    let mut bytes = header.encode().ok()?;
+    let mut chain = JournalChain::new(made.sequence);
+    for record in made.records.iter().filter(|record| !record.bytes.is_empty()) {
+        let offset = u64::from(record.offset) << if record.far { 20 } else { 0 };
+        let start = usize::try_from(offset).ok()?;
+        let mut old: Vec<u8> = FILE.iter().skip(start).take(record.bytes.len()).copied().collect();
+        old.resize(record.bytes.len(), 0);
+        if !record.known {
+            old[0] ^= 1;
+        }
+        bytes.extend(chain.bytes(offset, &old, &record.bytes).ok()?);
+    }
+    let length = made.length.map_or(FILE.len() as u64, u64::from);
+    bytes.extend(chain.commit(length.min(1 << 24)).ok()?);
+    for (at, byte) in &made.changes {
+        let at = usize::from(*at) % bytes.len();
+        bytes[at] = *byte;
+    }
+    Some(bytes)
+}
