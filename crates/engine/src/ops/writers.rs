@@ -203,16 +203,6 @@ impl OpenFile {
         self.flush_in(&mut self.container.edit()?)
     }
 
-    /// Lets others read the file from now on while it is written.
-    ///
-    /// # Errors
-    /// As [`Edit::start_swmr_write`] and [`flush`](Self::flush).
-    pub fn start_swmr_write(&self) -> Result<()> {
-        let mut edit = self.container.edit()?;
-        self.flush_in(&mut edit)?;
-        edit.start_swmr_write()
-    }
-
     /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored. What
     /// is left of it can only be read.
     ///
@@ -237,7 +227,7 @@ impl OpenFile {
         self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
     }
 
-    fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
+    pub(super) fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
         self.container.settle(edit)?;
         self.flush_writers(edit)?;
         edit.commit()
