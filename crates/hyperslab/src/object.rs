@@ -91,9 +91,9 @@ impl<T> Known<T> {
 
 impl Object {
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
-        let reading = file.container.reading()?;
+        let known = Arc::clone(&file);
+        let _reading = known.container.reading()?;
         let header = ObjectHeader::load(&file.container.store, address)?;
-        drop(reading);
         Ok(Self::of(file, header, name))
     }
 

@@ -21,8 +21,10 @@ impl OpenFile {
     /// # Errors
     /// As [`Edit::start_swmr_write`] and [`flush`](Self::flush).
     pub fn start_swmr_write(&self) -> Result<()> {
+        self.flush_ahead(None)?;
         let mut edit = self.container.edit()?;
-        self.flush_in(&mut edit)?;
+        self.flush_writers(&mut edit)?;
+        edit.commit()?;
         edit.start_swmr_write()
     }
 }

@@ -77,6 +77,11 @@ impl Store {
 }
 
 impl<'a> Edit<'a> {
+    /// Gives back the right to change the file; nobody else gets it as long as what is given lives.
+    pub fn into_reading(self) -> Reading<'a> {
+        Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
+    }
+
     /// The file, for reading. What was changed is seen.
     pub fn store(&self) -> &'a Store {
         self.store
@@ -371,6 +376,25 @@ mod tests {
                 assert_eq!(again.read_raw_vec(raw, 100_000).unwrap(), vec![7; 100_000]);
                 assert_eq!(driver.len().unwrap(), user_block + raw.raw() + 100_000);
             }
+        }
+    }
+
+    #[test]
+    fn readers_at_once_find_a_changed_block() {
+        let driver = Arc::new(Core::from_vec("new", Vec::new()));
+        let store = new_file(&driver, &CreateOptions::default(), LibverBounds::DEFAULT);
+        let context = GlobalHeapContext { params: store.params(), size: 4096 };
+        for _ in 0..200 {
+            let mut edit = store.edit().unwrap();
+            let collection = GlobalHeapCollection::new(4096, store.params()).unwrap();
+            let address = edit.add(SpaceKind::GlobalHeap, &context, collection).unwrap();
+            drop(edit);
+            let start = std::sync::Barrier::new(4);
+            let read = || {
+                start.wait();
+                assert!(store.read(address, 4, "test").unwrap().starts_with(b"GCOL"));
+            };
+            std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(read))));
         }
     }
 

@@ -16,6 +16,7 @@ mod publish;
 mod raw_file;
 mod space;
 mod swmr;
+mod threads;
 mod unsaved;
 mod user_block;
 
@@ -51,6 +52,7 @@ use journal::{Change, Journal};
 use locking::FileLock;
 use pages::{Medium, Pages};
 use swmr::Followed;
+use threads::Threads;
 use unsaved::Unsaved;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
@@ -103,6 +105,7 @@ pub struct Store {
     following: Option<Following>,
     /// Given back when nothing is written any more.
     lock: FileLock,
+    threads: Threads,
 }
 
 impl Store {
@@ -161,6 +164,7 @@ impl Store {
         }
         let _alone = self.gate.write();
         let failed = |source| Error::Io { action: "cannot write the file".into(), source };
+        self.journal.complete(&*self.driver)?;
         let new_from = self.new_from.load(Ordering::Acquire);
         // The superblock of a new file comes last.
         let from = if new_from == 0 { self.base.saturating_add(SECTOR) } else { new_from };
@@ -413,6 +417,8 @@ impl Store {
             let range = to_usize(from.saturating_sub(start))..to_usize(to.saturating_sub(start));
             let bytes = bytes.get(range).unwrap_or_default();
             if is_new {
+                // What is written now must not be taken for a foreign hand's in the middle of it.
+                self.journal.complete(&*self.driver)?;
                 self.write_through(from, bytes).map_err(failed)?;
                 continue;
             }
@@ -479,10 +485,7 @@ impl Store {
 
     /// Makes bytes of the block at `address`, if it was changed and is none yet.
     fn save(&self, address: Address) -> Result<()> {
-        if !self.unsaved.contains(address) {
-            return Ok(());
-        }
-        let Some(block) = self.unsaved.remove(address) else { return Ok(()) };
+        let Some(block) = self.unsaved.get(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
         let start = self.locate(address, bytes.len() as u64, "changed block")?;
         self.note_block(start, &bytes, block.structure());
@@ -490,6 +493,8 @@ impl Store {
             action: format!("cannot change the block at {address}"),
             source,
         })?;
+        // Not before: another reader would find what stood there until now. Several may get here with the same bytes.
+        self.unsaved.remove(address);
         self.relieve()
     }
 

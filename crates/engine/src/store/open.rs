@@ -20,6 +20,7 @@ use super::locking::{FileLock, FileLocking};
 use super::pages::Pages;
 use super::space::{MessagePlace, Placement, Record, Rules, Space, Stored};
 use super::swmr::Followed;
+use super::threads::Threads;
 use super::unsaved::Unsaved;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
@@ -181,6 +182,7 @@ impl Store {
             followed: Followed::default(),
             following: following.then(Following::default),
             lock,
+            threads: Threads::default(),
         }
     }
 }

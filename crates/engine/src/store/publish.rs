@@ -58,6 +58,9 @@ fn differing(old: &[u8], new: &[u8], alone: usize) -> Vec<(usize, usize)> {
     runs
 }
 
+/// A commit that changes no more pages than this is written to the journal wholly.
+const LITTLE: u64 = 1 << 20;
+
 fn io(source: DriverError) -> Error {
     Error::Io { action: "cannot write the file".into(), source }
 }
@@ -73,7 +76,8 @@ impl Store {
         } else if new_from == 0 {
             self.publish_first(file_end)?;
         } else {
-            self.publish_safely(new_from, file_end)?;
+            // What was written meanwhile is in no journal.
+            self.publish_safely(new_from, file_end).inspect_err(|_| self.journal.note_write())?;
         }
         self.pages.all_written();
         Ok(())
@@ -116,66 +120,101 @@ impl Store {
     fn publish_safely(&self, new_from: u64, file_end: u64) -> Result<()> {
         let driver = &*self.driver;
         self.journal.complete(driver)?;
+        // What is little goes into the journal wholly, so that the disk is waited for once.
+        let little = self.journal.can_go_on() && self.pages.changed_bytes() <= LITTLE;
+        let border = if little { file_end } else { new_from.min(file_end) };
+        let changes = self.changes_before(border)?;
+        let seam = self.seam(new_from, border)?;
+        let note = || if little { self.journal.note_covered() } else { self.journal.note_write() };
         // Nobody looks behind the end of the file as it was committed.
         if self.pages.write_from(driver, new_from, file_end, &(0..0)).map_err(io)? {
-            self.journal.note_write();
+            note();
         }
         let length = driver.len().map_err(io)?;
         if length < file_end {
-            self.journal.note_write();
+            note();
             driver.set_len(file_end).map_err(io)?;
         }
         self.written.fetch_max(file_end, Ordering::AcqRel);
         driver.flush().map_err(io)?;
-        self.journal.sync(driver)?;
-        let changes = self.changes_in_place(new_from.min(file_end))?;
+        if !little {
+            self.journal.sync(driver)?;
+        }
         if changes.is_empty() && !self.journal.has_moved() && length <= file_end {
             return Ok(());
         }
         if let [only] = changes.as_slice()
             && only.to.saturating_sub(only.from) as u64 <= SECTOR
             && self.journal.is_empty()
+            && !little
             && length <= file_end
         {
-            // A disk writes a sector wholly or not at all.
-            self.journal.note_write();
-            driver.write_at(only.start(), only.new_bytes()).map_err(io)?;
-            driver.flush().map_err(io)?;
-            return self.journal.sync(driver);
+            return self.publish_sector(only);
         }
-        self.publish_through_journal(changes, file_end)
+        self.publish_through_journal(changes, &seam, border, file_end, little)
+    }
+
+    /// Writes a single sector. A disk writes it wholly or not at all.
+    fn publish_sector(&self, only: &InPlace) -> Result<()> {
+        let driver = &*self.driver;
+        self.journal.note_write();
+        driver.write_at(only.start(), only.new_bytes()).map_err(io)?;
+        driver.flush().map_err(io)?;
+        self.journal.sync(driver)
     }
 
     /// What the changed pages change before `border`, ascending. What stands in the sector of the superblock is alone.
-    fn changes_in_place(&self, border: u64) -> Result<Vec<InPlace>> {
+    fn changes_before(&self, border: u64) -> Result<Vec<InPlace>> {
         let mut changes = Vec::new();
         for (offset, page) in self.pages.before(border) {
             let length = to_usize(border.saturating_sub(offset)).min(page.len());
             let mut old = vec![0; length];
             self.medium().read(offset, &mut old).map_err(io)?;
-            let old: Arc<[u8]> = old.into();
             let alone = to_usize(self.base.saturating_sub(offset));
             let alone = if self.base >= offset && alone < length { alone } else { usize::MAX };
-            for (from, to) in differing(&old, page.get(..length).unwrap_or_default(), alone) {
+            let runs = differing(&old, page.get(..length).unwrap_or_default(), alone);
+            let old: Arc<[u8]> = old.into();
+            for (from, to) in runs {
                 changes.push(InPlace { page: Arc::clone(&page), old: Arc::clone(&old), offset, from, to });
             }
         }
         Ok(changes)
     }
 
-    fn publish_through_journal(&self, changes: Vec<InPlace>, file_end: u64) -> Result<()> {
+    /// The sector in which new space begins, if what is before `border` goes into the journal.
+    fn seam(&self, new_from: u64, border: u64) -> Result<Seam> {
+        let start = new_from.saturating_sub(new_from % SECTOR);
+        let length = border.saturating_sub(start).min(SECTOR);
+        let mut before = vec![0; to_usize(length)];
+        self.medium().read(start, &mut before).map_err(io)?;
+        let mut after = before.clone();
+        let new = after.get_mut(to_usize(new_from.saturating_sub(start))..).unwrap_or_default();
+        self.pages.amend(new_from, new);
+        Ok(Seam { start, before, after })
+    }
+
+    /// Writes changes before `border` to the journal, then to the file.
+    fn publish_through_journal(
+        &self,
+        changes: Vec<InPlace>,
+        seam: &Seam,
+        border: u64,
+        file_end: u64,
+        little: bool,
+    ) -> Result<()> {
         let driver = &*self.driver;
-        let border = file_end.min(self.new_from.load(Ordering::Acquire));
-        let (superblock, others): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|change| change.start() == self.base);
-        drop(superblock);
+        // The sector of the superblock is written by itself.
         let sector = self.superblock_sector(border)?;
+        let others: Vec<InPlace> = changes.into_iter().filter(|change| change.start() != self.base).collect();
         let start = self.base;
         let mut records = vec![Change { offset: start, old: &sector.now, new: &sector.marked }];
+        if seam.before != seam.after {
+            records.insert(0, Change { offset: seam.start, old: &seam.before, new: &seam.after });
+        }
         records.extend(others.iter().map(InPlace::change));
         records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
-        self.journal.commit(driver, &records, file_end)?;
-        self.journal.note_write();
+        self.journal.commit(driver, &records, file_end, little)?;
+        self.journal.note_covered();
         // From here on, the commit has happened: what fails is made up for by the next one, or by who opens the file.
         driver.write_at(start, &sector.marked).map_err(io)?;
         self.journal.for_each_moved(|offset, bytes| {
@@ -192,6 +231,8 @@ impl Store {
         driver.write_at(start, &sector.then).map_err(io)?;
         if driver.len().map_err(io)? != file_end {
             driver.set_len(file_end).map_err(io)?;
+            // What is cut off comes back as zeros, which no journal knows: this one ends here.
+            self.journal.note_write();
         }
         driver.flush().map_err(io)?;
         self.journal.note_applied();
@@ -216,6 +257,13 @@ impl Store {
         }
         Ok(SuperblockSector { now, marked, then })
     }
+}
+
+/// A sector in which the committed file ends: as it is, and with what is new in it, which is written first.
+struct Seam {
+    start: u64,
+    before: Vec<u8>,
+    after: Vec<u8>,
 }
 
 struct SuperblockSector {

@@ -259,7 +259,7 @@ impl Edit<'_> {
     pub fn is_changed(&self, address: Address) -> bool {
         let store = self.store();
         let start = address.raw().saturating_add(store.base);
-        store.unsaved.contains(address) || store.followed.state.lock().changed.contains_key(&start)
+        store.unsaved.get(address).is_some() || store.followed.state.lock().changed.contains_key(&start)
     }
 }
 

@@ -130,10 +130,6 @@ impl Unsaved {
         if self.is_empty() { None } else { self.blocks.read().get(&address).cloned() }
     }
 
-    pub(crate) fn contains(&self, address: Address) -> bool {
-        !self.is_empty() && self.blocks.read().contains_key(&address)
-    }
-
     pub(crate) fn insert(&self, address: Address, block: Block) {
         let mut blocks = self.blocks.write();
         self.bytes.fetch_add(block.bytes, Ordering::AcqRel);

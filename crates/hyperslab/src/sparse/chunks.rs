@@ -218,7 +218,7 @@ impl Dataset {
             filter_mask: info.filter_mask,
         };
         let sections = ChunkSections(chunk.info.sections.iter().map(section).collect());
-        self.change_chunks(None, |writer, writing| {
+        self.change_chunks(None, None, |writer, writing| {
             writer.put_stored(writing, element, &chunk.bytes, sections)
         })
     }

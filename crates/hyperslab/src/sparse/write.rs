@@ -44,7 +44,7 @@ impl Dataset {
         if !self.is_structured() {
             return self.write_bytes(&Selection::Points(points.clone()), memory, bytes);
         }
-        self.write_coordinates(points, memory, bytes)
+        self.write_coordinates(None, points, memory, bytes)
     }
 
     /// As [`write_points`](Self::write_points), of texts, which are strings of variable length in the dataset.
@@ -93,21 +93,22 @@ impl Dataset {
     }
 
     fn put_contents(&self, points: &Points, contents: &Contents) -> Result<()> {
-        self.change_chunks(Some(contents), |writer, writing| {
+        self.change_chunks(None, Some(contents), |writer, writing| {
             writer.write_points(writing, points, &contents.origin())
         })
     }
 
-    /// Writes points whose coordinates come from anywhere.
+    /// Writes points whose coordinates come from anywhere, once the dataset has that shape, if one is given.
     pub(crate) fn write_coordinates<C: Coordinates>(
         &self,
+        dims: Option<&[u64]>,
         points: &C,
         memory: &Datatype,
         bytes: &[u8],
     ) -> Result<()> {
         if self.datatype().is_variable_length() {
             let contents = self.foreign_contents(memory, bytes, None)?;
-            return self.change_chunks(Some(&contents), |writer, writing| {
+            return self.change_chunks(dims, Some(&contents), |writer, writing| {
                 writer.write_points(writing, points, &contents.origin())
             });
         }
@@ -115,12 +116,14 @@ impl Dataset {
         let plan = plan.map_err(|error| self.context(error.into()))?;
         let partial = hyperslab_engine::data::leaves_parts(memory, self.datatype());
         let from = Origin::converted(bytes, &plan).partial(partial);
-        self.change_chunks(None, |writer, writing| writer.write_points(writing, points, &from))
+        self.change_chunks(dims, None, |writer, writing| writer.write_points(writing, points, &from))
     }
 
-    /// Does something with the structured chunks.
+    /// Does something with the structured chunks, once the dataset has that shape, if one is given: all in one go, so that no flush comes
+    /// between.
     pub(super) fn change_chunks<T>(
         &self,
+        dims: Option<&[u64]>,
         contents: Option<&Contents>,
         work: impl FnOnce(
             &mut StructuredWriter,
@@ -129,7 +132,10 @@ impl Dataset {
     ) -> Result<T> {
         let (file, address) = (self.object().file(), self.object().address());
         let heap = contents.map(Contents::heap);
-        self.change(|edit| file.change_structured(edit, address, heap, work))
+        self.change(|edit| {
+            dims.map_or(Ok(()), |dims| file.resize_dataset(edit, address, dims))?;
+            file.change_structured(edit, address, heap, work)
+        })
     }
 
     /// Makes the selected elements undefined: they read as the fill value, and take no room in the file.
@@ -153,7 +159,7 @@ impl Dataset {
                 self.context(Error::Misuse("its elements cannot be undefined: it is not sparse".into()))
             );
         }
-        self.change_chunks(None, |writer, writing| writer.erase(writing, selection))
+        self.change_chunks(None, None, |writer, writing| writer.erase(writing, selection))
     }
 
     /// Makes the dataset longer along a dimension by `length`, and writes points of the part that is new, whose
@@ -216,7 +222,10 @@ impl Dataset {
         if let Some(size) = dims.get_mut(axis) {
             *size = before.saturating_add(length);
         }
-        self.resize(&dims)?;
-        if values.is_empty() { Ok(()) } else { self.write_points(&moved, values) }
+        if values.is_empty() || !self.is_structured() {
+            self.resize(&dims)?;
+            return if values.is_empty() { Ok(()) } else { self.write_points(&moved, values) };
+        }
+        self.write_coordinates(Some(&dims), &moved, &T::datatype(), &T::to_bytes(values))
     }
 }

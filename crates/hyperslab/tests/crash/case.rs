@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hyperslab::vfd::simulated::{Crash, Files, Replay, SimulatedDisk};
+use hyperslab::vfd::simulated::{Crash, Files, History, Replay, SimulatedDisk};
 use hyperslab::{Durability, File, OpenOptions};
 use hyperslab_check::CheckOptions;
 
@@ -52,8 +52,17 @@ pub(crate) fn run(recording: &Recording, replay: &mut Replay<'_>, case: Case) ->
     replay.go_to(case.point);
     let mut files = replay.crash(case.crash, case.seed);
     files.entry(FILE.to_owned()).or_default();
-    let outcome = catch_unwind(AssertUnwindSafe(|| recover(recording, case, files)));
+    let disk = || left(&recording.history, case, files.clone());
+    let outcome = catch_unwind(AssertUnwindSafe(|| recover(recording, case, disk)));
     outcome.unwrap_or_else(|panic| Err(format!("panic: {}", text_of(&*panic))))
+}
+
+/// The process ends after so many operations; another one goes on, and wherever its life ends in a crash, no commit of either is lost.
+pub(crate) fn run_twice(recording: &Recording, point: usize) -> Result<(), String> {
+    let case = Case { crash: Crash::ProcessEnd, point, seed: 0 };
+    let disk = || left(&recording.history, case, Files::new());
+    let Some(found) = settle(recording, point, &disk())? else { return Ok(()) };
+    second_life(recording, case, &disk(), found, true)
 }
 
 /// What a panic says.
@@ -62,8 +71,21 @@ pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()
 }
 
-fn recover(recording: &Recording, case: Case, files: Files) -> Result<Recovered, String> {
-    let disk = SimulatedDisk::holding(files.clone());
+/// The disk after a crash. After the end of a process alone, what was not synced is still not.
+fn left(history: &History, case: Case, files: Files) -> SimulatedDisk {
+    let disk = if case.crash == Crash::ProcessEnd && case.seed == 0 {
+        SimulatedDisk::going_on(history.until(case.point))
+    } else {
+        SimulatedDisk::left_by(history, case.crash, files)
+    };
+    if case.seed % 5 == 3 {
+        disk.forget_start();
+    }
+    disk
+}
+
+fn recover(recording: &Recording, case: Case, left: impl Fn() -> SimulatedDisk) -> Result<Recovered, String> {
+    let disk = left();
     let Some(found) = settle(recording, case.point, &disk)? else {
         return Ok(Recovered { bytes: None, crashed_again: false, went_on: false });
     };
@@ -73,14 +95,8 @@ fn recover(recording: &Recording, case: Case, files: Files) -> Result<Recovered,
     }
     let went_on = (case.seed ^ case.point as u64) % 4 == 2;
     if went_on {
-        // After the end of a process alone, what was not synced is still not.
-        let exactly = case.crash == Crash::ProcessEnd && case.seed == 0;
-        let disk = if exactly {
-            SimulatedDisk::going_on(recording.history.until(case.point))
-        } else {
-            SimulatedDisk::holding(files)
-        };
-        second_life(recording, case, &disk, found).map_err(|why| format!("in the next life: {why}"))?;
+        second_life(recording, case, &left(), found, false)
+            .map_err(|why| format!("in the next life: {why}"))?;
     }
     Ok(Recovered { bytes: disk.files().remove(FILE), crashed_again, went_on })
 }
@@ -154,7 +170,7 @@ fn crash_again(
     let point = (case.seed as usize / 3) % (history.len() + 1);
     replay.go_to(point);
     let crash = if case.crash == Crash::ProcessEnd { case.crash } else { Crash::Torn };
-    let left = SimulatedDisk::holding(replay.crash(crash, case.seed));
+    let left = SimulatedDisk::left_by(&history, crash, replay.crash(crash, case.seed));
     let again = |why| format!("after a crash of the recovery at {point} of {}: {why}", history.len());
     let found = read(&left).map_err(again)?;
     if found != *expected {
@@ -163,15 +179,25 @@ fn crash_again(
     write(recording, &left, expected).map_err(again)
 }
 
-/// The file is changed as if nothing had been, and that ends in a crash, too.
-fn second_life(first: &Recording, case: Case, disk: &SimulatedDisk, found: Content) -> Result<(), String> {
+/// The file is changed as if nothing had been, and that ends in a crash, too: somewhere, or everywhere.
+fn second_life(
+    first: &Recording,
+    case: Case,
+    disk: &SimulatedDisk,
+    found: Content,
+    everywhere: bool,
+) -> Result<(), String> {
     let step = |what: &str, before, commits, content: Content| {
         let (what, content) = (what.to_owned(), Arc::new(content));
         Step { what, before, after: disk.operations(), commits, content }
     };
     let begin = disk.operations();
-    let mut steps = vec![step("before", 0, true, found)];
+    // What was under way when the process ended may still be there or not, until the file was opened for writing.
+    let before = first.steps.iter().filter(|step| begin > 0 && step.before <= begin);
+    let ended = |step: &Step| Step { commits: step.commits && step.after <= begin, ..step.clone() };
+    let mut steps: Vec<Step> = before.map(ended).collect();
     let file = open(first, disk)?;
+    steps.push(step("open", begin, begin == 0, found));
     let groups: Vec<String> = (0..2).map(|number| format!("after the crash {number}")).collect();
     let changes: [&dyn Fn() -> hyperslab::Result<()>; 5] = [
         &|| file.set_attr("life", 1_i32),
@@ -201,19 +227,22 @@ fn second_life(first: &Recording, case: Case, disk: &SimulatedDisk, found: Conte
     let name = format!("{} {case}, next life", first.name);
     let Recording { durability, bounds, common, .. } = *first;
     let second = Recording { name, durability, bounds, common, steps, history };
-    let left = SimulatedDisk::holding(disk.files());
-    settle(&second, second.history.len(), &left).map_err(|why| format!("closed: {why}"))?;
+    let end = second.history.len();
+    settle(&second, end, disk).map_err(|why| format!("closed: {why}"))?;
     let mut dice = Dice(case.seed ^ case.point as u64);
     let mut replay = second.history.replay();
-    for number in 0..4 {
-        let point = begin + dice.below((second.history.len() - begin + 1) as u64) as usize;
-        let power = number > 0 && first.durability == Durability::Full;
-        let crash = if power { [Crash::PowerLoss, Crash::Torn][number % 2] } else { Crash::ProcessEnd };
-        let seed = dice.below(1 << 30);
+    for number in 0..if everywhere { 3 * (end - begin + 1) } else { 4 } {
+        let anywhere = dice.below((end - begin + 1) as u64) as usize;
+        let point = begin + if everywhere { number / 3 } else { anywhere };
+        let power = number % 3 > 0 && first.durability == Durability::Full;
+        let crash = if power { [Crash::PowerLoss, Crash::Torn][number % 3 - 1] } else { Crash::ProcessEnd };
+        let case = Case { crash, point, seed: if power { dice.below(1 << 30) } else { 0 } };
         replay.go_to(point);
-        let left = SimulatedDisk::holding(replay.crash(crash, seed));
+        let left = left(&second.history, case, replay.crash(crash, case.seed));
         settle(&second, point, &left).map_err(|why| {
-            format!("{crash:?} at {point} ({begin} to {}), seed {seed}: {why}", second.history.len())
+            let operations = &second.history.operations()[begin..];
+            let told: Vec<String> = operations.iter().map(ToString::to_string).collect();
+            format!("{case:?}: {why}\noperations from {begin} on: {told:#?}")
         })?;
     }
     Ok(())

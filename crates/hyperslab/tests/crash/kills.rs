@@ -234,7 +234,6 @@ impl Count {
 }
 
 #[test]
-#[ignore = "until commits are atomic"]
 fn killed_processes_leave_what_they_flushed() {
     let kills = number_of("HYPERSLAB_KILLS").unwrap_or(FEW);
     let python = referee::python();

@@ -159,7 +159,6 @@ fn recording(number: u64) -> Recording {
 }
 
 #[test]
-#[ignore = "until commits are atomic"]
 fn a_crash_costs_what_was_not_committed_at_most() {
     if let Ok(text) = std::env::var("HYPERSLAB_CRASH_CASE") {
         return alone(&text);
@@ -168,10 +167,25 @@ fn a_crash_costs_what_was_not_committed_at_most() {
 }
 
 #[test]
-#[ignore = "until commits are atomic"]
 fn sparse_datasets_survive_crashes() {
     if std::env::var_os("HYPERSLAB_CRASH_CASE").is_none() {
         run_matrix(sparse::recording, wanted().div_ceil(5));
+    }
+}
+
+/// Short sequences, ended after each operation, and gone on with by a process that ends after each operation, too.
+#[test]
+fn no_commit_is_lost_by_the_second_crash() {
+    let short = |recording: &Recording| {
+        recording.durability == Durability::Full && (20..60).contains(&recording.history.len())
+    };
+    let short: Vec<Recording> = (0..100).map(recording).filter(short).take(2).collect();
+    assert_eq!(short.len(), 2);
+    for recording in short {
+        for point in (2..=recording.history.len()).step_by(7) {
+            let outcome = case::run_twice(&recording, point);
+            assert!(outcome.is_ok(), "{} ended at {point}: {}", recording.name, outcome.unwrap_err());
+        }
     }
 }
 

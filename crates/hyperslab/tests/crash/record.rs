@@ -17,7 +17,7 @@ pub(crate) const FILE: &str = "crash.h5";
 pub(crate) const JOURNAL: &str = "crash.h5.hjournal";
 
 /// Something that was done.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) what: String,
     /// How many operations of the disk there were before and after it.

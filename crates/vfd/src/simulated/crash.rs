@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::history::{put, resize};
-use super::{Files, History, Operation};
-
-/// What a disk writes at once: of a sector, all is written or nothing.
-const SECTOR: u64 = 512;
+use super::{Files, History, Operation, SECTOR};
 
 /// What a process that is killed writes at once.
 const PAGE: u64 = 4096;

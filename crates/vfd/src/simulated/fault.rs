@@ -20,7 +20,7 @@ pub enum FaultKind {
     Io,
     /// The disk is full; nothing was done.
     NoSpace,
-    /// The first half of a write was done before the disk was full. Other operations are not done.
+    /// About half of the sectors of a write were done before the disk was full. Other operations are not done.
     Part,
 }
 

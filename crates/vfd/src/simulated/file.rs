@@ -1,10 +1,11 @@
 //! One file of a simulated disk.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::SimulatedDisk;
 use crate::driver::range_end;
-use crate::{Driver, DriverError, FileIdentity, LockKind, Result, SideAccess, SideFile, WriteRequest};
+use crate::{Boot, Driver, DriverError, FileIdentity, LockKind, Result, SideAccess, SideFile, WriteRequest};
 
 #[derive(Debug)]
 pub(super) struct SimulatedFile {
@@ -87,6 +88,10 @@ impl Driver for SimulatedFile {
         self.disk.lock().sync(self.number, &self.name)
     }
 
+    fn modified(&self) -> Option<SystemTime> {
+        Some(self.disk.lock().modified(self.number))
+    }
+
     fn lock(&self, _: LockKind) -> Result<()> {
         Ok(())
     }
@@ -129,5 +134,9 @@ impl SideFile for SimulatedSideFile {
 
     fn remove(&self) -> Result<()> {
         self.disk.lock().remove(&self.name)
+    }
+
+    fn boot(&self) -> Option<Boot> {
+        self.disk.lock().boot()
     }
 }

@@ -28,17 +28,21 @@ mod history;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 pub use crash::{Crash, Replay};
 pub use fault::{Fault, FaultKind};
 pub use history::{History, Operation};
 
-use crate::{Driver, DriverError, Result, SideFile};
+use crate::{Boot, Driver, DriverError, Result, SideFile};
 use fault::{Faults, Outcome};
 use file::{SimulatedFile, SimulatedSideFile};
 
 /// Files by their names.
 pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// What a disk writes at once: of a sector, all is written or nothing.
+const SECTOR: u64 = 512;
 
 /// Files longer than this are refused, rather than let a mistake take all memory.
 const MOST: u64 = 1 << 32;
@@ -56,6 +60,10 @@ struct State {
     names: BTreeMap<String, usize>,
     history: History,
     faults: Faults,
+    /// When each file was changed last.
+    modified: BTreeMap<usize, SystemTime>,
+    /// Whether the start of the system is not told.
+    forgotten: bool,
 }
 
 impl SimulatedDisk {
@@ -64,13 +72,21 @@ impl SimulatedDisk {
         Self::default()
     }
 
-    /// A disk that holds files which survive everything: what is left after a crash, perhaps.
+    /// A disk that holds files which survive everything.
     pub fn holding(files: Files) -> Self {
+        Self::started(files, 0)
+    }
+
+    /// A disk with what a crash left, all of which survives everything; after a loss of power, the system was started anew.
+    pub fn left_by(history: &History, crash: Crash, files: Files) -> Self {
+        Self::started(files, history.start().saturating_add(u32::from(crash != Crash::ProcessEnd)))
+    }
+
+    fn started(files: Files, start: u32) -> Self {
         let names = files.keys().cloned().enumerate().map(|(number, name)| (name, number)).collect();
-        let history = History::new(files.clone());
+        let history = History::new(files.clone(), start);
         let contents = files.into_values().collect();
-        let state = State { contents, names, history, faults: Faults::default() };
-        Self { state: Arc::new(Mutex::new(state)) }
+        Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
 
     /// A disk on which all that was done: where another process goes on after the end of one. What was not synced is still not.
@@ -78,8 +94,9 @@ impl SimulatedDisk {
         let mut replay = history.replay();
         replay.go_to(history.len());
         let (contents, names) = replay.now();
-        let state = State { contents, names, history, faults: Faults::default() };
-        Self { state: Arc::new(Mutex::new(state)) }
+        let now = history.time();
+        let modified = (0..contents.len()).map(|number| (number, now)).collect();
+        Self { state: Arc::new(Mutex::new(State { contents, names, history, modified, ..State::default() })) }
     }
 
     /// A file, made if it is not there.
@@ -131,6 +148,11 @@ impl SimulatedDisk {
         self.lock().faults.capacity = bytes;
     }
 
+    /// Lets nobody know when the system was started.
+    pub fn forget_start(&self) {
+        self.lock().forgotten = true;
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -139,6 +161,22 @@ impl SimulatedDisk {
 impl State {
     fn length(&self, number: usize) -> u64 {
         self.contents.get(number).map_or(0, |content| content.len() as u64)
+    }
+
+    /// When the file was changed last: before the start of the system, if not since.
+    fn modified(&self, number: usize) -> SystemTime {
+        self.modified.get(&number).copied().unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+
+    /// The start of the system, if it is told.
+    fn boot(&self) -> Option<Boot> {
+        (!self.forgotten).then(|| self.history.boot())
+    }
+
+    /// Takes note of a change of a file.
+    fn changed(&mut self, number: usize, operation: Operation) {
+        self.history.push(operation);
+        self.modified.insert(number, self.history.time());
     }
 
     /// A new file.
@@ -198,7 +236,9 @@ impl State {
                 Some(error)
             }
             Outcome::Part(error) => {
-                count /= 2;
+                let half = offset.saturating_add(bytes.len() as u64 / 2);
+                let whole = half.saturating_sub(half % SECTOR).saturating_sub(offset);
+                count = usize::try_from(whole).unwrap_or(0);
                 Some(error)
             }
         };
@@ -213,7 +253,7 @@ impl State {
             if let Some(content) = self.contents.get_mut(number) {
                 history::put(content, offset, done);
             }
-            self.history.push(Operation::Write { file: number, offset, bytes: done.into() });
+            self.changed(number, Operation::Write { file: number, offset, bytes: done.into() });
         }
         problem.map_or(Ok(()), |error| Err(failed(name, "write", error)))
     }
@@ -227,7 +267,7 @@ impl State {
         if let Some(content) = self.contents.get_mut(number) {
             history::resize(content, len);
         }
-        self.history.push(Operation::SetLen { file: number, len });
+        self.changed(number, Operation::SetLen { file: number, len });
         Ok(())
     }
 }

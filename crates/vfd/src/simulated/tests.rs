@@ -123,10 +123,15 @@ fn operations_fail_when_they_are_told_to() {
         let disk = SimulatedDisk::new();
         let (file, side) = (disk.file("f"), disk.side_file("side"));
         disk.fail(Fault { after: 1, kind, lasting: false });
-        file.write_at(0, b"abcd").unwrap();
-        let error = file.write_at(0, b"wxyz").unwrap_err().to_string();
+        file.write_at(0, &[1; 2000]).unwrap();
+        let error = file.write_at(10, &[2; 1500]).unwrap_err().to_string();
         assert!(error.starts_with("f: "), "{error}");
-        assert_eq!(disk.files()["f"], if kind == FaultKind::Part { b"wxcd" } else { b"abcd" });
+        let written = if kind == FaultKind::Part { 502 } else { 0 };
+        assert_eq!(
+            disk.files()["f"].iter().filter(|byte| **byte == 2).count(),
+            written,
+            "to the end of a sector"
+        );
         file.write_at(0, b"good").unwrap();
         disk.fail(Fault { after: 0, kind, lasting: true });
         assert!(file.sync_data().is_err() && file.set_len(0).is_err() && side.create().is_err());
@@ -174,4 +179,22 @@ fn what_was_not_synced_before_is_not_when_others_go_on() {
     let mut replay = history.replay();
     replay.go_to(3);
     assert!(all(&replay, Crash::PowerLoss).contains(&Some(b"a".to_vec())));
+}
+
+#[test]
+fn a_loss_of_power_starts_the_system_anew() {
+    let disk = SimulatedDisk::new();
+    let boot = |disk: &SimulatedDisk| disk.side_file("f").boot().unwrap();
+    disk.file("f").write_at(0, b"a").unwrap();
+    assert!(disk.file("f").modified().unwrap() > boot(&disk).began);
+    let same = SimulatedDisk::going_on(disk.history());
+    assert_eq!((boot(&same).id, same.file("f").modified()), (boot(&disk).id, disk.file("f").modified()));
+    let next = SimulatedDisk::left_by(&disk.history(), Crash::Torn, disk.files());
+    assert_ne!(boot(&next).id, boot(&disk).id);
+    assert!(boot(&next).began > disk.file("f").modified().unwrap());
+    assert!(next.file("f").modified().unwrap() < boot(&next).began);
+    next.file("f").set_len(0).unwrap();
+    assert!(next.file("f").modified().unwrap() > boot(&next).began);
+    next.forget_start();
+    assert!(next.side_file("f").boot().is_none());
 }

@@ -21,8 +21,8 @@ use crate::error::{Error, Result};
 use batch::Batch;
 pub(super) use recover::{Found, discard, settle};
 
-/// A journal that is longer is cut before it is used again.
-const KEPT: u64 = 16 << 20;
+/// Commits do not follow one another in a journal that is longer, and it is cut before it is used again.
+const LONG: u64 = 4 << 20;
 
 /// Bytes that are to stand at an offset of the file, and those that stand there now.
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +41,12 @@ pub(crate) struct Journal {
     /// Pages whose changed bytes wait in the journal for the commit: where they stand there, and how many.
     moved: RwLock<BTreeMap<u64, (u64, usize)>>,
     moved_count: AtomicUsize,
-    /// Whether something was written into the file since it was synced.
+    /// Whether something was written into the file, since it was synced, that the journal does not hold.
     dirty: AtomicBool,
+    /// The same of what the journal holds.
+    covered: AtomicBool,
+    /// Whether a commit has happened that does not stand in the file.
+    pending: AtomicBool,
     /// It is not used any more.
     stopped: AtomicBool,
 }
@@ -54,7 +58,11 @@ struct State {
     chain: JournalChain,
     /// Where the next record begins.
     end: u64,
+    /// Where the last commit ends; 0 without one.
+    committed: u64,
     phase: Phase,
+    /// Whether records of the next commit are there already.
+    building: bool,
     /// A sync failed: nobody knows what the disk holds.
     broken: bool,
 }
@@ -62,13 +70,11 @@ struct State {
 /// What the journal on the disk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing.
+    /// Nothing, or nothing whole.
     Empty,
-    /// The beginning of the next commit.
-    Open,
-    /// A commit, not all of which may stand in the file.
+    /// Commits, the last of which may not stand in the file.
     Committed,
-    /// A commit that stands in the file, though perhaps not on its disk.
+    /// Commits that stand in the file, though perhaps not on its disk.
     Applied,
 }
 
@@ -78,14 +84,26 @@ impl Journal {
         // A journal that was left there before shall not have the same number.
         let sequence = RandomState::new().hash_one(0_u8);
         let chain = JournalChain::new(sequence);
-        let state = State { file: None, sequence, chain, end: 0, phase: Phase::Empty, broken: false };
+        let state = State {
+            file: None,
+            sequence,
+            chain,
+            end: 0,
+            committed: 0,
+            phase: Phase::Empty,
+            building: false,
+            broken: false,
+        };
         Self {
             side,
             durability,
             state: Mutex::new(state),
             moved: RwLock::default(),
             moved_count: AtomicUsize::new(0),
-            dirty: AtomicBool::new(false),
+            // What a writer before this one wrote may not have reached the disk.
+            dirty: AtomicBool::new(true),
+            covered: AtomicBool::new(false),
+            pending: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
         }
     }
@@ -110,6 +128,19 @@ impl Journal {
         self.dirty.store(true, Ordering::Release);
     }
 
+    /// Takes note that bytes were written into the file which the journal holds, too.
+    pub(super) fn note_covered(&self) {
+        self.covered.store(true, Ordering::Release);
+    }
+
+    /// Whether the next commit may go behind those that the journal has: then the file need not be synced before it. All that was
+    /// written into the file since it was synced must be in the journal for that.
+    pub(super) fn can_go_on(&self) -> bool {
+        let state = self.state.lock();
+        let short = state.end <= LONG && !state.building;
+        self.waits() && short && !self.dirty.load(Ordering::Acquire)
+    }
+
     /// An error if a sync failed before.
     pub(super) fn check(&self) -> Result<()> {
         if self.state.lock().broken {
@@ -128,7 +159,8 @@ impl Journal {
     }
 
     fn sync_in(&self, state: &mut State, driver: &dyn Driver) -> Result<()> {
-        if !self.waits() || !self.dirty.swap(false, Ordering::AcqRel) {
+        let unsynced = self.dirty.swap(false, Ordering::AcqRel) | self.covered.swap(false, Ordering::AcqRel);
+        if !self.waits() || !unsynced {
             return Ok(());
         }
         driver.sync_data().map_err(|source| {
@@ -169,7 +201,7 @@ impl Journal {
     pub(super) fn keep(&self, driver: &dyn Driver, pages: &[Change<'_>]) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
-        let file = self.begin(state, driver)?;
+        let file = self.begin(state, driver, false)?;
         let mut batch = Batch::new(state.chain, state.end);
         let mut places = Vec::with_capacity(pages.len());
         let written = pages.iter().try_for_each(|page| {
@@ -178,17 +210,25 @@ impl Journal {
         });
         written.and_then(|()| batch.flush(&*file)).inspect_err(|_| give_room_back(&*file, state.end))?;
         (state.chain, state.end) = (batch.chain, batch.end());
+        state.building = true;
         let mut moved = self.moved.write();
         moved.extend(places);
         self.moved_count.store(moved.len(), Ordering::Release);
         Ok(())
     }
 
-    /// Writes what the commit changes in place, and that this is all. From then on it has happened, whatever comes.
-    pub(super) fn commit(&self, driver: &dyn Driver, changes: &[Change<'_>], file_length: u64) -> Result<()> {
+    /// Writes what the commit changes in place, and that this is all: behind the commits before if it may `go_on`. From then on it
+    /// has happened, whatever comes.
+    pub(super) fn commit(
+        &self,
+        driver: &dyn Driver,
+        changes: &[Change<'_>],
+        file_length: u64,
+        go_on: bool,
+    ) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
-        let file = self.begin(state, driver)?;
+        let file = self.begin(state, driver, go_on)?;
         let mut batch = Batch::new(state.chain, state.end);
         let write = |batch: &mut Batch| {
             changes.iter().try_for_each(|change| batch.add(&*file, change).map(drop))?;
@@ -203,7 +243,9 @@ impl Journal {
             })?;
         }
         (state.chain, state.end) = (batch.chain, batch.end());
+        (state.committed, state.building) = (state.end, false);
         state.phase = Phase::Committed;
+        self.pending.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -221,18 +263,27 @@ impl Journal {
 
     /// Takes note that the commit stands in the file.
     pub(super) fn note_applied(&self) {
-        let mut state = self.state.lock();
+        self.note_applied_in(&mut self.state.lock());
+    }
+
+    fn note_applied_in(&self, state: &mut State) {
         state.phase = Phase::Applied;
-        self.forget_moved();
+        self.pending.store(false, Ordering::Release);
+        self.moved.write().clear();
+        self.moved_count.store(0, Ordering::Release);
         let Some(file) = &state.file else { return };
         // Whoever opens the file after the end of this program need not look further. Without it all is compared.
-        if let Err(error) = file.write_at(JournalHeader::APPLIED_AT, &JournalHeader::APPLIED) {
+        let applied = JournalHeader::applied_up_to(state.committed);
+        if let Err(error) = file.write_at(JournalHeader::APPLIED_AT, &applied) {
             tracing::warn!(%error, "the journal cannot say that it was applied");
         }
     }
 
     /// Brings a commit into the file that could not be brought there at its time.
     pub(super) fn complete(&self, driver: &dyn Driver) -> Result<()> {
+        if !self.pending.load(Ordering::Acquire) {
+            return Ok(());
+        }
         self.complete_in(&mut self.state.lock(), driver)
     }
 
@@ -241,16 +292,10 @@ impl Journal {
             return Ok(());
         }
         let Some(file) = state.file.clone() else { return Ok(()) };
-        self.note_write();
+        self.note_covered();
         recover::apply(&*file, driver)?;
-        state.phase = Phase::Applied;
-        self.forget_moved();
+        self.note_applied_in(state);
         Ok(())
-    }
-
-    fn forget_moved(&self) {
-        self.moved.write().clear();
-        self.moved_count.store(0, Ordering::Release);
     }
 
     /// Whether the disk has no journal, so that what is written in place cannot be undone by one.
@@ -258,13 +303,15 @@ impl Journal {
         self.state.lock().phase == Phase::Empty
     }
 
-    /// Begins the journal of the next commit, if that is not done.
-    fn begin(&self, state: &mut State, driver: &dyn Driver) -> Result<Arc<dyn Driver>> {
-        if let (Phase::Open, Some(file)) = (state.phase, &state.file) {
+    /// Begins the records of the next commit, if that is not done: behind the commits before, or in their place.
+    fn begin(&self, state: &mut State, driver: &dyn Driver, go_on: bool) -> Result<Arc<dyn Driver>> {
+        self.complete_in(state, driver)?;
+        if let Some(file) = &state.file
+            && (state.building || (go_on && state.phase == Phase::Applied))
+        {
             return Ok(Arc::clone(file));
         }
-        self.complete_in(state, driver)?;
-        // The journal before is needed until the disk has what it says.
+        // The commits before are needed until the disk has what they say.
         self.sync_in(state, driver)?;
         let file = match (&state.file, &self.side) {
             (Some(file), _) => Arc::clone(file),
@@ -272,15 +319,15 @@ impl Journal {
             (None, None) => return Err(Error::Misuse("there is no place for a journal".into())),
         };
         state.file = Some(Arc::clone(&file));
-        state.phase = Phase::Open;
+        (state.phase, state.committed) = (Phase::Empty, 0);
         state.sequence = state.sequence.wrapping_add(1);
         state.chain = JournalChain::new(state.sequence);
         state.end = JournalHeader::SIZE as u64;
-        if file.len().map_err(unwritable)? > KEPT {
+        if file.len().map_err(unwritable)? > LONG {
             file.set_len(0).map_err(unwritable)?;
         }
         let boot = self.side.as_ref().and_then(|side| side.boot()).map_or([0; 16], |boot| boot.id);
-        let header = JournalHeader { sequence: state.sequence, boot, applied: false };
+        let header = JournalHeader { sequence: state.sequence, boot, applied: 0 };
         file.write_at(0, &header.encode()?).map_err(unwritable)?;
         Ok(file)
     }
@@ -294,7 +341,8 @@ impl Journal {
         self.sync_in(state, driver)?;
         let (Some(side), Some(file)) = (&self.side, state.file.take()) else { return Ok(()) };
         let phase = std::mem::replace(&mut state.phase, Phase::Empty);
-        discard(&**side, file, self.waits() && phase != Phase::Open)
+        (state.committed, state.building) = (0, false);
+        discard(&**side, file, self.waits() && phase != Phase::Empty)
     }
 }
 

@@ -54,8 +54,7 @@ impl<'j> Walk<'j> {
         Ok(Some((header, Self { journal, length, at: JournalHeader::SIZE as u64, chain })))
     }
 
-    /// The next record: `Ok(Err(length))` is the end of a whole journal with the length of the file then, `None` that of
-    /// one that never became whole.
+    /// The next record: `Ok(Err(length))` is a commit with the length of the file then; `None` if what follows is none.
     fn next(&mut self) -> Result<Option<std::result::Result<Step, u64>>, DriverError> {
         let mut head = [0; JournalRecord::SIZE];
         let behind = self.at.saturating_add(head.len() as u64);
@@ -82,19 +81,47 @@ impl<'j> Walk<'j> {
     }
 }
 
-/// Visits all records of a journal. Returns the length of the file at its end, or `None` if it has none.
+/// The last commit of a journal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastCommit {
+    sequence: u64,
+    boot: [u8; 16],
+    /// Where the last commit ends of those that stand in the file.
+    applied: u64,
+    /// Where it ends.
+    end: u64,
+    /// Bytes of the file then.
+    file_length: u64,
+}
+
+/// The last commit, if there is one.
+fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, DriverError> {
+    let Some((header, mut walk)) = Walk::new(journal)? else { return Ok(None) };
+    let JournalHeader { sequence, boot, applied } = header;
+    let mut last = None;
+    while let Some(step) = walk.next()? {
+        if let Err(file_length) = step {
+            last = Some(LastCommit { sequence, boot, applied, end: walk.at, file_length });
+        }
+    }
+    Ok(last)
+}
+
+/// Visits all records of a journal up to its last commit. Returns the length of the file then, or `None` if it has none.
 pub(super) fn for_each(
     journal: &dyn Driver,
     mut visit: impl FnMut(Step) -> Result<(), DriverError>,
 ) -> Result<Option<u64>, DriverError> {
+    let Some(last) = last_commit(journal)? else { return Ok(None) };
     let Some((_, mut walk)) = Walk::new(journal)? else { return Ok(None) };
-    loop {
+    while walk.at < last.end {
         match walk.next()? {
             Some(Ok(step)) => visit(step)?,
-            Some(Err(file_length)) => return Ok(Some(file_length)),
+            Some(Err(_)) => {}
             None => return Ok(None),
         }
     }
+    Ok(Some(last.file_length))
 }
 
 /// What the sectors are that a journal speaks of.
@@ -114,16 +141,21 @@ fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tal
         let mut at = step.offset;
         for (old, bytes) in step.sums.iter().zip(sectors(step.offset, &step.bytes)) {
             let length = bytes.len();
-            known.entry(at).or_insert_with(|| vec![(length, *old)]).push((length, sum(sequence, bytes)));
+            known.entry(at).or_default().extend([(length, *old), (length, sum(sequence, bytes))]);
             at = at.saturating_add(length as u64);
         }
         Ok(())
     };
-    for_each(journal, note)?;
+    let then = for_each(journal, note)?.unwrap_or(0);
     let file_length = file.len()?;
     let mut tally = Tally::default();
     let mut sector = [0; to_usize(SECTOR)];
     for (at, sums) in known {
+        let length = sums.iter().map(|(length, _)| *length).max().unwrap_or(0);
+        if at.saturating_add(length as u64) > then {
+            // Cut off, or to be.
+            continue;
+        }
         sector.fill(0);
         let there = to_usize(file_length.saturating_sub(at)).min(sector.len());
         file.read_at(at, sector.get_mut(..there).unwrap_or_default())?;
@@ -140,12 +172,9 @@ fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tal
 
 /// What is to be done with the journal beside a file.
 fn judge(journal: &dyn Driver, file: &dyn Driver, boot: Option<Boot>) -> Result<Found, DriverError> {
-    let Some((header, _)) = Walk::new(journal)? else { return Ok(Found::Nothing) };
-    if for_each(journal, |_| Ok(()))?.is_none() {
-        return Ok(Found::Nothing);
-    }
-    let same_boot = boot.is_some_and(|boot| boot.id == header.boot);
-    if same_boot && header.applied {
+    let Some(last) = last_commit(journal)? else { return Ok(Found::Nothing) };
+    let same_boot = boot.is_some_and(|boot| boot.id == last.boot);
+    if same_boot && last.applied == last.end {
         // Only the program ended: the system still has all that it wrote.
         return Ok(Found::Nothing);
     }
@@ -154,7 +183,7 @@ fn judge(journal: &dyn Driver, file: &dyn Driver, boot: Option<Boot>) -> Result<
         // The power was lost, and nobody has written since: whatever reached the disk, this is what was committed.
         return Ok(Found::Commit);
     }
-    let tally = compare(journal, header.sequence, file)?;
+    let tally = compare(journal, last.sequence, file)?;
     Ok(match (tally.old, tally.foreign) {
         (false, _) => Found::Nothing,
         (true, false) => Found::Commit,
@@ -193,12 +222,17 @@ pub(crate) fn settle(
             let overlay = Overlay::new(driver, journal).map_err(unreadable)?;
             return Ok((Arc::new(overlay), found));
         }
-        Found::Commit => apply(&*journal, &*driver)?,
+        Found::Commit => {
+            // Its writer may have ended before the disk had it.
+            journal.sync_data().map_err(unwritable)?;
+            apply(&*journal, &*driver)?;
+        }
         Found::Nothing => {}
     }
     if write {
         driver.sync_data().map_err(|source| Error::Io { action: "cannot sync the file".into(), source })?;
-        discard(side, journal, found == Found::Commit)?;
+        // One that was whole shall not be brought into the file again after the next commit.
+        discard(side, journal, true)?;
     }
     Ok((driver, found))
 }
