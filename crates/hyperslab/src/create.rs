@@ -345,35 +345,6 @@ impl File {
         if self.is_writable() { self.root().file().close() } else { Ok(()) }
     }
 
-    /// Lets others read the file from now on while it is written (single writer, multiple readers): those that open it for SWMR
-    /// reading, with hyperslab or libhdf5. From now on, datasets take elements and grow, and nothing else can be changed; each
-    /// [`flush`](Self::flush) shows readers what was written until then, and [`close`](Self::close) ends it. There is no journal, and
-    /// what is freed is lost. The file has a superblock of version 3.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("log.h5");
-    /// use hyperslab::{FileOptions, LibraryVersion, LibverBounds, OpenOptions};
-    /// let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST)?;
-    /// let file = FileOptions::new().libver(bounds).create(&path)?;
-    /// let log = file.new_dataset("log").of::<f64>().shape(&[0]).max_shape(&[None]).chunks(&[100]).create()?;
-    /// file.start_swmr_write()?;
-    /// let reader = OpenOptions::new().swmr_read(true).open(&path)?;
-    /// let seen = reader.dataset("log")?;
-    /// log.append(0, &[1.5, 2.5])?;
-    /// file.flush()?;
-    /// seen.refresh()?;
-    /// assert_eq!(seen.read_raw::<f64>()?, [1.5, 2.5]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only or its superblock is older; as
-    /// [`flush`](Self::flush).
-    pub fn start_swmr_write(&self) -> Result<()> {
-        self.root().file().start_swmr_write()
-    }
-
     /// The bytes of the whole file, flushed before.
     ///
     /// # Errors

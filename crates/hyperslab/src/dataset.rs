@@ -58,7 +58,7 @@ pub struct Dataset {
     object: Object,
     /// As it was opened: what does not change.
     first: Arc<OpenDataset>,
-    now: Arc<RwLock<Known<OpenDataset>>>,
+    pub(crate) now: Arc<RwLock<Known<OpenDataset>>>,
     conversions: Arc<Conversions>,
 }
 
@@ -96,19 +96,6 @@ impl Dataset {
         let reading = file.reading_settled(self.shown()).map_err(|error| self.context(error))?;
         let open = Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?));
         Ok((open.map_err(|error| self.context(error))?, reading))
-    }
-
-    /// Takes the dataset as it is now: its shape, its attributes and what will be read. Means something only in a file that is
-    /// open for [SWMR reading](crate::OpenOptions::swmr_read).
-    ///
-    /// # Errors
-    /// Those of reading its header.
-    pub fn refresh(&self) -> Result<()> {
-        if self.object.file().container.store.follows() {
-            self.object.forget_header();
-            Known::forget(&self.now);
-        }
-        self.open().map(drop)
     }
 
     fn is_virtual(&self) -> bool {

@@ -365,27 +365,6 @@ impl File {
         OpenOptions::new().open_bytes(bytes)
     }
 
-    /// Takes all objects as they are now. Means something only in a file that is open for
-    /// [SWMR reading](OpenOptions::swmr_read).
-    ///
-    /// ```
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
-    /// let file = hyperslab::OpenOptions::new().swmr_read(true).open(path)?;
-    /// file.refresh()?;
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`ErrorKind::Io`]; [`ErrorKind::Corrupt`] if there is no superblock any more.
-    pub fn refresh(&self) -> Result<()> {
-        self.root.file().refresh()
-    }
-
-    /// How often a block had to be read again, since a writer was in the middle of writing it.
-    pub fn swmr_retries(&self) -> u64 {
-        self.root.file().container.store.retries()
-    }
-
     /// What the superblock and its extension say.
     pub fn info(&self) -> FileInfo {
         FileInfo::of(&self.root.file().container)

@@ -68,6 +68,7 @@ mod repack;
 mod slice;
 mod sparse;
 mod stored;
+mod swmr;
 mod walk;
 
 pub use attribute::Attribute;

@@ -13,6 +13,7 @@ mod fuzz;
 mod model;
 mod repack_corpus;
 mod shell;
+mod swmr;
 mod test;
 mod tidy;
 
@@ -55,6 +56,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "crash",
         crash::run,
         "crashes and failures of a simulated disk at every operation of random histories [CRASHES, default 100000] [--kills PROCESSES]",
+    ),
+    (
+        "swmr",
+        swmr::run,
+        "one process writes and two read, hyperslab and libhdf5 on either side [SECONDS for each pair, default 120]",
     ),
     (
         "features",

@@ -89,7 +89,9 @@ impl DatasetWriter {
 
 impl OpenFile {
     fn source_apart(&self, dataset: Address) -> Result<Option<Arc<ChunkedSource>>> {
-        if let Some(source) = self.writers.with(dataset, |writer| writer.source_apart()) {
+        // While others read the file, each write is looked at whether it may be.
+        let checked = self.container.store.is_followed();
+        if !checked && let Some(source) = self.writers.with(dataset, |writer| writer.source_apart()) {
             return Ok(source);
         }
         let mut edit = self.container.edit_behind()?;

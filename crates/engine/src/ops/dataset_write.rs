@@ -71,31 +71,6 @@ impl DatasetWriter {
         Ok(Self { address, description, chunks, structured, layout_changed: false, dataspace_changed: false })
     }
 
-    /// An error if the dataset cannot be written while others read it.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`].
-    pub(super) fn check_followed(&self, store: &Store) -> Result<()> {
-        if !store.is_followed() {
-            return Ok(());
-        }
-        let unsupported = |what: &str| Err(Error::unsupported(format!("SWMR writing of {what}")));
-        if self.description.datatype.points_into_file() {
-            return unsupported("elements that lead to others in the file (variable length, references)");
-        }
-        match &self.description.layout.layout {
-            Layout::Chunked(layout) if layout.index == ChunkIndex::BTreeV1 => {
-                return unsupported("chunks under a version 1 B-tree");
-            }
-            Layout::Chunked(_) | Layout::Contiguous(_) if self.description.external.is_empty() => {}
-            _ => return unsupported("a dataset that is neither in chunks nor contiguous"),
-        }
-        if ObjectHeader::load(store, self.address)?.version() < 2 {
-            return unsupported("a dataset whose header has no checksum (version 1)");
-        }
-        Ok(())
-    }
-
     /// Whether nothing but its header has to be written when it is flushed.
     pub(super) fn is_small(&self) -> bool {
         self.chunks.is_none() && self.structured.is_none()

@@ -10,6 +10,7 @@ mod dataset_create;
 mod dataset_front;
 mod dataset_write;
 mod delete;
+mod followed;
 mod heap;
 mod members;
 mod open;

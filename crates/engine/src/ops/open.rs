@@ -112,14 +112,6 @@ impl OpenFile {
         self
     }
 
-    /// Takes the file as it is now, if it was opened to follow its writer.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`] if there is no superblock any more.
-    pub fn refresh(&self) -> Result<()> {
-        self.container.store.refresh()
-    }
-
     /// What reads of raw data need.
     pub fn reading(&self) -> ReadContext<'_> {
         ReadContext { store: &self.container.store, resources: &self.resources }

@@ -263,18 +263,6 @@ impl OpenFile {
         edit.commit()
     }
 
-    /// Lets others read the file from now on while it is written.
-    ///
-    /// # Errors
-    /// As [`Edit::start_swmr_write`] and [`flush`](Self::flush).
-    pub fn start_swmr_write(&self) -> Result<()> {
-        self.flush_ahead(None)?;
-        let mut edit = self.container.edit()?;
-        self.flush_writers(&mut edit)?;
-        edit.commit()?;
-        edit.start_swmr_write()
-    }
-
     /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored. What
     /// is left of it can only be read.
     ///

@@ -89,3 +89,32 @@ impl Store {
 pub(super) fn with_patience<T>(follows: bool, read: impl Fn() -> Result<T>) -> Result<T> {
     if follows { attempt(&Following::default(), &read) } else { read() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// How often a block is read that is torn so often, what comes of it, and what is counted.
+    fn read(torn: u32, error: impl Fn() -> Error) -> (u32, Result<u32>, u64) {
+        let (following, reads) = (Following::default(), Cell::new(0));
+        let outcome = attempt(&following, &|| {
+            reads.set(reads.get() + 1);
+            if reads.get() > torn { Ok(reads.get()) } else { Err(error()) }
+        });
+        (reads.get(), outcome, following.retries.into_inner())
+    }
+
+    #[test]
+    fn torn_blocks_are_read_again_and_damaged_ones_not_for_ever() {
+        let torn = || Error::corrupt("block", "checksum", "that of its bytes", "another");
+        let (reads, outcome, retries) = read(3, torn);
+        assert_eq!((reads, outcome.unwrap(), retries), (4, 4, 3));
+        let (reads, outcome, retries) = read(u32::MAX, torn);
+        assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!((reads, retries), (ATTEMPTS + 1, u64::from(ATTEMPTS)));
+        let (reads, outcome, retries) = read(1, || Error::unsupported("this"));
+        assert_eq!((reads, outcome.unwrap_err().kind(), retries), (1, ErrorKind::Unsupported, 0));
+    }
+}

@@ -1,7 +1,15 @@
 //! One writes and others read at the same time, in processes of their own: hyperslab and libhdf5 on either side.
 //!
 //! `HYPERSLAB_SWMR_SECONDS` says how long each pair runs.
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "in a test a panic is the report, and all numbers are small"
+)]
 
 mod reader;
 mod rules;

@@ -45,7 +45,7 @@ pub(crate) fn holds_at_least(path: &Path, flushed: &str) {
 }
 
 /// Whether an element is right; those of `plain` have 32 bits.
-#[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "all are whole numbers far below 2^53")]
+#[expect(clippy::float_cmp, reason = "all are whole numbers far below 2^53")]
 pub(crate) fn same(name: &str, got: f64, value: i64) -> bool {
     got == (if name == "plain" { value & 0xffff_ffff } else { value }) as f64
 }
