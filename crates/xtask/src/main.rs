@@ -12,6 +12,7 @@ mod fixtures;
 mod fuzz;
 mod model;
 mod repack_corpus;
+mod sanitize;
 mod shell;
 mod test;
 mod tidy;
@@ -62,6 +63,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "each crate by itself, without and with all features; the stated Rust version",
     ),
     ("fixtures", fixtures::run, "write fixtures/ anew with the referee's Python"),
+    (
+        "sanitize",
+        sanitize::run,
+        "tests of threads under ThreadSanitizer, of `unsafe` code under miri, where nightly has them [threads|miri]",
+    ),
     ("fuzz", fuzz::run, "each fuzz target for some seconds [SECONDS, default 60] [TARGET…]"),
 ];
 
