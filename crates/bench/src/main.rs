@@ -12,6 +12,7 @@ mod objects;
 mod rfc;
 mod sparse;
 mod table;
+mod threads;
 mod writes;
 
 use std::process::ExitCode;
@@ -50,6 +51,11 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         "sparse-rfc",
         rfc::run,
         "sizes of sparse and variable-length data beside those that the authors of structured chunks published",
+    ),
+    (
+        "threads",
+        threads::run,
+        "tells what two threads that read or write at once do in the time of one, and h5py's [ROUNDS, default 7]",
     ),
     ("memory", memory::run, "tells the peak memory of reading parts of a dataset of 4 GiB"),
 ];

@@ -12,6 +12,7 @@ mod fixtures;
 mod fuzz;
 mod model;
 mod repack_corpus;
+mod sanitize;
 mod shell;
 mod swmr;
 mod test;
@@ -72,6 +73,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "fuzz",
         fuzz::run,
         "each fuzz target for some seconds [SECONDS, default 60; 0 only cuts seeds] [TARGET…]; or smoke [SECONDS, default 600], which is for all together",
+    ),
+    (
+        "sanitize",
+        sanitize::run,
+        "tests of threads under ThreadSanitizer, of `unsafe` code under miri, where nightly has them [threads|miri]",
     ),
 ];
 

@@ -194,7 +194,7 @@ enum Done {
 struct Fetched<'a, A: ChunkAccess> {
     access: &'a A,
     /// Those that somebody may replace until they are let wait.
-    watched: Vec<Dims>,
+    watched: BTreeMap<Dims, u64>,
     ready: BTreeMap<Dims, Vec<u8>>,
 }
 
@@ -213,7 +213,7 @@ impl<A: ChunkAccess> Drop for Fetched<'_, A> {
             return;
         }
         let ended = self.access.writer(|writer, _| {
-            self.watched.iter().for_each(|scaled| writer.pending.fetched(scaled));
+            self.watched.iter().for_each(|(scaled, number)| writer.pending.fetched(scaled, *number));
             Ok(())
         });
         debug_assert!(ended.is_ok(), "nothing of it changes a file");
@@ -234,7 +234,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
             }
         }
         let mut encoded = Vec::new();
-        let mut fetched = Fetched { access: self.access, watched: Vec::new(), ready: BTreeMap::new() };
+        let mut fetched = Fetched { access: self.access, watched: BTreeMap::new(), ready: BTreeMap::new() };
         let waits_only = whole.is_empty() && plain.is_empty();
         let mut missing = Vec::new();
         loop {
@@ -281,7 +281,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         let missing: Vec<Dims> = parts
             .iter()
             .filter(|scaled| {
-                let current = || fetched.ready.contains_key(*scaled) && pending.is_current(scaled);
+                let number = fetched.watched.get(*scaled).filter(|_| fetched.ready.contains_key(*scaled));
+                let current = || number.is_some_and(|number| pending.is_current(scaled, *number));
                 !pending.contains(scaled) && !current()
             })
             .cloned()
@@ -289,9 +290,9 @@ impl<A: ChunkAccess> Batch<'_, A> {
         if !missing.is_empty() {
             // Those that were fetched are fetched anew.
             for scaled in &missing {
-                if fetched.ready.remove(scaled).is_some() {
-                    pending.fetched(scaled);
-                    fetched.watched.retain(|watched| watched != scaled);
+                fetched.ready.remove(scaled);
+                if let Some(number) = fetched.watched.remove(scaled) {
+                    pending.fetched(scaled, number);
                 }
             }
             return Ok(Attempt::Missing(missing));
@@ -304,7 +305,9 @@ impl<A: ChunkAccess> Batch<'_, A> {
                 pending.insert(scaled.clone(), chunk);
             }
         }
-        std::mem::take(&mut fetched.watched).iter().for_each(|scaled| pending.fetched(scaled));
+        std::mem::take(&mut fetched.watched)
+            .iter()
+            .for_each(|(scaled, number)| pending.fetched(scaled, *number));
         Ok(Attempt::Written)
     }
 
@@ -322,8 +325,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
                 let mut places = Vec::new();
                 for scaled in chunks {
                     let place = if table.is_empty() { None } else { table.get(store, &scaled)? };
-                    writer.pending.fetch(&scaled);
-                    fetched.watched.push(scaled.clone());
+                    fetched.watched.insert(scaled.clone(), writer.pending.fetch(&scaled));
                     places.push((scaled, place));
                 }
                 Ok(Some(places))

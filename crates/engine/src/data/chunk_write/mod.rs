@@ -11,6 +11,8 @@ mod store_chunks;
 mod strips;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_apart;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -12,8 +12,8 @@ pub(super) struct Pending {
     bytes: usize,
     /// How often something was changed here.
     changes: u64,
-    /// Chunks of which somebody has the elements as the file holds them, on the way to put them here.
-    fetched: BTreeMap<Dims, Fetched>,
+    /// Chunks of which somebody has the elements as the file holds them, on the way to put them here: a number for each.
+    fetched: BTreeMap<Dims, Vec<u64>>,
 }
 
 #[derive(Debug)]
@@ -24,13 +24,6 @@ struct Waiting {
     changed: u64,
     /// Somebody encodes it as it is.
     encoding: bool,
-}
-
-#[derive(Debug, Default)]
-struct Fetched {
-    by: usize,
-    /// The file holds something else by now.
-    outdated: bool,
 }
 
 /// A chunk as it was at some time.
@@ -117,37 +110,36 @@ impl Pending {
         }
     }
 
-    /// Somebody is about to fetch a chunk from the file.
-    pub(super) fn fetch(&mut self, scaled: &Dims) {
-        let fetched = self.fetched.entry(scaled.clone()).or_default();
-        fetched.by = fetched.by.saturating_add(1);
+    /// Somebody is about to fetch a chunk from the file; gives them a number.
+    pub(super) fn fetch(&mut self, scaled: &Dims) -> u64 {
+        self.changes = self.changes.saturating_add(1);
+        self.fetched.entry(scaled.clone()).or_default().push(self.changes);
+        self.changes
     }
 
     /// Somebody who fetched a chunk is done with it.
-    pub(super) fn fetched(&mut self, scaled: &Dims) {
-        if let Some(fetched) = self.fetched.get_mut(scaled) {
-            fetched.by = fetched.by.saturating_sub(1);
-            if fetched.by == 0 {
+    pub(super) fn fetched(&mut self, scaled: &Dims, number: u64) {
+        if let Some(numbers) = self.fetched.get_mut(scaled) {
+            numbers.retain(|other| *other != number);
+            if numbers.is_empty() {
                 self.fetched.remove(scaled);
             }
         }
     }
 
     /// Whether a chunk that somebody fetched is still as it was in the file.
-    pub(super) fn is_current(&self, scaled: &Dims) -> bool {
-        self.fetched.get(scaled).is_some_and(|fetched| !fetched.outdated)
+    pub(super) fn is_current(&self, scaled: &Dims, number: u64) -> bool {
+        self.fetched.get(scaled).is_some_and(|numbers| numbers.contains(&number))
     }
 
     /// The file holds something else for this chunk now.
     pub(super) fn outdate(&mut self, scaled: &Dims) {
-        if let Some(fetched) = self.fetched.get_mut(scaled) {
-            fetched.outdated = true;
-        }
+        self.fetched.remove(scaled);
     }
 
     /// As [`outdate`](Self::outdate), for all chunks.
     pub(super) fn outdate_all(&mut self) {
-        self.fetched.values_mut().for_each(|fetched| fetched.outdated = true);
+        self.fetched.clear();
     }
 }
 
@@ -187,20 +179,16 @@ mod tests {
     #[test]
     fn all_who_fetched_a_chunk_learn_that_it_was_replaced() {
         let mut pending = Pending::default();
-        pending.fetch(&at(1));
-        pending.fetch(&at(1));
-        pending.fetch(&at(2));
+        let (one, other) = (pending.fetch(&at(1)), pending.fetch(&at(1)));
+        let elsewhere = pending.fetch(&at(2));
         pending.outdate(&at(1));
-        assert!(!pending.is_current(&at(1)) && pending.is_current(&at(2)));
-        pending.fetched(&at(1));
-        assert!(!pending.is_current(&at(1)), "who is still there learns it, too");
-        pending.fetched(&at(1));
-        pending.fetch(&at(1));
-        assert!(pending.is_current(&at(1)));
+        assert!(!pending.is_current(&at(1), one) && pending.is_current(&at(2), elsewhere));
+        // Who fetches it now has what is there now, whoever else is still on the way.
+        let later = pending.fetch(&at(1));
+        pending.fetched(&at(1), one);
+        assert!(!pending.is_current(&at(1), other) && pending.is_current(&at(1), later));
         pending.outdate_all();
-        assert!(!pending.is_current(&at(1)) && !pending.is_current(&at(2)));
-        pending.fetched(&at(1));
-        pending.fetched(&at(2));
+        assert!(!pending.is_current(&at(1), later) && !pending.is_current(&at(2), elsewhere));
         assert!(pending.fetched.is_empty());
     }
 }

@@ -13,7 +13,7 @@ use super::*;
 
 /// A table of chunks in memory, which the reading side shares.
 #[derive(Debug, Clone, Default)]
-struct Table(Arc<Mutex<BTreeMap<Dims, ChunkLocation>>>);
+pub(super) struct Table(Arc<Mutex<BTreeMap<Dims, ChunkLocation>>>);
 
 impl ChunkTable for Table {
     fn get(&self, _: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
