@@ -6,14 +6,17 @@
  *     attributes FILE LOW N      attributes of one group
  *     links FILE LOW N           hard links in one group
  *     append FILE LOW N SIZE UNLIMITED   N chunks of SIZE f64, one by one, each with H5Dset_extent; 0, 1 or 2 unlimited dimensions
+ *     flushes FILE LOW N SIZE    N chunks of SIZE f64, one by one, the file flushed after each
  *     strings FILE LOW N         variable-length strings, whole
  *     slabs FILE LOW ROWS COLUMNS CHUNK_ROWS CHUNK_COLUMNS SLAB_ROWS SLAB_COLUMNS STRIDE   f32, box by box; with a stride above 1
  *                                only every so many-th column, of the whole array, SLAB_ROWS at a time
  *     records FILE LOW N         compounds of i32, f64 and i16, packed in the file, as the compiler lays them out in memory
  * LOW is the lower library bound: 0 earliest, 1 v18, 2 v110. FILTERS: none, gzip, shuffle_gzip, nbit; or the type in the
  * file, to which f32 is converted: i16, f64, f32be.
+ * With "sync" behind LIBHDF5, the file is synced after each flush and when it is closed, as somebody must who wants it to last.
  * The prototypes below are the few calls of the public C interface that are used. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +50,7 @@ static void check(long long value, const char *what) {
 #define FUNCTIONS                                                                                                   \
     F(herr_t, H5open, (void))                                                                                       \
     F(hid_t, H5Fcreate, (const char *, unsigned, hid_t, hid_t))                                                     \
+    F(herr_t, H5Fflush, (hid_t, int))                                                                               \
     F(herr_t, H5Fclose, (hid_t))                                                                                    \
     F(hid_t, H5Pcreate, (hid_t))                                                                                    \
     F(herr_t, H5Pclose, (hid_t))                                                                                    \
@@ -192,7 +196,16 @@ static void links(hid_t file, hsize_t count) {
     H5Gclose(target), H5Gclose(group);
 }
 
-static void append(hid_t file, hsize_t count, hsize_t size, hsize_t unlimited) {
+static int syncs;
+static void sync_file(const char *path) {
+    if (!syncs) return;
+    int descriptor = open(path, O_RDWR);
+    CHECK(descriptor);
+    CHECK(fsync(descriptor));
+    close(descriptor);
+}
+
+static void append(hid_t file, hsize_t count, hsize_t size, hsize_t unlimited, const char *flushed) {
     hid_t doubles = id("H5T_NATIVE_DOUBLE_g"), properties = H5Pcreate(id("H5P_CLS_DATASET_CREATE_ID_g"));
     hsize_t dims[2] = {0, size}, most[2] = {unlimited ? ~0ull : count, unlimited > 1 ? ~0ull : size}, chunk[2] = {1, size};
     double *values = malloc(size * sizeof(double));
@@ -209,6 +222,10 @@ static void append(hid_t file, hsize_t count, hsize_t size, hsize_t unlimited) {
         CHECK(H5Sselect_hyperslab(space, 0, start, NULL, counts, NULL));
         CHECK(H5Dwrite(set, doubles, memory, space, 0, values));
         H5Sclose(space);
+        if (flushed) {
+            CHECK(H5Fflush(file, 1));
+            sync_file(flushed);
+        }
     }
     H5Dclose(set), H5Sclose(memory), H5Pclose(properties), free(values);
 }
@@ -284,6 +301,7 @@ static void strings(hid_t file, hsize_t count) {
 int main(int argc, char **argv) {
     static char line[4096];
     if (argc < 2) return 1;
+    syncs = argc > 2 && !strcmp(argv[2], "sync");
     library = dlopen(argv[1], RTLD_NOW);
     if (!library) {
         fprintf(stderr, "write_files: %s\n", dlerror());
@@ -313,12 +331,14 @@ int main(int argc, char **argv) {
             if (!strcmp(kind, "objects")) objects(file, count);
             else if (!strcmp(kind, "attributes")) attributes(file, count);
             else if (!strcmp(kind, "links")) links(file, count);
-            else if (!strcmp(kind, "append")) append(file, count, size, unlimited);
+            else if (!strcmp(kind, "append")) append(file, count, size, unlimited, NULL);
+            else if (!strcmp(kind, "flushes")) append(file, count, number(), 1, path);
             else if (!strcmp(kind, "strings")) strings(file, count);
             else if (!strcmp(kind, "records")) records(file, count);
             else return 1;
             CHECK(H5Fclose(file));
         }
+        sync_file(path);
         double wall = clock_of(CLOCK_MONOTONIC) - start[0], cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID) - start[1];
         struct stat status;
         if (stat(path, &status)) return 1;

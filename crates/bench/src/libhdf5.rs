@@ -14,7 +14,7 @@ use hyperslab_testkit::{referee, workspace};
 #[derive(Debug)]
 pub(crate) struct Libhdf5 {
     referee: Referee,
-    library: PathBuf,
+    pub(crate) library: PathBuf,
     /// Its version.
     pub(crate) version: String,
 }
@@ -78,8 +78,14 @@ impl Libhdf5 {
 
     /// As [`serve`](Self::serve), with another libhdf5.
     pub(crate) fn serve_with(&self, program: &str, library: &Path) -> Result<Reader> {
+        self.serve_told(program, library, &[])
+    }
+
+    /// As [`serve_with`](Self::serve_with), the program told more.
+    pub(crate) fn serve_told(&self, program: &str, library: &Path, words: &[&str]) -> Result<Reader> {
         let plugins = self.script("import hdf5plugin\nprint(hdf5plugin.PLUGIN_PATH)", &[])?;
-        Reader::start(Command::new(compile(program)?).arg(library).env("HDF5_PLUGIN_PATH", plugins.trim()))
+        let mut command = Command::new(compile(program)?);
+        Reader::start(command.arg(library).args(words).env("HDF5_PLUGIN_PATH", plugins.trim()))
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod arrays;
 mod clock;
+mod durability;
 mod libhdf5;
 mod memory;
 mod noise;
@@ -34,6 +35,11 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         "writes",
         writes::run,
         "makes files: arrays, objects, attributes, links, appends, strings [ROUNDS, default 5] [ONLY] [alone]",
+    ),
+    (
+        "durability",
+        durability::run,
+        "what it costs that a file survives: Full, Ordered, None, libhdf5 with and without a sync [ROUNDS, default 5] [ONLY]",
     ),
     (
         "sparse",

@@ -13,7 +13,8 @@ use anyhow::{Context, Result, bail, ensure};
 use hyperslab::datatype::{ByteOrder, DatatypeClass, Member};
 use hyperslab::filter::FilterSpec;
 use hyperslab::{
-    Datatype, File, FileOptions, Hyperslab, LibraryVersion, LibverBounds, RegularHyperslab, Selection,
+    Datatype, Durability, File, FileOptions, Hyperslab, LibraryVersion, LibverBounds, RegularHyperslab,
+    Selection,
 };
 
 use crate::clock::{Clock, Took};
@@ -61,7 +62,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let only = args.get(1).map_or("", String::as_str);
     let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|(name, ..)| name.contains(only)).collect();
     let path = libhdf5::folder()?.join("written.h5");
-    let mut inputs = Inputs::default();
+    // libhdf5 does no more.
+    let mut inputs = Inputs { durability: Durability::None, ..Inputs::default() };
     if args.get(2).is_some_and(|word| word == "alone") {
         for (name, what, _) in wanted {
             let took: Result<Vec<Took>> =
@@ -145,7 +147,9 @@ fn compare(
 
 /// What is written, made before the clock starts.
 #[derive(Default)]
-struct Inputs {
+pub(crate) struct Inputs {
+    /// What the file survives.
+    pub(crate) durability: Durability,
     f32: Vec<f32>,
     i32: Vec<i32>,
     texts: Vec<String>,
@@ -193,7 +197,7 @@ impl Inputs {
 }
 
 /// Makes the file once, as the C program does.
-fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took, u64)> {
+pub(crate) fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took, u64)> {
     let words: Vec<&str> = what.split_whitespace().collect();
     let [kind, low, rest @ ..] = words.as_slice() else { bail!("`{what}`: what is that?") };
     let low = match *low {
@@ -201,7 +205,8 @@ fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took, u64)> {
         "1" => LibraryVersion::V18,
         _ => LibraryVersion::V110,
     };
-    let options = FileOptions::new().libver(LibverBounds::new(low, LibraryVersion::V110)?);
+    let bounds = LibverBounds::new(low, LibraryVersion::V110)?;
+    let options = FileOptions::new().libver(bounds).durability(inputs.durability);
     let numbers: Vec<u64> = rest.iter().filter_map(|word| word.parse().ok()).collect();
     let count = numbers.first().copied().unwrap_or(0);
     if path.exists() {
@@ -224,7 +229,8 @@ fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took, u64)> {
         "objects" => objects(&file, count)?,
         "attributes" => attributes(&file, count)?,
         "links" => links(&file, count)?,
-        "append" => append(&file, count, numbers[1], numbers[2])?,
+        "append" => append(&file, count, numbers[1], numbers[2], false)?,
+        "flushes" => append(&file, count, numbers[1], 1, true)?,
         "strings" => {
             file.new_dataset("x").write_strings(inputs.texts(count))?;
         }
@@ -334,7 +340,7 @@ fn links(file: &File, count: u64) -> Result<()> {
         .try_for_each(|number| Ok(group.link_hard(&format!("link_{:06}", number * 7919 % count), &target)?))
 }
 
-fn append(file: &File, count: u64, size: u64, unlimited: u64) -> Result<()> {
+fn append(file: &File, count: u64, size: u64, unlimited: u64, flushed: bool) -> Result<()> {
     let most = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];
     let builder = file.new_dataset("x").of::<f64>().shape(&[0, size]).max_shape(&most);
     let dataset = builder.chunks(&[1, size]).create()?;
@@ -342,6 +348,9 @@ fn append(file: &File, count: u64, size: u64, unlimited: u64) -> Result<()> {
     for number in 0..count {
         values.iter_mut().zip(number..).for_each(|(value, at)| *value = at as f64);
         dataset.append(0, &values)?;
+        if flushed {
+            file.flush()?;
+        }
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The journal of a file that is written: what one commit changes in place (`docs/journal.md`). It lies in a file of its own; the HDF5
+//! The journal of a file that is written: what commits change in place (`docs/journal.md`). It lies in a file of its own; the HDF5
 //! format knows nothing of it.
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //!      16   sequence number (8)       16   bytes (8), or number of records before
 //!      24   start of the system (16)  24   checksum (8)
 //!      40   checksum (8)              32   sums of what stands there now, one for each sector (8 each)
-//!      48   applied: 0 or 1 (8)            the bytes that are to stand there
+//!      48   applied up to (8)              the bytes that are to stand there
 //!      56   zeros (8)
 //! ```
 //!
@@ -66,8 +66,8 @@ pub struct JournalHeader {
     pub sequence: u64,
     /// What tells the start of the system under which it was written from others; zeros if nothing does.
     pub boot: [u8; 16],
-    /// All of it has been written into the file, though it may not have reached the disk.
-    pub applied: bool,
+    /// Where the last commit ends of those that were written into the file, though they may not have reached its disk; 0 without one.
+    pub applied: u64,
 }
 
 impl JournalHeader {
@@ -75,10 +75,13 @@ impl JournalHeader {
     pub const SIGNATURE: [u8; 8] = *b"\x89HSJ\r\n\x1a\n";
     /// Bytes of the header.
     pub const SIZE: usize = 64;
-    /// Where it stands that the journal was applied, so that it can be said later.
+    /// Where it stands what was applied, so that it can be said later.
     pub const APPLIED_AT: u64 = 48;
+
     /// What is to stand there then.
-    pub const APPLIED: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
+    pub fn applied_up_to(end: u64) -> [u8; 8] {
+        end.to_le_bytes()
+    }
 
     /// The bytes of the header.
     ///
@@ -94,7 +97,7 @@ impl JournalHeader {
         let mut bytes = writer.finish()?;
         let mut writer = Writer::new(HEADER_NAME);
         writer.u64(sum(self.sequence, &bytes));
-        writer.u64(u64::from(self.applied));
+        writer.u64(self.applied);
         writer.zeros(8);
         bytes.extend(writer.finish()?);
         Ok(bytes)
@@ -119,7 +122,7 @@ impl JournalHeader {
         if got != expected {
             return Err(reader.corrupt("checksum", format!("{expected:#x}"), format_args!("{got:#x}")));
         }
-        Ok(Self { sequence, boot, applied: reader.u64("applied")? != 0 })
+        Ok(Self { sequence, boot, applied: reader.u64("applied")? })
     }
 }
 
@@ -141,7 +144,7 @@ pub enum JournalRecordKind {
         /// How many.
         length: u64,
     },
-    /// The end of a journal: what stands before it is whole.
+    /// The end of a commit: what stands before it is whole.
     Commit {
         /// Bytes of the file then.
         file_length: u64,
@@ -196,7 +199,7 @@ impl JournalChain {
         self.seal(writer, &behind.finish()?)
     }
 
-    /// The record that ends the journal.
+    /// The record that ends a commit.
     ///
     /// # Errors
     /// None that can be met.
@@ -329,13 +332,13 @@ mod tests {
 
     #[test]
     fn a_header_comes_back() {
-        let header = JournalHeader { sequence: 7, boot: *b"0123456789abcdef", applied: false };
+        let header = JournalHeader { sequence: 7, boot: *b"0123456789abcdef", applied: 0 };
         let mut bytes = header.encode().unwrap();
         assert_eq!(bytes.len(), JournalHeader::SIZE);
         assert_eq!(JournalHeader::decode(&bytes).unwrap(), header);
         let at = usize::try_from(JournalHeader::APPLIED_AT).unwrap();
-        bytes[at..at + 8].copy_from_slice(&JournalHeader::APPLIED);
-        assert_eq!(JournalHeader::decode(&bytes).unwrap(), JournalHeader { applied: true, ..header });
+        bytes[at..at + 8].copy_from_slice(&JournalHeader::applied_up_to(300));
+        assert_eq!(JournalHeader::decode(&bytes).unwrap(), JournalHeader { applied: 300, ..header });
         for place in 0..at {
             let mut damaged = bytes.clone();
             damaged[place] ^= 1;

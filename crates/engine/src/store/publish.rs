@@ -58,6 +58,9 @@ fn differing(old: &[u8], new: &[u8], alone: usize) -> Vec<(usize, usize)> {
     runs
 }
 
+/// A commit that changes no more pages than this is written to the journal wholly.
+const LITTLE: u64 = 1 << 20;
+
 fn io(source: DriverError) -> Error {
     Error::Io { action: "cannot write the file".into(), source }
 }
@@ -73,7 +76,8 @@ impl Store {
         } else if new_from == 0 {
             self.publish_first(file_end)?;
         } else {
-            self.publish_safely(new_from, file_end)?;
+            // What was written meanwhile is in no journal.
+            self.publish_safely(new_from, file_end).inspect_err(|_| self.journal.note_write())?;
         }
         self.pages.all_written();
         Ok(())
@@ -116,34 +120,59 @@ impl Store {
     fn publish_safely(&self, new_from: u64, file_end: u64) -> Result<()> {
         let driver = &*self.driver;
         self.journal.complete(driver)?;
+        // What is little goes into the journal wholly, so that the disk is waited for once.
+        let little = self.journal.can_go_on() && self.pages.changed_bytes() <= LITTLE;
+        let border = if little { file_end } else { new_from.min(file_end) };
+        let changes = self.changes_in_place(border)?;
+        let shared = if little { self.shared_sector(new_from, file_end)? } else { None };
+        let note = || if little { self.journal.note_covered() } else { self.journal.note_write() };
         // Nobody looks behind the end of the file as it was committed.
         if self.pages.write_from(driver, new_from, file_end, &(0..0)).map_err(io)? {
-            self.journal.note_write();
+            note();
         }
         let length = driver.len().map_err(io)?;
         if length < file_end {
-            self.journal.note_write();
+            note();
             driver.set_len(file_end).map_err(io)?;
         }
         self.written.fetch_max(file_end, Ordering::AcqRel);
         driver.flush().map_err(io)?;
-        self.journal.sync(driver)?;
-        let changes = self.changes_in_place(new_from.min(file_end))?;
+        if !little {
+            self.journal.sync(driver)?;
+        }
         if changes.is_empty() && !self.journal.has_moved() && length <= file_end {
             return Ok(());
         }
         if let [only] = changes.as_slice()
             && only.to.saturating_sub(only.from) as u64 <= SECTOR
             && self.journal.is_empty()
+            && !little
             && length <= file_end
         {
-            // A disk writes a sector wholly or not at all.
-            self.journal.note_write();
-            driver.write_at(only.start(), only.new_bytes()).map_err(io)?;
-            driver.flush().map_err(io)?;
-            return self.journal.sync(driver);
+            return self.publish_sector(only);
         }
-        self.publish_through_journal(changes, file_end)
+        self.publish_through_journal(changes, (border, file_end), little, shared)
+    }
+
+    /// What stands in the sector where new space begins, up to `file_end`, and where that is, unless new space begins with it.
+    fn shared_sector(&self, new_from: u64, file_end: u64) -> Result<Option<(u64, Vec<u8>)>> {
+        let start = new_from.saturating_sub(new_from % SECTOR);
+        if start == new_from || file_end <= start {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; to_usize(file_end.saturating_sub(start).min(SECTOR))];
+        let there = to_usize(self.driver.len().map_err(io)?.saturating_sub(start)).min(bytes.len());
+        self.driver.read_at(start, bytes.get_mut(..there).unwrap_or_default()).map_err(io)?;
+        Ok(Some((start, bytes)))
+    }
+
+    /// Writes a single sector. A disk writes it wholly or not at all.
+    fn publish_sector(&self, only: &InPlace) -> Result<()> {
+        let driver = &*self.driver;
+        self.journal.note_write();
+        driver.write_at(only.start(), only.new_bytes()).map_err(io)?;
+        driver.flush().map_err(io)?;
+        self.journal.sync(driver)
     }
 
     /// What the changed pages change before `border`, ascending. What stands in the sector of the superblock is alone.
@@ -163,19 +192,32 @@ impl Store {
         Ok(changes)
     }
 
-    fn publish_through_journal(&self, changes: Vec<InPlace>, file_end: u64) -> Result<()> {
+    /// `shared` is what stood in the sector where new space begins before that was written.
+    fn publish_through_journal(
+        &self,
+        changes: Vec<InPlace>,
+        (border, file_end): (u64, u64),
+        little: bool,
+        shared: Option<(u64, Vec<u8>)>,
+    ) -> Result<()> {
         let driver = &*self.driver;
-        let border = file_end.min(self.new_from.load(Ordering::Acquire));
         let (superblock, others): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| change.start() == self.base);
         drop(superblock);
         let sector = self.superblock_sector(border)?;
         let start = self.base;
-        let mut records = vec![Change { offset: start, old: &sector.now, new: &sector.marked }];
+        let mut records = Vec::new();
+        let written = shared.as_ref().map(|(place, _)| self.shared_sector(place.saturating_add(1), file_end));
+        let written = written.transpose()?.flatten();
+        if let (Some((offset, old)), Some((_, new))) = (&shared, &written) {
+            // What is new in it may have reached the disk or not when the rest has not.
+            records.push(Change { offset: *offset, old, new });
+        }
+        records.push(Change { offset: start, old: &sector.now, new: &sector.marked });
         records.extend(others.iter().map(InPlace::change));
         records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
-        self.journal.commit(driver, &records, file_end)?;
-        self.journal.note_write();
+        self.journal.commit(driver, &records, file_end, little)?;
+        self.journal.note_covered();
         // From here on, the commit has happened: what fails is made up for by the next one, or by who opens the file.
         driver.write_at(start, &sector.marked).map_err(io)?;
         self.journal.for_each_moved(|offset, bytes| {
@@ -191,6 +233,8 @@ impl Store {
         driver.write_many(&requests).map_err(io)?;
         driver.write_at(start, &sector.then).map_err(io)?;
         if driver.len().map_err(io)? != file_end {
+            // Until the disk has it, what is cut off may come back in place of what is written there next.
+            self.journal.note_write();
             driver.set_len(file_end).map_err(io)?;
         }
         driver.flush().map_err(io)?;

@@ -21,8 +21,8 @@ use crate::error::{Error, Result};
 use batch::Batch;
 pub(super) use recover::{Found, discard, settle};
 
-/// A journal that is longer is cut before it is used again.
-const KEPT: u64 = 16 << 20;
+/// Commits do not follow one another in a journal that is longer, and it is cut before it is used again.
+const LONG: u64 = 4 << 20;
 
 /// Bytes that are to stand at an offset of the file, and those that stand there now.
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +41,10 @@ pub(crate) struct Journal {
     /// Pages whose changed bytes wait in the journal for the commit: where they stand there, and how many.
     moved: RwLock<BTreeMap<u64, (u64, usize)>>,
     moved_count: AtomicUsize,
-    /// Whether something was written into the file since it was synced.
+    /// Whether something was written into the file, since it was synced, that the journal does not hold.
     dirty: AtomicBool,
+    /// The same of what the journal holds.
+    covered: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -52,7 +54,11 @@ struct State {
     chain: JournalChain,
     /// Where the next record begins.
     end: u64,
+    /// Where the last commit ends; 0 without one.
+    committed: u64,
     phase: Phase,
+    /// Whether records of the next commit are there already.
+    building: bool,
     /// A sync failed: nobody knows what the disk holds.
     broken: bool,
 }
@@ -60,13 +66,11 @@ struct State {
 /// What the journal on the disk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing.
+    /// Nothing, or nothing whole.
     Empty,
-    /// The beginning of the next commit.
-    Open,
-    /// A commit, not all of which may stand in the file.
+    /// Commits, the last of which may not stand in the file.
     Committed,
-    /// A commit that stands in the file, though perhaps not on its disk.
+    /// Commits that stand in the file, though perhaps not on its disk.
     Applied,
 }
 
@@ -76,7 +80,16 @@ impl Journal {
         // A journal that was left there before shall not have the same number.
         let sequence = RandomState::new().hash_one(0_u8);
         let chain = JournalChain::new(sequence);
-        let state = State { file: None, sequence, chain, end: 0, phase: Phase::Empty, broken: false };
+        let state = State {
+            file: None,
+            sequence,
+            chain,
+            end: 0,
+            committed: 0,
+            phase: Phase::Empty,
+            building: false,
+            broken: false,
+        };
         Self {
             side,
             durability,
@@ -85,6 +98,7 @@ impl Journal {
             moved_count: AtomicUsize::new(0),
             // What a writer before this one wrote may not have reached the disk.
             dirty: AtomicBool::new(true),
+            covered: AtomicBool::new(false),
         }
     }
 
@@ -101,6 +115,19 @@ impl Journal {
     /// Takes note that bytes were written into the file.
     pub(super) fn note_write(&self) {
         self.dirty.store(true, Ordering::Release);
+    }
+
+    /// Takes note that bytes were written into the file which the journal holds, too.
+    pub(super) fn note_covered(&self) {
+        self.covered.store(true, Ordering::Release);
+    }
+
+    /// Whether the next commit may go behind those that the journal has: then the file need not be synced before it. All that was
+    /// written into the file since it was synced must be in the journal for that.
+    pub(super) fn can_go_on(&self) -> bool {
+        let state = self.state.lock();
+        let short = state.end <= LONG && !state.building;
+        self.waits() && short && !self.dirty.load(Ordering::Acquire)
     }
 
     /// An error if a sync failed before.
@@ -121,7 +148,8 @@ impl Journal {
     }
 
     fn sync_in(&self, state: &mut State, driver: &dyn Driver) -> Result<()> {
-        if !self.waits() || !self.dirty.swap(false, Ordering::AcqRel) {
+        let unsynced = self.dirty.swap(false, Ordering::AcqRel) | self.covered.swap(false, Ordering::AcqRel);
+        if !self.waits() || !unsynced {
             return Ok(());
         }
         driver.sync_data().map_err(|source| {
@@ -162,7 +190,7 @@ impl Journal {
     pub(super) fn keep(&self, driver: &dyn Driver, pages: &[Change<'_>]) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
-        let file = self.begin(state, driver)?;
+        let file = self.begin(state, driver, false)?;
         let mut batch = Batch::new(state.chain, state.end);
         let mut places = Vec::with_capacity(pages.len());
         let written = pages.iter().try_for_each(|page| {
@@ -171,17 +199,25 @@ impl Journal {
         });
         written.and_then(|()| batch.flush(&*file)).inspect_err(|_| give_room_back(&*file, state.end))?;
         (state.chain, state.end) = (batch.chain, batch.end());
+        state.building = true;
         let mut moved = self.moved.write();
         moved.extend(places);
         self.moved_count.store(moved.len(), Ordering::Release);
         Ok(())
     }
 
-    /// Writes what the commit changes in place, and that this is all. From then on it has happened, whatever comes.
-    pub(super) fn commit(&self, driver: &dyn Driver, changes: &[Change<'_>], file_length: u64) -> Result<()> {
+    /// Writes what the commit changes in place, and that this is all: behind the commits before if it may `go_on`. From then on it
+    /// has happened, whatever comes.
+    pub(super) fn commit(
+        &self,
+        driver: &dyn Driver,
+        changes: &[Change<'_>],
+        file_length: u64,
+        go_on: bool,
+    ) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
-        let file = self.begin(state, driver)?;
+        let file = self.begin(state, driver, go_on)?;
         let mut batch = Batch::new(state.chain, state.end);
         let write = |batch: &mut Batch| {
             changes.iter().try_for_each(|change| batch.add(&*file, change).map(drop))?;
@@ -196,6 +232,7 @@ impl Journal {
             })?;
         }
         (state.chain, state.end) = (batch.chain, batch.end());
+        (state.committed, state.building) = (state.end, false);
         state.phase = Phase::Committed;
         Ok(())
     }
@@ -219,7 +256,8 @@ impl Journal {
         self.forget_moved();
         let Some(file) = &state.file else { return };
         // Whoever opens the file after the end of this program need not look further. Without it all is compared.
-        if let Err(error) = file.write_at(JournalHeader::APPLIED_AT, &JournalHeader::APPLIED) {
+        let applied = JournalHeader::applied_up_to(state.committed);
+        if let Err(error) = file.write_at(JournalHeader::APPLIED_AT, &applied) {
             tracing::warn!(%error, "the journal cannot say that it was applied");
         }
     }
@@ -251,13 +289,15 @@ impl Journal {
         self.state.lock().phase == Phase::Empty
     }
 
-    /// Begins the journal of the next commit, if that is not done.
-    fn begin(&self, state: &mut State, driver: &dyn Driver) -> Result<Arc<dyn Driver>> {
-        if let (Phase::Open, Some(file)) = (state.phase, &state.file) {
+    /// Begins the records of the next commit, if that is not done: behind the commits before, or in their place.
+    fn begin(&self, state: &mut State, driver: &dyn Driver, go_on: bool) -> Result<Arc<dyn Driver>> {
+        self.complete_in(state, driver)?;
+        if let Some(file) = &state.file
+            && (state.building || (go_on && state.phase == Phase::Applied))
+        {
             return Ok(Arc::clone(file));
         }
-        self.complete_in(state, driver)?;
-        // The journal before is needed until the disk has what it says.
+        // The commits before are needed until the disk has what they say.
         self.sync_in(state, driver)?;
         let file = match (&state.file, &self.side) {
             (Some(file), _) => Arc::clone(file),
@@ -265,15 +305,15 @@ impl Journal {
             (None, None) => return Err(Error::Misuse("there is no place for a journal".into())),
         };
         state.file = Some(Arc::clone(&file));
-        state.phase = Phase::Open;
+        (state.phase, state.committed) = (Phase::Empty, 0);
         state.sequence = state.sequence.wrapping_add(1);
         state.chain = JournalChain::new(state.sequence);
         state.end = JournalHeader::SIZE as u64;
-        if file.len().map_err(unwritable)? > KEPT {
+        if file.len().map_err(unwritable)? > LONG {
             file.set_len(0).map_err(unwritable)?;
         }
         let boot = self.side.as_ref().and_then(|side| side.boot()).map_or([0; 16], |boot| boot.id);
-        let header = JournalHeader { sequence: state.sequence, boot, applied: false };
+        let header = JournalHeader { sequence: state.sequence, boot, applied: 0 };
         file.write_at(0, &header.encode()?).map_err(unwritable)?;
         Ok(file)
     }
@@ -287,7 +327,8 @@ impl Journal {
         self.sync_in(state, driver)?;
         let (Some(side), Some(file)) = (&self.side, state.file.take()) else { return Ok(()) };
         let phase = std::mem::replace(&mut state.phase, Phase::Empty);
-        discard(&**side, file, self.waits() && phase != Phase::Open)
+        (state.committed, state.building) = (0, false);
+        discard(&**side, file, self.waits() && phase != Phase::Empty)
     }
 }
 

@@ -54,8 +54,7 @@ impl<'j> Walk<'j> {
         Ok(Some((header, Self { journal, length, at: JournalHeader::SIZE as u64, chain })))
     }
 
-    /// The next record: `Ok(Err(length))` is the end of a whole journal with the length of the file then, `None` that of
-    /// one that never became whole.
+    /// The next record: `Ok(Err(length))` is a commit with the length of the file then; `None` if what follows is none.
     fn next(&mut self) -> Result<Option<std::result::Result<Step, u64>>, DriverError> {
         let mut head = [0; JournalRecord::SIZE];
         let behind = self.at.saturating_add(head.len() as u64);
@@ -82,19 +81,47 @@ impl<'j> Walk<'j> {
     }
 }
 
-/// Visits all records of a journal. Returns the length of the file at its end, or `None` if it has none.
+/// The last commit of a journal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastCommit {
+    sequence: u64,
+    boot: [u8; 16],
+    /// Where the last commit ends of those that stand in the file.
+    applied: u64,
+    /// Where it ends.
+    end: u64,
+    /// Bytes of the file then.
+    file_length: u64,
+}
+
+/// The last commit, if there is one.
+fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, DriverError> {
+    let Some((header, mut walk)) = Walk::new(journal)? else { return Ok(None) };
+    let JournalHeader { sequence, boot, applied } = header;
+    let mut last = None;
+    while let Some(step) = walk.next()? {
+        if let Err(file_length) = step {
+            last = Some(LastCommit { sequence, boot, applied, end: walk.at, file_length });
+        }
+    }
+    Ok(last)
+}
+
+/// Visits all records of a journal up to its last commit. Returns the length of the file then, or `None` if it has none.
 pub(super) fn for_each(
     journal: &dyn Driver,
     mut visit: impl FnMut(Step) -> Result<(), DriverError>,
 ) -> Result<Option<u64>, DriverError> {
+    let Some(last) = last_commit(journal)? else { return Ok(None) };
     let Some((_, mut walk)) = Walk::new(journal)? else { return Ok(None) };
-    loop {
+    while walk.at < last.end {
         match walk.next()? {
             Some(Ok(step)) => visit(step)?,
-            Some(Err(file_length)) => return Ok(Some(file_length)),
+            Some(Err(_)) => {}
             None => return Ok(None),
         }
     }
+    Ok(Some(last.file_length))
 }
 
 /// What the sectors are that a journal speaks of.
@@ -140,12 +167,9 @@ fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tal
 
 /// What is to be done with the journal beside a file.
 fn judge(journal: &dyn Driver, file: &dyn Driver, boot: Option<Boot>) -> Result<Found, DriverError> {
-    let Some((header, _)) = Walk::new(journal)? else { return Ok(Found::Nothing) };
-    if for_each(journal, |_| Ok(()))?.is_none() {
-        return Ok(Found::Nothing);
-    }
-    let same_boot = boot.is_some_and(|boot| boot.id == header.boot);
-    if same_boot && header.applied {
+    let Some(last) = last_commit(journal)? else { return Ok(Found::Nothing) };
+    let same_boot = boot.is_some_and(|boot| boot.id == last.boot);
+    if same_boot && last.applied == last.end {
         // Only the program ended: the system still has all that it wrote.
         return Ok(Found::Nothing);
     }
@@ -154,7 +178,7 @@ fn judge(journal: &dyn Driver, file: &dyn Driver, boot: Option<Boot>) -> Result<
         // The power was lost, and nobody has written since: whatever reached the disk, this is what was committed.
         return Ok(Found::Commit);
     }
-    let tally = compare(journal, header.sequence, file)?;
+    let tally = compare(journal, last.sequence, file)?;
     Ok(match (tally.old, tally.foreign) {
         (false, _) => Found::Nothing,
         (true, false) => Found::Commit,
