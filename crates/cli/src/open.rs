@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use hyperslab::vfd::{AccessLog, DriverError};
-use hyperslab::{File, FileDriver, OpenOptions};
+use hyperslab::{File, FileDriver, FileLocking, OpenOptions};
 
 /// Places of the file for which accesses are counted.
 const CELLS: usize = 1 << 16;
@@ -18,6 +18,10 @@ pub(crate) struct OpenArguments {
     /// pattern such as name%05d.h5), split, multi; or log, which is auto and says at the end what was read
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = driver, hide_default_value = true)]
     driver: Choice,
+    /// Whether the file is locked meanwhile, so that nobody changes it: on, off, or best-effort, which is on where the
+    /// file system has locks [default: what HDF5_USE_FILE_LOCKING says, else best-effort]
+    #[arg(long, value_name = "HOW", value_parser = locking)]
+    locking: Option<FileLocking>,
 }
 
 /// A driver, perhaps with a log of what it is asked.
@@ -35,10 +39,22 @@ fn driver(name: &str) -> Result<Choice, String> {
     Ok(Choice { driver, logged, log: OnceLock::new() })
 }
 
+fn locking(name: &str) -> Result<FileLocking, String> {
+    match name {
+        "on" => Ok(FileLocking::On),
+        "off" => Ok(FileLocking::Off),
+        "best-effort" => Ok(FileLocking::BestEffort),
+        _ => Err("it is on, off or best-effort".into()),
+    }
+}
+
 impl OpenArguments {
     /// Options with the driver that was chosen.
     pub(crate) fn options(&self) -> OpenOptions {
-        let options = OpenOptions::new().driver(self.driver.driver.clone());
+        let mut options = OpenOptions::new().driver(self.driver.driver.clone());
+        if let Some(locking) = self.locking {
+            options = options.locking(locking);
+        }
         if !self.driver.logged {
             return options;
         }

@@ -3,7 +3,7 @@
 use hyperslab_datatype::convert::ConvertError;
 use hyperslab_filter::FilterError;
 use hyperslab_format::codec::{Address, Corrupt, FormatError};
-use hyperslab_vfd::DriverError;
+use hyperslab_vfd::{DriverError, LockHolders, LockKind};
 
 /// The result of an operation on an open file.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -50,6 +50,20 @@ pub enum Error {
     /// The caller asked for something that cannot be.
     #[error("{0}")]
     Misuse(String),
+    /// Others have the file open in a way that excludes the one asked for.
+    #[error(
+        "`{name}` cannot be opened for {}: {holders}. Wait until it is closed; or open it without locking \
+         (`FileLocking::Off`, or HDF5_USE_FILE_LOCKING=FALSE in the environment) if you know that nobody changes it",
+        match kind { LockKind::Shared => "reading", LockKind::Exclusive => "writing" }
+    )]
+    Locked {
+        /// The file.
+        name: String,
+        /// What was wanted.
+        kind: LockKind,
+        /// Who likely has it open.
+        holders: LockHolders,
+    },
     /// The storage under the file failed.
     #[error("{action}")]
     Io {
@@ -98,6 +112,8 @@ pub enum ErrorKind {
     Exists,
     /// The caller's request is at fault.
     Misuse,
+    /// Others have the file open.
+    Locked,
     /// The storage failed.
     Io,
 }
@@ -115,6 +131,7 @@ impl Error {
                 error.0.downcast_ref::<Self>().map_or(ErrorKind::Corrupt, Self::kind)
             }
             Self::Misuse(_) | Self::Convert(_) => ErrorKind::Misuse,
+            Self::Locked { .. } | Self::Io { source: DriverError::Locked { .. }, .. } => ErrorKind::Locked,
             Self::Io { .. } => ErrorKind::Io,
             Self::Filter { source, .. } => match source {
                 FilterError::Missing { .. } | FilterError::Unsupported { .. } => ErrorKind::Unsupported,

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use hyperslab_engine::object::group_edit::{GroupOptions as EngineGroupOptions, LinkOrder};
 use hyperslab_engine::object::header_edit::AttributeOrder;
 use hyperslab_engine::ops::OpenFile;
-use hyperslab_engine::store::{CreateOptions, Durability, StoreOptions};
+use hyperslab_engine::store::{CreateOptions, Durability, FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2, SideFile};
 
 use crate::driver::journal_of;
 use crate::external::{Beside, ExternalFiles};
+use crate::locking::choose;
 use crate::{File, FileSpace, GroupOptions, SharedMessages};
 
 /// How to make a file.
@@ -33,6 +34,7 @@ pub struct FileOptions {
     root: EngineGroupOptions,
     store: StoreOptions,
     external: ExternalFiles,
+    locking: Option<FileLocking>,
 }
 
 impl FileOptions {
@@ -218,6 +220,23 @@ impl FileOptions {
         self
     }
 
+    /// Whether the file is locked while it is open, so that many programs may read it or one may write it: as the environment
+    /// variable `HDF5_USE_FILE_LOCKING` says (`TRUE`, `FALSE` or `BEST_EFFORT`), which is [`FileLocking::BestEffort`] if it is
+    /// not set. The lock is that of libhdf5; it is given back when the last handle of the file is gone.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("some.h5");
+    /// use hyperslab::{FileLocking, FileOptions};
+    /// let file = FileOptions::new().locking(FileLocking::On).create(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn locking(mut self, locking: FileLocking) -> Self {
+        self.locking = Some(locking);
+        self
+    }
+
     /// Which other files datasets may lie in.
     #[must_use]
     pub fn external_files(mut self, external: ExternalFiles) -> Self {
@@ -229,7 +248,7 @@ impl FileOptions {
     ///
     /// # Errors
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be made, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if
-    /// the options cannot be.
+    /// the options cannot be, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if others have the file open that is there.
     pub fn create(self, path: impl AsRef<Path>) -> Result<File> {
         self.create_at(path.as_ref(), Access::Create)
     }
@@ -242,7 +261,8 @@ impl FileOptions {
         self.create_at(path.as_ref(), Access::CreateNew)
     }
 
-    fn create_at(self, path: &Path, access: Access) -> Result<File> {
+    fn create_at(mut self, path: &Path, access: Access) -> Result<File> {
+        self.store.locking = choose(self.locking);
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot make `{}`", path.display()), source })?;
         let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
@@ -269,8 +289,8 @@ impl FileOptions {
     }
 
     fn create_with(self, driver: Arc<dyn Driver>) -> Result<OpenFile> {
-        let store =
-            StoreOptions { write: Some(self.store.write.unwrap_or(LibverBounds::DEFAULT)), ..self.store };
+        let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
+        let store = StoreOptions { write, locking: choose(self.locking), ..self.store };
         OpenFile::create(driver, &self.create, &self.root, store)
     }
 }
@@ -303,7 +323,8 @@ impl File {
 
     /// Whether the file may be changed.
     pub fn is_writable(&self) -> bool {
-        self.root().file().container.store.is_writable()
+        let store = &self.root().file().container.store;
+        store.is_writable() && !store.is_closed()
     }
 
     /// Writes everything that was changed. Until then changes are in memory, and who opens the file does not see them.
@@ -315,12 +336,42 @@ impl File {
     }
 
     /// Writes everything that was changed, cuts off what is free at the end, stores what else is free where the file
-    /// asks for it, and says if any of that fails. A file that is dropped is closed too, but errors are only logged.
+    /// asks for it, and says if any of that fails. Other handles of the file can only read it then, and nobody may write
+    /// to it until they are gone. A file that is dropped is closed too, but errors are only logged.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn close(self) -> Result<()> {
         if self.is_writable() { self.root().file().close() } else { Ok(()) }
+    }
+
+    /// Lets others read the file from now on while it is written (single writer, multiple readers): those that open it for SWMR
+    /// reading, with hyperslab or libhdf5. From now on, datasets take elements and grow, and nothing else can be changed; each
+    /// [`flush`](Self::flush) shows readers what was written until then, and [`close`](Self::close) ends it. There is no journal, and
+    /// what is freed is lost. The file has a superblock of version 3.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("log.h5");
+    /// use hyperslab::{FileOptions, LibraryVersion, LibverBounds, OpenOptions};
+    /// let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST)?;
+    /// let file = FileOptions::new().libver(bounds).create(&path)?;
+    /// let log = file.new_dataset("log").of::<f64>().shape(&[0]).max_shape(&[None]).chunks(&[100]).create()?;
+    /// file.start_swmr_write()?;
+    /// let reader = OpenOptions::new().swmr_read(true).open(&path)?;
+    /// let seen = reader.dataset("log")?;
+    /// log.append(0, &[1.5, 2.5])?;
+    /// file.flush()?;
+    /// seen.refresh()?;
+    /// assert_eq!(seen.read_raw::<f64>()?, [1.5, 2.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only or its superblock is older; as
+    /// [`flush`](Self::flush).
+    pub fn start_swmr_write(&self) -> Result<()> {
+        self.root().file().start_swmr_write()
     }
 
     /// The bytes of the whole file, flushed before.

@@ -39,7 +39,7 @@ pub use builder::DatasetBuilder;
 pub(crate) use builder::{Storage, auto_chunk};
 pub use chunks::StoredChunk;
 pub use data::ArrayData;
-use elements::{Elements, Planned};
+use elements::{Elements, Planned, Wanted};
 
 /// A dataset: an array of elements of one type.
 ///
@@ -93,16 +93,22 @@ impl Dataset {
     /// The dataset as it is, with nothing left in memory that is not in the file, and stays while the second value lives.
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
-        let dataset = self.shown();
-        loop {
-            file.settle(dataset).map_err(|error| self.context(error))?;
-            let reading = file.container.reading().map_err(|error| self.context(error))?;
-            // Somebody may have written in between.
-            if !file.is_ahead(dataset) {
-                let open = Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?));
-                return Ok((open.map_err(|error| self.context(error))?, reading));
-            }
+        let reading = file.reading_settled(self.shown()).map_err(|error| self.context(error))?;
+        let open = Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?));
+        Ok((open.map_err(|error| self.context(error))?, reading))
+    }
+
+    /// Takes the dataset as it is now: its shape, its attributes and what will be read. Means something only in a file that is
+    /// open for [SWMR reading](crate::OpenOptions::swmr_read).
+    ///
+    /// # Errors
+    /// Those of reading its header.
+    pub fn refresh(&self) -> Result<()> {
+        if self.object.file().container.store.follows() {
+            self.object.forget_header();
+            Known::forget(&self.now);
         }
+        self.open().map(drop)
     }
 
     fn is_virtual(&self) -> bool {
@@ -232,7 +238,7 @@ impl Dataset {
     /// # Errors
     /// If they are damaged, or stored in a way that is not supported.
     pub fn read_stored(&self) -> Result<Stored> {
-        self.stored(&Selection::All)
+        self.read_stored_selection(&Selection::All)
     }
 
     /// The selected elements as stored, in the order of the selection: points in their own, all others in C order.
@@ -242,8 +248,8 @@ impl Dataset {
     /// As [`read_stored`](Self::read_stored), and if the selection reaches out of the dataset.
     pub fn read_stored_selection(&self, selection: &Selection) -> Result<Stored> {
         let size = self.datatype().size as usize;
-        let (selection, _) = self.prepare(selection, size).map_err(|error| self.context(error))?;
-        self.stored(&selection)
+        let wanted = self.prepare(selection, size).map_err(|error| self.context(error))?;
+        wanted.stored(self).map_err(|error| self.context(error))
     }
 
     /// All elements as stored, without a copy: for a contiguous dataset of a file that is in memory, mapped or an
@@ -271,8 +277,12 @@ impl Dataset {
     /// # Errors
     /// If the elements' type cannot be converted to `T`, or they cannot be read.
     pub fn read<T: H5Type>(&self) -> Result<ArrayD<T>> {
-        let values = self.read_raw()?;
-        array(self.shape()?, values)
+        let wanted = self
+            .prepare(&Selection::All, size_of::<T>().max(T::SIZE))
+            .map_err(|error| self.context(error))?;
+        let shape = shape(wanted.dataspace())?;
+        let plan = |conversions: &Conversions| conversions.plan(self.datatype(), &T::datatype());
+        array(shape, self.read_wanted(wanted, plan)?)
     }
 
     /// All elements in C order.
@@ -340,9 +350,17 @@ impl Dataset {
         selection: &Selection,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Vec<T>> {
-        let (selection, count) =
-            self.prepare(selection, size_of::<T>().max(T::SIZE)).map_err(|error| self.context(error))?;
-        let elements = Elements::new(self, &selection, count, plan).map_err(|error| self.context(error))?;
+        let wanted = self.prepare(selection, size_of::<T>().max(T::SIZE));
+        self.read_wanted(wanted.map_err(|error| self.context(error))?, plan)
+    }
+
+    fn read_wanted<T: H5Type>(
+        &self,
+        wanted: Wanted<'_>,
+        plan: impl FnOnce(&Conversions) -> Planned,
+    ) -> Result<Vec<T>> {
+        let count = wanted.count;
+        let elements = Elements::new(self, wanted, plan).map_err(|error| self.context(error))?;
         T::read_vec(count, |out| elements.put(out, true)).map_err(|error| self.context(error))
     }
 
@@ -374,12 +392,13 @@ impl Dataset {
         values: &mut [T],
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<()> {
-        let (selection, count) = self.prepare(selection, 0).map_err(|error| self.context(error))?;
-        if count != values.len() {
+        let wanted = self.prepare(selection, 0).map_err(|error| self.context(error))?;
+        if wanted.count != values.len() {
+            let count = wanted.count;
             let message = format!("{count} elements are selected for a slice of {}", values.len());
             return Err(self.context(Error::Misuse(message)));
         }
-        let elements = Elements::new(self, &selection, count, plan).map_err(|error| self.context(error))?;
+        let elements = Elements::new(self, wanted, plan).map_err(|error| self.context(error))?;
         T::read_slice(values, |out| elements.put(out, false)).map_err(|error| self.context(error))
     }
 
@@ -412,21 +431,6 @@ impl Dataset {
             }
             _ => Cow::Borrowed(selection),
         })
-    }
-
-    /// The selection without overlaps, and its number of elements, if so many of that size may be read.
-    fn prepare<'a>(&self, selection: &'a Selection, size: usize) -> Result<(Cow<'a, Selection>, usize)> {
-        let selection = self.without_overlaps(selection)?;
-        let count = match self.dataspace() {
-            Dataspace::Null => 0,
-            _ => self.open()?.selected(&selection)?,
-        };
-        let limit = self.object.file().container.store.limits().result_bytes;
-        let bytes = count.saturating_mul(size as u64);
-        if bytes > limit {
-            return Err(Error::Limit { what: "read: bytes".into(), got: bytes, limit });
-        }
-        Ok((selection, to_usize(count)?))
     }
 
     /// The only element.

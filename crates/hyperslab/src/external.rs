@@ -1,11 +1,11 @@
 //! The other files that links and datasets lead to.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hyperslab_engine::data::virtual_::VirtualOptions;
 use hyperslab_engine::ops::{FileResolver, OpenFile};
-use hyperslab_engine::store::StoreOptions;
+use hyperslab_engine::store::{FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_vfd::{Access, Driver, Sec2};
 
@@ -42,7 +42,45 @@ pub(crate) struct Beside {
     /// For files that are changed.
     write: Option<LibverBounds>,
     path: PathBuf,
+    tree: Arc<Tree>,
     depth: usize,
+}
+
+/// The files that are open since links of one file lead to them. They must not be in each other's way.
+#[derive(Debug, Default)]
+struct Tree {
+    root: Option<PathBuf>,
+    open: Mutex<Vec<(PathBuf, Weak<OpenFile>)>>,
+}
+
+impl Tree {
+    fn open(&self) -> MutexGuard<'_, Vec<(PathBuf, Weak<OpenFile>)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the file at that path is to be locked when it is opened: it is not if it is open for writing already.
+    /// Those who read it give their locks back if it is to be written.
+    fn make_way(&self, path: &Path, write: bool) -> Result<bool> {
+        if self.root.as_deref() == Some(path) {
+            return Ok(false);
+        }
+        let mut open = self.open();
+        open.retain(|(_, file)| file.strong_count() > 0);
+        let same: Vec<Arc<OpenFile>> =
+            open.iter().filter(|(other, _)| other == path).filter_map(|(_, file)| file.upgrade()).collect();
+        drop(open);
+        let is_written = |file: &Arc<OpenFile>| {
+            let store = &file.container.store;
+            store.is_writable() && !store.is_closed()
+        };
+        if same.iter().any(is_written) {
+            return Ok(false);
+        }
+        if write {
+            same.iter().try_for_each(|file| file.container.store.unlock())?;
+        }
+        Ok(true)
+    }
 }
 
 impl Beside {
@@ -55,7 +93,8 @@ impl Beside {
         // Each file has a journal of its own.
         let options = StoreOptions { write: None, journal: None, ..options };
         let (virtual_options, path) = (VirtualOptions::default(), path.to_owned());
-        Self { folder, raw_folder: None, virtual_options, policy, options, write, path, depth }
+        let tree = Arc::new(Tree { root: path.canonicalize().ok(), open: Mutex::default() });
+        Self { folder, raw_folder: None, virtual_options, policy, options, write, path, tree, depth }
     }
 
     /// With another folder for files of raw data.
@@ -121,12 +160,19 @@ impl Beside {
         }
         let allowed = candidates.iter().find(|path| self.is_allowed(path, &self.folder));
         let path = allowed.ok_or_else(|| outside(name))?;
-        let options = StoreOptions { write, ..self.options.clone() };
-        let resolver = Self::new(path, self.policy, options.clone(), self.depth.saturating_add(1))
+        let mut options = StoreOptions { write, ..self.options.clone() };
+        let mut resolver = Self::new(path, self.policy, options.clone(), self.depth.saturating_add(1))
             .with_raw_folder(self.raw_folder.clone())
             .with_virtual_options(self.virtual_options);
+        resolver.tree = Arc::clone(&self.tree);
+        let place = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if !self.tree.make_way(&place, write.is_some())? {
+            options.locking = FileLocking::Off;
+        }
         let file = open_path(path, options)?.with_virtual_options(self.virtual_options);
-        Ok(Arc::new(file.with_resolver(Arc::new(resolver))))
+        let file = Arc::new(file.with_resolver(Arc::new(resolver)));
+        self.tree.open().push((place, Arc::downgrade(&file)));
+        Ok(file)
     }
 }
 

@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use hyperslab_engine::data::virtual_::{VirtualOptions, VirtualView};
 use hyperslab_engine::ops::OpenFile;
-use hyperslab_engine::store::{Durability, StoreOptions};
-use hyperslab_engine::{Address, LibverBounds, Limits, Result};
+use hyperslab_engine::store::{Durability, FileLocking, StoreOptions};
+use hyperslab_engine::{Address, ErrorKind, LibverBounds, Limits, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{AccessLog, Core, Driver, SideFile};
 
 use crate::driver::{FileDriver, Opener};
 use crate::external::{Beside, ExternalFiles};
 use crate::info::FileInfo;
+use crate::locking::choose;
 use crate::{Group, Object, ObjectToken, Walk};
 
 /// An open HDF5 file. It is used like its root group; clones share one open file.
@@ -46,6 +47,8 @@ pub struct OpenOptions {
     external: ExternalFiles,
     raw_folder: Option<PathBuf>,
     virtual_options: VirtualOptions,
+    locking: Option<FileLocking>,
+    swmr_write: bool,
 }
 
 impl OpenOptions {
@@ -95,10 +98,20 @@ impl OpenOptions {
         self
     }
 
-    /// Reads a file that a writer has open for single-writer/multiple-reader access.
+    /// Reads a file that a writer has open for single-writer/multiple-reader access. What is known of objects stays as it is until
+    /// [`File::refresh`] or [`Dataset::refresh`](crate::Dataset::refresh). Nothing else is kept in memory, so that every read goes
+    /// to the file, and a block that is just being written is read again. The file is locked only while it is opened.
     #[must_use]
     pub fn swmr_read(mut self, yes: bool) -> Self {
         self.store.swmr_read = yes;
+        self
+    }
+
+    /// Writes to the file while others read it, as [`File::start_swmr_write`]. [`write`](Self::write) says in which versions; it need
+    /// not be called.
+    #[must_use]
+    pub fn swmr_write(mut self, yes: bool) -> Self {
+        self.swmr_write = yes;
         self
     }
 
@@ -170,6 +183,26 @@ impl OpenOptions {
         self
     }
 
+    /// Whether the file is locked while it is open, so that many programs may read it or one may write it: as the environment
+    /// variable `HDF5_USE_FILE_LOCKING` says (`TRUE`, `FALSE` or `BEST_EFFORT`), which is [`FileLocking::BestEffort`] if it is
+    /// not set. The lock is that of libhdf5; it is given back when the last handle of the file is gone.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("some.h5");
+    /// use hyperslab::{ErrorKind, File, FileLocking, OpenOptions};
+    /// let writer = File::create(&path)?;
+    /// writer.flush()?;
+    /// assert_eq!(File::open(&path).unwrap_err().kind(), ErrorKind::Locked);
+    /// let at_ones_own_risk = OpenOptions::new().locking(FileLocking::Off).open(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn locking(mut self, locking: FileLocking) -> Self {
+        self.locking = Some(locking);
+        self
+    }
+
     /// How blocks are laid that are written, as [`FileOptions::metadata_block`](crate::FileOptions::metadata_block).
     #[must_use]
     pub fn metadata_block(mut self, bytes: u64) -> Self {
@@ -226,14 +259,22 @@ impl OpenOptions {
     ///
     /// # Errors
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it, or another file that is part of it, cannot be opened, [`ErrorKind::Corrupt`](crate::ErrorKind)
-    /// if it is no HDF5 file.
-    pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
+    /// if it is no HDF5 file, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if others have it open in a way that excludes this one.
+    pub fn open(mut self, path: impl AsRef<Path>) -> Result<File> {
+        self.store.locking = choose(self.locking);
+        if self.swmr_write {
+            self.store.write.get_or_insert(LibverBounds::DEFAULT);
+        }
         let resolver = Beside::new(path.as_ref(), self.external, self.store.clone(), 0)
             .with_raw_folder(self.raw_folder)
             .with_virtual_options(self.virtual_options);
         let opener = Opener { driver: self.driver, options: self.store, log: self.log };
         let file = opener.open(path.as_ref())?.with_virtual_options(self.virtual_options);
-        File::of(file.with_resolver(Arc::new(resolver)))
+        let file = File::of(file.with_resolver(Arc::new(resolver)))?;
+        if self.swmr_write {
+            file.start_swmr_write()?;
+        }
+        Ok(file)
     }
 
     /// The driver through which [`open`](Self::open) reads the file at `path`: that of all its members, if it is spread
@@ -241,12 +282,13 @@ impl OpenOptions {
     ///
     /// # Errors
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if there is no such file; those of [`open`](Self::open), if a driver was chosen.
-    pub fn find_driver(self, path: impl AsRef<Path>) -> Result<Arc<dyn Driver>> {
+    pub fn find_driver(mut self, path: impl AsRef<Path>) -> Result<Arc<dyn Driver>> {
+        self.store.locking = choose(self.locking);
         let automatic = matches!(self.driver, FileDriver::Auto);
         let opener = Opener { driver: self.driver, options: self.store, log: self.log };
         match opener.open(path.as_ref()) {
             Ok(file) => Ok(Arc::clone(file.container.store.driver())),
-            Err(_) if automatic => opener.plain(path.as_ref()),
+            Err(error) if automatic && error.kind() != ErrorKind::Locked => opener.plain(path.as_ref()),
             Err(error) => Err(error),
         }
     }
@@ -263,7 +305,8 @@ impl OpenOptions {
     ///
     /// # Errors
     /// If it is no HDF5 file.
-    pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
+    pub fn open_driver(mut self, driver: Arc<dyn Driver>) -> Result<File> {
+        self.store.locking = choose(self.locking);
         let opener = Opener { log: self.log, ..Opener::default() };
         let file = OpenFile::open(opener.logged(driver), self.store)?;
         File::of(file.with_virtual_options(self.virtual_options))
@@ -295,6 +338,27 @@ impl File {
     /// As [`OpenOptions::open_bytes`].
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Self> {
         OpenOptions::new().open_bytes(bytes)
+    }
+
+    /// Takes all objects as they are now. Means something only in a file that is open for
+    /// [SWMR reading](OpenOptions::swmr_read).
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let file = hyperslab::OpenOptions::new().swmr_read(true).open(path)?;
+    /// file.refresh()?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`]; [`ErrorKind::Corrupt`] if there is no superblock any more.
+    pub fn refresh(&self) -> Result<()> {
+        self.root.file().refresh()
+    }
+
+    /// How often a block had to be read again, since a writer was in the middle of writing it.
+    pub fn swmr_retries(&self) -> u64 {
+        self.root.file().container.store.retries()
     }
 
     /// What the superblock and its extension say.

@@ -158,6 +158,11 @@ impl Group {
         what: impl FnOnce() -> String,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
+        self.file()
+            .container
+            .store
+            .check_not_followed("no object can be made, deleted or changed")
+            .map_err(|error| error.context(what_of(self)))?;
         let mut edit = self.file().container.edit().map_err(|error| error.context(what_of(self)))?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
         self.file().finish(edit)?;
@@ -173,6 +178,10 @@ impl Group {
         make: impl FnOnce(&mut Edit<'_>, Address, &str) -> Result<T>,
     ) -> Result<T> {
         let container = &self.file().container;
+        container
+            .store
+            .check_not_followed("no object can be made, deleted or changed")
+            .map_err(|error| error.context(what_of(self)))?;
         let mut edit = container.edit_behind().map_err(|error| error.context(what_of(self)))?;
         let work = || {
             let (parent, name) = if let Some(name) = self.own_name(path) {

@@ -60,6 +60,7 @@ mod group;
 mod group_edit;
 mod info;
 mod layout;
+mod locking;
 mod object;
 mod reference;
 mod repack;
@@ -88,7 +89,7 @@ pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, FixedText, H
 pub use hyperslab_derive::H5Type;
 pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
 pub use hyperslab_engine::data::virtual_::VirtualView;
-pub use hyperslab_engine::store::Durability;
+pub use hyperslab_engine::store::{Durability, FileLocking};
 pub use hyperslab_engine::{Error, ErrorKind, LibraryVersion, LibverBounds, Limits, Result};
 pub use hyperslab_filter as filter;
 pub use hyperslab_vfd as vfd;

@@ -62,6 +62,11 @@ impl<T> Known<T> {
         Arc::new(RwLock::new(Self { generation: 0, value: None }))
     }
 
+    /// Lets it be read again when it is asked for next.
+    pub(crate) fn forget(this: &RwLock<Self>) {
+        this.write().value = None;
+    }
+
     /// What is known, or, where the file was changed since, what `read` gives.
     pub(crate) fn get(
         this: &RwLock<Self>,
@@ -86,9 +91,9 @@ impl<T> Known<T> {
 
 impl Object {
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
-        let reading = file.container.reading()?;
+        let known = Arc::clone(&file);
+        let _reading = known.container.reading()?;
         let header = ObjectHeader::load(&file.container.store, address)?;
-        drop(reading);
         Ok(Self::of(file, header, name))
     }
 
@@ -96,6 +101,11 @@ impl Object {
         let (address, kind) = (header.address(), ObjectKind::of(&header));
         let header = Known::new(&file, Arc::new(header));
         Self { file, address, header, kind, name: name.into() }
+    }
+
+    /// Lets the header be read again.
+    pub(crate) fn forget_header(&self) {
+        Known::forget(&self.header);
     }
 
     /// An object of this file that was made just now, at that path from this one.

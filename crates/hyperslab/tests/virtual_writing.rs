@@ -174,7 +174,7 @@ fn elements_without_a_source_are_refused_before_anything_is_written() {
     let error = file.dataset("log").unwrap().append(0, &ndarray::arr2(&[[1, 2, 3]])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(joined.write_selection(&region(&[0, 0], &[1, 4]), &[1, 2]).is_err());
-    drop(file);
+    drop((joined, file));
     // Nor may a file be changed that may not be reached, or from one that may not be changed.
     let refusing =
         OpenOptions::new().write(hyperslab::LibverBounds::DEFAULT).external_files(ExternalFiles::Refuse);

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::LockHolders;
+
 /// The result of a driver's work.
 pub type Result<T, E = DriverError> = std::result::Result<T, E>;
 
@@ -54,10 +56,12 @@ pub enum DriverError {
         reason: String,
     },
     /// Another process, or another handle of this one, holds a lock that excludes the one asked for.
-    #[error("{name}: locked by someone else")]
+    #[error("{name}: {holders}")]
     Locked {
         /// The file.
         name: String,
+        /// Who likely holds it.
+        holders: LockHolders,
     },
     /// The driver or the file system below it has no such operation.
     #[error("{name}: {operation} is not supported here")]

@@ -235,11 +235,11 @@ impl Driver for Family {
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {
-        self.members().first().map_or(Ok(()), |member| member.lock(kind))
+        joined::lock_all(self.members().iter(), kind)
     }
 
     fn unlock(&self) -> Result<()> {
-        self.members().first().map_or(Ok(()), Sec2::unlock)
+        self.members().iter().try_for_each(Sec2::unlock)
     }
 }
 
@@ -260,6 +260,24 @@ mod tests {
 
     use super::*;
     use crate::conformance;
+
+    #[test]
+    fn all_members_are_locked_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let pattern = pattern(&folder, "locked%d");
+        Family::open(pattern.clone(), Access::CreateNew, Some(10)).unwrap().write_at(0, &[1; 25]).unwrap();
+        let open = || Family::open(pattern.clone(), Access::ReadWrite, Some(10)).unwrap();
+        let member = |number| Sec2::open(pattern.member(number), Access::ReadOnly).unwrap();
+        let family = open();
+        family.lock(LockKind::Exclusive).unwrap();
+        let busy = |number| matches!(member(number).lock(LockKind::Shared), Err(DriverError::Locked { .. }));
+        assert!(busy(0) && busy(1) && busy(2));
+        family.unlock().unwrap();
+        let last = member(2);
+        last.lock(LockKind::Shared).unwrap();
+        assert!(matches!(family.lock(LockKind::Exclusive), Err(DriverError::Locked { .. })));
+        member(0).lock(LockKind::Exclusive).unwrap();
+    }
 
     fn pattern(folder: &tempfile::TempDir, name: &str) -> FamilyPattern {
         FamilyPattern::parse(&folder.path().join(name).display().to_string()).unwrap()

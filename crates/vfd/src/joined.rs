@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::driver::range_end;
-use crate::{DriverError, Result};
+use crate::{Driver as _, DriverError, LockKind, Result, Sec2};
 
 /// Where a byte of the whole lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,18 @@ pub(crate) trait Joined {
 
     /// The name of a member that need not exist.
     fn member_name(&self, member: usize) -> Cow<'_, str>;
+}
+
+/// Locks all of the files, or none of them.
+pub(crate) fn lock_all<'a>(files: impl Iterator<Item = &'a Sec2> + Clone, kind: LockKind) -> Result<()> {
+    for (number, file) in files.clone().enumerate() {
+        if let Err(error) = file.lock(kind) {
+            // They are closed soon, which gives back what cannot be given back here.
+            let _ = files.take(number).try_for_each(Sec2::unlock);
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 /// Fills `buf` from `offset` on. A member that is shorter than its part of the whole reads as zeros.

@@ -23,6 +23,7 @@ mod core;
 mod driver;
 mod error;
 mod family;
+mod holders;
 mod joined;
 mod log;
 #[cfg(all(unix, feature = "mmap"))]
@@ -44,6 +45,7 @@ pub use boot::Boot;
 pub use driver::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, WriteRequest};
 pub use error::{DriverError, Result};
 pub use family::Family;
+pub use holders::{LockHolder, LockHolders};
 pub use log::Log;
 #[cfg(all(unix, feature = "mmap"))]
 pub use mmap::Mmap;

@@ -116,7 +116,7 @@ impl Multi {
         self.members.iter().map(|member| (member.described.path.as_path(), member.file.get().is_some()))
     }
 
-    fn files(&self) -> impl Iterator<Item = &Sec2> {
+    fn files(&self) -> impl Iterator<Item = &Sec2> + Clone {
         self.members.iter().filter_map(|member| member.file.get())
     }
 
@@ -265,11 +265,11 @@ impl Driver for Multi {
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {
-        self.files().next().map_or(Ok(()), |file| file.lock(kind))
+        joined::lock_all(self.files(), kind)
     }
 
     fn unlock(&self) -> Result<()> {
-        self.files().next().map_or(Ok(()), Sec2::unlock)
+        self.files().try_for_each(Sec2::unlock)
     }
 }
 

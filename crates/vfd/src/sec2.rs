@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use crate::driver::range_end;
 use crate::positional::{read_exact_at, write_all_at};
-use crate::{Driver, DriverError, DriverKind, FileIdentity, LockKind, Result};
+use crate::{Driver, DriverError, DriverKind, FileIdentity, LockHolders, LockKind, Result};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,7 +203,10 @@ impl Driver for Sec2 {
             LockKind::Exclusive => self.file.try_lock(),
         };
         result.map_err(|error| match error {
-            TryLockError::WouldBlock => DriverError::Locked { name: self.name.clone() },
+            TryLockError::WouldBlock => DriverError::Locked {
+                name: self.name.clone(),
+                holders: LockHolders::find(self.identity.as_ref(), kind),
+            },
             TryLockError::Error(source) => self.error("lock", source),
         })
     }
@@ -263,7 +266,15 @@ mod tests {
         b.lock(LockKind::Shared).unwrap();
         b.unlock().unwrap();
         a.lock(LockKind::Exclusive).unwrap();
-        assert!(matches!(b.lock(LockKind::Shared), Err(DriverError::Locked { .. })));
+        let error = b.lock(LockKind::Shared).unwrap_err();
+        assert!(matches!(error, DriverError::Locked { .. }));
+        if cfg!(target_os = "linux") && Path::new("/proc/locks").exists() {
+            let own = format!("{}: this process (number {}) has it open", path.display(), std::process::id());
+            assert!(
+                error.to_string().starts_with(&own) && error.to_string().ends_with("for writing"),
+                "{error}"
+            );
+        }
         a.unlock().unwrap();
         b.lock(LockKind::Shared).unwrap();
         assert!(matches!(a.lock(LockKind::Exclusive), Err(DriverError::Locked { .. })));

@@ -240,11 +240,11 @@ impl Driver for Stream {
     }
 
     fn lock(&self, _kind: LockKind) -> Result<()> {
-        Err(DriverError::Unsupported { name: self.name.clone(), operation: "locking" })
+        Ok(())
     }
 
     fn unlock(&self) -> Result<()> {
-        Err(DriverError::Unsupported { name: self.name.clone(), operation: "locking" })
+        Ok(())
     }
 
     fn as_bytes(&self) -> Option<&[u8]> {

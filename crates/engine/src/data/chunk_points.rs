@@ -165,8 +165,14 @@ impl<'a> Scattered<'a> {
             .resources
             .chunks
             .takes((filtered.len() as u64).saturating_mul(self.source.chunk_bytes as u64));
-        let decoded: Vec<Result<Arc<[u8]>>> =
-            filtered.par_iter().map(|(scaled, location, _)| self.chunk(scaled, location, keep)).collect();
+        let chunk =
+            |(scaled, location, _): &(&Dims, &ChunkLocation, Vec<Run>)| self.chunk(scaled, location, keep);
+        let store = self.context.store;
+        let decoded: Vec<Result<Arc<[u8]>>> = if store.may_share() {
+            store.share(|| filtered.par_iter().map(chunk).collect())
+        } else {
+            filtered.iter().map(chunk).collect()
+        };
         for ((_, _, runs), chunk) in filtered.iter().zip(decoded) {
             let chunk = chunk?;
             for run in runs {
@@ -213,7 +219,14 @@ impl<'a> Scattered<'a> {
                 free = behind;
             }
             let share = requests.len().div_ceil(rayon::current_num_threads()).max(SHARE);
-            requests.par_chunks_mut(share).try_for_each(|share| self.context.store.read_raw_many(share))?;
+            let store = self.context.store;
+            if store.may_share() {
+                let shares =
+                    || requests.par_chunks_mut(share).try_for_each(|share| store.read_raw_many(share));
+                store.share(shares)?;
+            } else {
+                store.read_raw_many(&mut requests)?;
+            }
             let mut at = 0_usize;
             for (_, run) in now {
                 let end = at.saturating_add(run.bytes);

@@ -175,7 +175,7 @@ impl Regular<'_> {
         let tiles = canvas.tiles(self.tiling, &chunks)?;
         let groups = self.groups(&places)?;
         let groups = groups.into_iter().map(|group| (group.places.len(), group));
-        parallel::each(tiles, groups, self.work(chunks.len()), |tiles, group| {
+        parallel::each(self.context.store, tiles, groups, self.work(chunks.len()), |tiles, group| {
             self.context.in_room(|room| self.read_group(tiles, &group, transform, keep, room))
         })
     }

@@ -10,12 +10,13 @@ use smallvec::SmallVec;
 use super::chunk_index::{ChunkBox, ChunkIndex, ChunkLocation};
 use super::chunk_points::Scattered;
 use super::chunk_tiles::Regular;
+use super::chunk_write::LONGEST;
 use super::{Destination, Fill, ReadContext, Source};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
 /// A dataset of chunked layout.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ChunkedSource {
     /// The dataset's object header.
     pub owner: Address,
@@ -83,6 +84,11 @@ impl ChunkedSource {
         let mut out = self.buffer(store, location)?;
         self.decode(store, location, &stored, &mut out, &mut Scratch::default())?;
         Ok(out)
+    }
+
+    /// Whether one who writes does not keep others waiting: not where many small chunks without filters are stored together.
+    pub(crate) fn is_written_apart(&self) -> bool {
+        !self.pipeline.is_empty() || self.chunk_bytes > LONGEST
     }
 
     /// Whether the chunk has passed no filter.

@@ -8,7 +8,7 @@ use super::linear::{self, LinearBytes, Request};
 use super::linear_write::{self, LinearTarget};
 use super::{Destination, Origin, ReadContext, Source};
 use crate::error::{Error, Result};
-use crate::store::RawFile;
+use crate::store::{RawFile, Store};
 
 /// Opens the files of raw data that a dataset names.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
@@ -109,9 +109,14 @@ impl LinearBytes for ExternalSource {
 ///
 /// # Errors
 /// [`Error::Misuse`] if `from` has another number of elements or the pieces end before; those of the files.
-pub fn write_external(target: &ExternalSource, selection: &Selection, from: &Origin<'_>) -> Result<()> {
+pub fn write_external(
+    store: &Store,
+    target: &ExternalSource,
+    selection: &Selection,
+    from: &Origin<'_>,
+) -> Result<()> {
     from.check(selection.element_count(&target.dims)?)?;
-    linear_write::write(target, &target.dims, selection, from)
+    linear_write::write(store, target, &target.dims, selection, from)
 }
 
 impl LinearTarget for ExternalSource {

@@ -116,7 +116,9 @@ impl Blocks<'_> {
         let mut flush = |listed: &mut Vec<Dims>| {
             let tiles = canvas.tiles(&self.tiling, listed)?;
             let per_task = (self.tiles_per_task(listed.len())).max(1);
-            parallel::each_group(tiles, per_task, bytes, |tiles| self.read_group(tiles, transform))?;
+            parallel::each_group(self.context.store, tiles, per_task, bytes, |tiles| {
+                self.read_group(tiles, transform)
+            })?;
             listed.clear();
             Ok::<(), Error>(())
         };

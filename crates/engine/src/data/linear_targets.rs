@@ -31,16 +31,22 @@ pub fn write_contiguous(
     {
         return store.write_raw(address, elements);
     }
-    linear_write::write(&InFile { store, address }, dims, selection, from)
+    linear_write::write(store, &InFile { store, address }, dims, selection, from)
 }
 
 /// Writes the selected elements of an array of the shape `dims` whose bytes are `data`.
 ///
 /// # Errors
 /// As [`write_contiguous`].
-pub fn write_compact(data: &mut [u8], dims: &[u64], selection: &Selection, from: &Origin<'_>) -> Result<()> {
+pub fn write_compact(
+    store: &Store,
+    data: &mut [u8],
+    dims: &[u64],
+    selection: &Selection,
+    from: &Origin<'_>,
+) -> Result<()> {
     from.check(selection.element_count(dims)?)?;
-    linear_write::write(&InMemory(Mutex::new(data)), dims, selection, from)
+    linear_write::write(store, &InMemory(Mutex::new(data)), dims, selection, from)
 }
 
 /// Fills a block of the file.
@@ -157,6 +163,7 @@ mod tests {
 
     #[test]
     fn boxes_in_wide_arrays_are_written_by_runs_and_rows() {
+        let store = crate::store::image::image(&[]);
         for (dims, start, count) in [([64, 1024], [3, 5], [16, 16]), ([40, 300], [1, 10], [30, 200])] {
             let region = hyperslab_dataspace::Region::new(&start, &count).unwrap();
             let selection = Selection::region(&region);
@@ -170,7 +177,7 @@ mod tests {
             let plan = plan.plan(&Datatype::u8(), &Datatype::u32(ByteOrder::LittleEndian)).unwrap();
             for from in [Origin::converted(&values, &plan), Origin::stored(&stored, 4)] {
                 let mut data = before.clone();
-                write_compact(&mut data, &dims, &selection, &from).unwrap();
+                write_compact(&store, &mut data, &dims, &selection, &from).unwrap();
                 assert!(data == expected);
             }
         }
@@ -187,11 +194,12 @@ mod tests {
             let stored: Vec<u8> = values.iter().flat_map(|value| [*value, 0, 0, 0]).collect();
             scatter(&stored, &mut expected, &dims, &selection, 4).unwrap();
             let plan = Conversions::default().plan(&Datatype::u8(), &Datatype::u32(ByteOrder::LittleEndian)).unwrap();
+            let store = crate::store::image::image(&[]);
             let from = if converted { Origin::converted(&values, &plan) } else { Origin::stored(&stored, 4) };
-            write_compact(&mut data, &dims, &selection, &from).unwrap();
+            write_compact(&store, &mut data, &dims, &selection, &from).unwrap();
             prop_assert_eq!(data, expected);
             let short = Origin::stored(&stored[4..], 4);
-            prop_assert!(write_compact(&mut [], &dims, &selection, &short).is_err());
+            prop_assert!(write_compact(&store, &mut [], &dims, &selection, &short).is_err());
         }
     }
 }

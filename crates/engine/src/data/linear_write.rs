@@ -8,6 +8,7 @@ use super::origin::Origin;
 use super::staged::{self, Room};
 use super::{byte_count, parallel};
 use crate::error::Result;
+use crate::store::Store;
 
 /// Bytes that are converted at once.
 const BLOCK: u64 = 1 << 20;
@@ -27,8 +28,9 @@ pub(super) trait LinearTarget: Sync {
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 }
 
-/// Writes the selected elements of an array of that shape. The number of elements was checked.
+/// Writes the selected elements of an array of that shape. The number of elements was checked. The caller holds `store`.
 pub(super) fn write(
+    store: &Store,
     target: &dyn LinearTarget,
     dims: &[u64],
     selection: &Selection,
@@ -45,7 +47,7 @@ pub(super) fn write(
             }
             if let Some(block) = block_shape(axes, dims, from.size()) {
                 let tiling = Tiling::new(axes, dims, &block)?;
-                return Blocks { target, tiling, strides: strides(dims), from }.write();
+                return Blocks { store, target, tiling, strides: strides(dims), from }.write();
             }
         }
     }
@@ -60,6 +62,7 @@ fn has_long_runs(dims: &[u64], selection: &Selection, from: &Origin<'_>) -> Resu
 
 /// A selection cut into blocks.
 struct Blocks<'a> {
+    store: &'a Store,
     target: &'a dyn LinearTarget,
     tiling: Tiling,
     strides: Dims,
@@ -103,7 +106,7 @@ impl Blocks<'_> {
                 }
                 self.target.write(block.offset, room.bytes(block.length))
             };
-            staged::each(listed.len(), parallel::is_worth(bytes), fill, write)?;
+            staged::each(self.store, listed.len(), parallel::is_worth(self.store, bytes), fill, write)?;
         }
     }
 

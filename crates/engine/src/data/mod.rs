@@ -26,7 +26,10 @@ pub mod variable_writer;
 pub mod virtual_;
 
 pub use chunk_cache::ChunkCache;
-pub use chunk_write::{BufferedTable, ChunkTable, ChunkWriter};
+pub use chunk_write::{
+    Appended, BufferedTable, ChunkAccess, ChunkTable, ChunkWriter, ChunkWriting, Progress, flush_apart,
+    write_apart,
+};
 pub use chunked::ChunkedSource;
 pub use compact::CompactSource;
 pub use context::{ReadContext, Resources};

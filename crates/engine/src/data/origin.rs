@@ -61,6 +61,12 @@ impl<'a> Origin<'a> {
         self.transform.size()
     }
 
+    /// Bytes that the elements take in the file, `size` each.
+    pub(crate) fn byte_count(&self, size: u64) -> u64 {
+        let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
+        size.saturating_mul(elements as u64)
+    }
+
     /// An error unless there are so many elements.
     pub fn check(&self, elements: u64) -> Result<()> {
         let expected = byte_count(elements, self.transform.source_size(), "elements to write")?;

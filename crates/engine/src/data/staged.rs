@@ -69,12 +69,16 @@ impl Room {
 
 /// Fills a room with each of so many stages and writes it. Filling is shared by all threads if `parallel`; one of
 /// them writes, about in order.
-pub(crate) fn each<F, W>(stages: usize, parallel: bool, fill: F, write: W) -> Result<()>
+pub(crate) fn each<F, W>(store: &Store, stages: usize, parallel: bool, fill: F, write: W) -> Result<()>
 where
     F: Fn(usize, &mut Room) -> Result<()> + Sync,
     W: Fn(usize, &Room) -> Result<()>,
 {
-    let fillers = if parallel { rayon::current_num_threads().saturating_sub(1).min(stages / 2) } else { 0 };
+    let fillers = if parallel && store.may_share() {
+        rayon::current_num_threads().saturating_sub(1).min(stages / 2)
+    } else {
+        0
+    };
     if fillers == 0 {
         let mut room = Room::default();
         return (0..stages).try_for_each(|stage| {
@@ -88,7 +92,7 @@ where
         written: Condvar::new(),
         most: fillers.saturating_mul(AHEAD.2).clamp(AHEAD.0, AHEAD.1),
     };
-    rayon::in_place_scope(|scope| {
+    store.share_in_place(|scope| {
         for _ in 0..fillers {
             scope.spawn(|_| line.fill_all(&fill));
         }
@@ -224,6 +228,7 @@ mod tests {
 
     #[test]
     fn every_stage_is_filled_and_written_once() {
+        let store = crate::store::image::image(&[]);
         for (stages, parallel) in [(0, true), (1, true), (2, true), (100, true), (100, false)] {
             let filled = AtomicUsize::new(0);
             let written = Mutex::new(Vec::new());
@@ -237,7 +242,7 @@ mod tests {
                 written.lock().push(stage);
                 Ok(())
             };
-            each(stages, parallel, fill, write).unwrap();
+            each(&store, stages, parallel, fill, write).unwrap();
             let mut written = written.into_inner();
             written.sort_unstable();
             assert_eq!((filled.into_inner(), written), (stages, (0..stages).collect()));
@@ -246,15 +251,16 @@ mod tests {
 
     #[test]
     fn what_fails_ends_it() {
+        let store = crate::store::image::image(&[]);
         let failed = || Err(Error::Misuse("no".into()));
         for parallel in [false, true] {
             let fill = |stage: usize, _: &mut Room| if stage == 17 { failed() } else { Ok(()) };
-            assert!(each(100, parallel, fill, |_, _| Ok(())).is_err());
+            assert!(each(&store, 100, parallel, fill, |_, _| Ok(())).is_err());
             let written = AtomicUsize::new(0);
             let write = |_: usize, _: &Room| {
                 if written.fetch_add(1, Ordering::Relaxed) == 5 { failed() } else { Ok(()) }
             };
-            assert!(each(100, parallel, |_, _| Ok(()), write).is_err());
+            assert!(each(&store, 100, parallel, |_, _| Ok(()), write).is_err());
             assert_eq!(written.into_inner(), 6);
         }
     }

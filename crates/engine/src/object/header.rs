@@ -54,6 +54,10 @@ pub struct ClosedMessage {
 impl ObjectHeader {
     /// Reads the header at `address` with all its continuation blocks.
     pub fn load(store: &Store, address: Address) -> Result<Self> {
+        store.attempt(|| Self::load_once(store, address))
+    }
+
+    fn load_once(store: &Store, address: Address) -> Result<Self> {
         let start = store.read_up_to(address, FIRST_READ, NAME)?;
         let mut loader = if start.starts_with(PrefixV2::SIGNATURE) {
             Loader::version_2(store, address, &start)?

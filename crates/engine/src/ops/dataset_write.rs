@@ -1,6 +1,6 @@
 //! Writing elements of a dataset, and changing its shape.
 
-use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
+use hyperslab_dataspace::{Dataspace, Dims, Selection};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{AllocationTime, ChunkIndex, FillWriteTime, Layout};
 use hyperslab_format::structured_chunk::DefinedEncoding;
@@ -12,7 +12,7 @@ use super::structured::structured_writer;
 use crate::data::chunk_index::ChunkLocation;
 use crate::data::structured::StructuredWriter;
 use crate::data::{
-    BufferedTable, ChunkTable, ChunkWriter, ExternalSource, Fill, Origin, Piece, chunk_index,
+    BufferedTable, ChunkTable, ChunkWriter, ChunkWriting, ExternalSource, Fill, Origin, Piece, chunk_index,
     fill_contiguous, write_compact, write_contiguous, write_external,
 };
 use crate::error::{Error, Result};
@@ -25,14 +25,14 @@ use crate::store::{Edit, SpaceKind, Store};
 #[derive(Debug)]
 pub struct DatasetWriter {
     address: Address,
-    description: DatasetDescription,
+    pub(super) description: DatasetDescription,
     pub(super) chunks: Option<Chunks>,
     /// The same of structured chunks.
     pub(super) structured: Option<StructuredWriter>,
     /// The layout was changed, and its message is to follow.
     layout_changed: bool,
     /// The same of the shape.
-    dataspace_changed: bool,
+    pub(super) dataspace_changed: bool,
 }
 
 /// The chunks of a dataset that is being written.
@@ -69,6 +69,31 @@ impl DatasetWriter {
             _ => None,
         };
         Ok(Self { address, description, chunks, structured, layout_changed: false, dataspace_changed: false })
+    }
+
+    /// An error if the dataset cannot be written while others read it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    pub(super) fn check_followed(&self, store: &Store) -> Result<()> {
+        if !store.is_followed() {
+            return Ok(());
+        }
+        let unsupported = |what: &str| Err(Error::unsupported(format!("SWMR writing of {what}")));
+        if self.description.datatype.points_into_file() {
+            return unsupported("elements that lead to others in the file (variable length, references)");
+        }
+        match &self.description.layout.layout {
+            Layout::Chunked(layout) if layout.index == ChunkIndex::BTreeV1 => {
+                return unsupported("chunks under a version 1 B-tree");
+            }
+            Layout::Chunked(_) | Layout::Contiguous(_) if self.description.external.is_empty() => {}
+            _ => return unsupported("a dataset that is neither in chunks nor contiguous"),
+        }
+        if ObjectHeader::load(store, self.address)?.version() < 2 {
+            return unsupported("a dataset whose header has no checksum (version 1)");
+        }
+        Ok(())
     }
 
     /// Whether nothing but its header has to be written when it is flushed.
@@ -112,6 +137,13 @@ impl DatasetWriter {
             || self.dataspace_changed
     }
 
+    /// Whoever fetched chunks from the file finds out that they may be something else by now.
+    pub(super) fn outdate_fetched(&mut self) {
+        if let Some(chunks) = &mut self.chunks {
+            chunks.writer.outdate_fetched();
+        }
+    }
+
     /// Writes the selected elements.
     ///
     /// # Errors
@@ -128,11 +160,11 @@ impl DatasetWriter {
             return from.check(0);
         }
         if !self.description.external.is_empty() {
-            return write_external(&self.external(file, &dims), selection, from);
+            return write_external(edit.store(), &self.external(file, &dims), selection, from);
         }
         match &mut self.description.layout.layout {
             Layout::Compact(compact) => {
-                write_compact(&mut compact.data, &dims, selection, from)?;
+                write_compact(edit.store(), &mut compact.data, &dims, selection, from)?;
                 self.layout_changed = true;
             }
             Layout::Contiguous(_) => {
@@ -252,96 +284,26 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Makes the dataset longer along a dimension and writes the new elements, an array of the shape `added`, or of one
-    /// dimension less for one step along `axis`.
-    ///
-    /// # Errors
-    /// As [`resize`](Self::resize) and [`write`](Self::write), and if the array is not as large as the dataset in the
-    /// other dimensions.
-    pub fn append(
+    /// Writes the selected elements but for those of the first `done` chunks.
+    pub(super) fn write_rest(
         &mut self,
         file: &OpenFile,
         edit: &mut Edit<'_>,
-        axis: usize,
-        added: &[u64],
+        selection: &Selection,
+        done: usize,
         from: &Origin<'_>,
     ) -> Result<()> {
-        if self.append_chunk(file, edit, axis, added, from)? {
-            return Ok(());
+        if let Some(Chunks { writer, table }) = &mut self.chunks {
+            let cache = &file.resources.chunks;
+            let mut writing = ChunkWriting { edit, table: &mut **table, cache };
+            writer.write_from(&mut writing, selection, done, from)?;
         }
-        let (count, dims) = self.grown(axis, added)?;
-        from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
-        if matches!(self.description.layout.layout, Layout::Virtual(_)) {
-            return Err(Error::unsupported("adding to a virtual dataset (add to one that it shows)"));
-        }
-        let mut start = Dims::from_elem(0, dims.len());
-        if let (Some(place), Some(old)) = (start.get_mut(axis), self.description.dataspace.dims().get(axis)) {
-            *place = *old;
-        }
-        self.resize(file, edit, &dims)?;
-        if count.contains(&0) {
-            return Ok(());
-        }
-        self.write(file, edit, &Selection::region(&Region { start, count }), from)
-    }
-
-    /// The usual case of those who append: one whole chunk. Returns whether it was that.
-    fn append_chunk(
-        &mut self,
-        file: &OpenFile,
-        edit: &mut Edit<'_>,
-        axis: usize,
-        added: &[u64],
-        from: &Origin<'_>,
-    ) -> Result<bool> {
-        let (Some(Chunks { writer, table }), Dataspace::Simple(extent)) =
-            (&mut self.chunks, &mut self.description.dataspace)
-        else {
-            return Ok(false);
-        };
-        let one_by_one = self.description.fill.allocation_time == AllocationTime::INCREMENTAL;
-        if !one_by_one || from.is_partial() || table.keeps_all() {
-            return Ok(false);
-        }
-        let Some(most) = extent.max_dims.as_ref().and_then(|most| most.get(axis)) else { return Ok(false) };
-        let most = most.unwrap_or(u64::MAX);
-        let cache = &file.resources.chunks;
-        let size = writer.append_chunk(edit, &mut **table, cache, (axis, most), added, from)?;
-        let (Some(size), Some(dim)) = (size, extent.dims.get_mut(axis)) else { return Ok(false) };
-        *dim = size;
-        self.dataspace_changed = true;
-        Ok(true)
-    }
-
-    /// The shape of an array that is added along a dimension, and that of the dataset then.
-    pub(super) fn grown(&self, axis: usize, added: &[u64]) -> Result<(Dims, Dims)> {
-        let before = Dims::from_slice(self.description.dataspace.dims());
-        let mut count = Dims::from_slice(added);
-        if count.len().checked_add(1) == Some(before.len()) && axis < before.len() {
-            count.insert(axis, 1);
-        }
-        let mut others = count.iter().zip(&before).enumerate();
-        let others_fit = count.len() == before.len()
-            && others.all(|(dimension, (new, old))| dimension == axis || new == old);
-        let (Some(old), Some(new)) = (before.get(axis), count.get(axis)) else {
-            return Err(Error::Misuse(format!("there is no dimension {axis}: the shape is {before:?}")));
-        };
-        if !others_fit {
-            return Err(Error::Misuse(format!(
-                "an array of the shape {added:?} cannot be added along dimension {axis} of {before:?}"
-            )));
-        }
-        let size =
-            old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
-        let mut dims = before.clone();
-        if let Some(dim) = dims.get_mut(axis) {
-            *dim = size;
-        }
-        Ok((count, dims))
+        self.note_layout();
+        Ok(())
     }
 
     /// The dataspace of another shape.
-    fn resized(&self, dims: &[u64]) -> Result<Dataspace> {
+    pub(super) fn resized(&self, dims: &[u64]) -> Result<Dataspace> {
         let Dataspace::Simple(before) = &self.description.dataspace else {
             return Err(Error::Misuse("a scalar or null dataspace has no shape to change".into()));
         };
@@ -382,6 +344,9 @@ impl DatasetWriter {
         if let Some(Chunks { writer, table }) = &mut self.chunks {
             writer.flush(edit, &mut **table, &file.resources.chunks)?;
             table.flush(edit)?;
+            if edit.is_followed() {
+                table.republish(edit)?;
+            }
         }
         if self.structured.is_some() {
             self.with_structured(file, edit, None, StructuredWriter::flush)?;

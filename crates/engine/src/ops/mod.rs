@@ -1,9 +1,11 @@
 //! The straight lines: each operation of the library from its first byte to its last. The only room that
 //! joins objects and raw data.
 
+mod apart;
 mod copy;
 mod create;
 mod dataset;
+mod dataset_append;
 mod dataset_create;
 mod dataset_front;
 mod dataset_write;

@@ -76,7 +76,9 @@ pub struct OpenFile {
 impl OpenFile {
     /// Opens the file that `driver` holds, for reading.
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
-        let resources = Resources::new(options.chunk_cache);
+        // Who follows a writer keeps nothing: it may be out of date when it is asked for.
+        let follows = options.swmr_read && options.write.is_none();
+        let resources = Resources::new(if follows { 0 } else { options.chunk_cache });
         let store = Store::open(driver, options)?;
         members::check(&members::in_block(&store)?, &store)?;
         let extension = store.superblock().extension();
@@ -106,6 +108,14 @@ impl OpenFile {
     pub fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
         self.virtual_options = options;
         self
+    }
+
+    /// Takes the file as it is now, if it was opened to follow its writer.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if there is no superblock any more.
+    pub fn refresh(&self) -> Result<()> {
+        self.container.store.refresh()
     }
 
     /// What reads of raw data need.

@@ -266,7 +266,7 @@ fn write_bulk(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
         Some(stretch) => store.write_raw(stretch.address, room.bytes(stretch.length)),
         None => Ok(()),
     };
-    staged::each(stretches.len(), true, fill, write)
+    staged::each(store, stretches.len(), true, fill, write)
 }
 
 /// Whether nothing of a dataset is stored yet.

@@ -68,6 +68,7 @@ impl OpenFile {
         selection: &Selection,
         from: &Origin<'_>,
     ) -> Result<()> {
+        edit.store().check_not_followed("nothing can be written through a virtual dataset")?;
         self.container.settle(edit)?;
         // What is read below is read from the file.
         if from.is_partial() {

@@ -1,6 +1,20 @@
 //! The datasets of a file that are being written.
+//!
+//! # Locks
+//!
+//! In this order, each of them only together with those before it, and none of the first three waited for by who holds a later
+//! one:
+//!
+//! 1. the right to change the file, [`Edit`], or, shared, to read its structure, [`Reading`]: one per file;
+//! 2. the list of writers, for the time of one look;
+//! 3. the writer of one dataset. Who has no `Edit` changes only what waits in it, and fetches chunks under `Reading`;
+//! 4. what is open [behind](crate::object::container::Container): for the time of one look;
+//! 5. the locks inside of the store and of the caches, each taken alone and given back before the next one.
+//!
+//! Who compresses holds none of them, but for what is left when the file is closed or a dataset changes its shape.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
@@ -9,15 +23,49 @@ use parking_lot::Mutex;
 use super::{DatasetWriter, OpenFile};
 use crate::data::Origin;
 use crate::error::Result;
-use crate::store::Edit;
+use crate::store::{Edit, Reading};
 
 /// Writers that are kept at most.
 const KEPT: usize = 256;
 
-/// Writers by the addresses of their headers. Whoever takes one has the right to change the file first.
+/// How often a reader waits for others to end what they do before it stops them.
+const PATIENCE: usize = 3;
+
+/// Writers by the addresses of their headers.
 #[derive(Debug, Default)]
 pub struct Writers {
-    known: Mutex<HashMap<Address, DatasetWriter>>,
+    known: Mutex<HashMap<Address, Arc<Slot>>>,
+}
+
+/// The place of one writer. Only those with the right to change the file put one there or take it out.
+#[derive(Debug)]
+struct Slot(Mutex<Option<DatasetWriter>>);
+
+impl Writers {
+    fn slot(&self, dataset: Address) -> Option<Arc<Slot>> {
+        self.known.lock().get(&dataset).cloned()
+    }
+
+    fn slots(&self) -> Vec<Arc<Slot>> {
+        self.known.lock().values().cloned().collect()
+    }
+
+    /// The datasets that have writers.
+    pub(super) fn datasets(&self) -> Vec<Address> {
+        self.known.lock().keys().copied().collect()
+    }
+
+    /// Does something with the writer of a dataset, if it has one, without the right to change the file.
+    pub(super) fn with<T>(&self, dataset: Address, work: impl FnOnce(&mut DatasetWriter) -> T) -> Option<T> {
+        self.slot(dataset)?.0.lock().as_mut().map(work)
+    }
+
+    fn any(&self, dataset: Option<Address>, is: impl Fn(&DatasetWriter) -> bool) -> bool {
+        match dataset {
+            Some(dataset) => self.with(dataset, |writer| is(writer)).unwrap_or(false),
+            None => self.slots().iter().any(|slot| slot.0.lock().as_ref().is_some_and(&is)),
+        }
+    }
 }
 
 impl OpenFile {
@@ -28,37 +76,45 @@ impl OpenFile {
         dataset: Address,
         work: impl FnOnce(&mut DatasetWriter, &mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut known = self.writers.known.lock();
-        if let Some(writer) = known.get_mut(&dataset) {
+        let store = edit.store();
+        if let Some(slot) = self.writers.slot(dataset)
+            && let Some(writer) = slot.0.lock().as_mut()
+        {
+            writer.check_followed(store)?;
+            writer.outdate_fetched();
             return work(writer, edit);
         }
-        self.make_room(edit, &mut known, dataset)?;
+        self.make_room(edit, dataset)?;
         if self.container.is_open(dataset) {
             self.container.settle(edit)?;
         }
-        let opened = DatasetWriter::open(self, dataset)?;
-        work(known.entry(dataset).or_insert(opened), edit)
+        let mut writer = DatasetWriter::open(self, dataset)?;
+        writer.check_followed(store)?;
+        let outcome = work(&mut writer, edit);
+        self.writers.known.lock().insert(dataset, Arc::new(Slot(Mutex::new(Some(writer)))));
+        outcome
     }
 
     /// Keeps the writer of a new dataset.
     pub(super) fn keep_writer(&self, edit: &mut Edit<'_>, writer: DatasetWriter) -> Result<()> {
-        let mut known = self.writers.known.lock();
-        self.make_room(edit, &mut known, writer.address())?;
-        known.insert(writer.address(), writer);
+        let dataset = writer.address();
+        self.make_room(edit, dataset)?;
+        self.writers.known.lock().insert(dataset, Arc::new(Slot(Mutex::new(Some(writer)))));
         Ok(())
     }
 
-    fn make_room(
-        &self,
-        edit: &mut Edit<'_>,
-        known: &mut HashMap<Address, DatasetWriter>,
-        dataset: Address,
-    ) -> Result<()> {
-        if known.len() < KEPT || known.contains_key(&dataset) {
-            return Ok(());
-        }
-        for (_, mut writer) in known.drain() {
-            writer.flush(self, edit)?;
+    fn make_room(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
+        let slots: Vec<Arc<Slot>> = {
+            let mut known = self.writers.known.lock();
+            if known.len() < KEPT || known.contains_key(&dataset) {
+                return Ok(());
+            }
+            known.drain().map(|(_, slot)| slot).collect()
+        };
+        for slot in slots {
+            if let Some(mut writer) = slot.0.lock().take() {
+                writer.flush(self, edit)?;
+            }
         }
         Ok(())
     }
@@ -90,7 +146,13 @@ impl OpenFile {
     /// # Errors
     /// As [`DatasetWriter::resize`].
     pub fn resize_dataset(&self, edit: &mut Edit<'_>, dataset: Address, dims: &[u64]) -> Result<()> {
-        self.with_writer(edit, dataset, |writer, edit| writer.resize(self, edit, dims))
+        self.with_writer(edit, dataset, |writer, edit| {
+            let before = writer.description().dataspace.dims();
+            if before.iter().zip(dims).any(|(before, after)| after < before) {
+                edit.store().check_not_followed("a dataset cannot shrink")?;
+            }
+            writer.resize(self, edit, dims)
+        })
     }
 
     /// Makes a dataset longer along a dimension and writes the new elements, an array of the shape `dims`.
@@ -120,6 +182,7 @@ impl OpenFile {
         dims: &[u64],
         from: &Origin<'_>,
     ) -> Result<()> {
+        edit.store().check_not_followed("nothing can be put before the elements of a dataset")?;
         self.with_writer(edit, dataset, |writer, edit| writer.prepend(self, edit, axis, dims, from))
     }
 
@@ -146,43 +209,47 @@ impl OpenFile {
     /// As [`DatasetWriter::flush`].
     pub fn flush_dataset(&self, edit: &mut Edit<'_>, dataset: Option<Address>) -> Result<()> {
         let Some(dataset) = dataset else { return self.flush_writers(edit) };
-        match self.writers.known.lock().get_mut(&dataset) {
-            Some(writer) => writer.flush(self, edit),
-            None => Ok(()),
-        }
+        self.flush_writer(edit, dataset)
+    }
+
+    fn flush_writer(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
+        self.writers.with(dataset, |writer| writer.flush(self, edit)).unwrap_or(Ok(()))
     }
 
     /// Whether something of a dataset, or of any one, is known in memory and not in the file.
     pub fn is_ahead(&self, dataset: Option<Address>) -> bool {
-        if !self.container.store.is_writable() {
-            return false;
-        }
-        let known = self.writers.known.lock();
-        match dataset {
-            Some(dataset) => known.get(&dataset).is_some_and(DatasetWriter::is_ahead),
-            None => known.values().any(DatasetWriter::is_ahead),
-        }
+        self.container.store.is_writable() && self.writers.any(dataset, DatasetWriter::is_ahead)
     }
 
-    /// Makes sure that whoever reads a dataset, or any one, finds everything in the file.
+    /// Keeps those who change the file away, with all of a dataset, or of any one, in the file that was written before.
     ///
     /// # Errors
     /// As [`DatasetWriter::flush`].
-    pub fn settle(&self, dataset: Option<Address>) -> Result<()> {
-        if !self.is_ahead(dataset) {
-            return Ok(());
+    pub fn reading_settled(&self, dataset: Option<Address>) -> Result<Reading<'_>> {
+        if !self.container.store.is_writable() {
+            return self.container.reading();
+        }
+        for _ in 0..PATIENCE {
+            self.settle(dataset)?;
+            let reading = self.container.reading()?;
+            // Somebody may have written in between.
+            if !self.is_ahead(dataset) {
+                return Ok(reading);
+            }
         }
         let mut edit = self.container.edit()?;
         self.flush_dataset(&mut edit, dataset)?;
-        self.finish(edit)
+        Ok(edit.into_reading())
     }
 
     /// To be called when an operation has ended: commits if there is much to commit, and all of it then.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
-    pub fn finish(&self, mut edit: Edit<'_>) -> Result<()> {
-        if edit.is_crowded() { self.flush_in(&mut edit) } else { Ok(()) }
+    pub fn finish(&self, edit: Edit<'_>) -> Result<()> {
+        let crowded = edit.is_crowded();
+        drop(edit);
+        if crowded { self.flush() } else { Ok(()) }
     }
 
     /// Writes everything that was changed: the file on the medium is what it is in memory.
@@ -190,39 +257,62 @@ impl OpenFile {
     /// # Errors
     /// Those of filters and the medium.
     pub fn flush(&self) -> Result<()> {
-        self.flush_in(&mut self.container.edit()?)
+        self.flush_ahead(None)?;
+        let mut edit = self.container.edit()?;
+        self.flush_writers(&mut edit)?;
+        edit.commit()
     }
 
-    /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored.
+    /// Lets others read the file from now on while it is written.
+    ///
+    /// # Errors
+    /// As [`Edit::start_swmr_write`] and [`flush`](Self::flush).
+    pub fn start_swmr_write(&self) -> Result<()> {
+        self.flush_ahead(None)?;
+        let mut edit = self.container.edit()?;
+        self.flush_writers(&mut edit)?;
+        edit.commit()?;
+        edit.start_swmr_write()
+    }
+
+    /// The last flush: the file is as short as it can be, and where it asks for that, what is free in it is stored. What
+    /// is left of it can only be read.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn close(&self) -> Result<()> {
+        if self.container.store.is_closed() {
+            return Ok(());
+        }
         let mut edit = self.container.edit()?;
         self.flush_writers(&mut edit)?;
-        edit.close()
+        edit.close()?;
+        self.container.store.closed()
     }
 
     /// Lets headers say what is known of shapes; chunks may still wait.
     pub(super) fn flush_headers(&self, edit: &mut Edit<'_>) -> Result<()> {
-        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush_shape(self, edit))
+        let flush = |slot: Arc<Slot>| match slot.0.lock().as_mut() {
+            Some(writer) => writer.flush_shape(self, edit),
+            None => Ok(()),
+        };
+        self.writers.slots().into_iter().try_for_each(flush)
     }
 
     pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
-        self.writers.known.lock().values_mut().try_for_each(|writer| writer.flush(self, edit))
-    }
-
-    fn flush_in(&self, edit: &mut Edit<'_>) -> Result<()> {
-        self.container.settle(edit)?;
-        self.flush_writers(edit)?;
-        edit.commit()
+        let flush = |slot: Arc<Slot>| match slot.0.lock().as_mut() {
+            Some(writer) => writer.flush(self, edit),
+            None => Ok(()),
+        };
+        self.writers.slots().into_iter().try_for_each(flush)
     }
 
     /// The writer of a dataset that is about to be no more, if it has one; nothing of the dataset is kept in memory.
     pub fn take_writer(&self, dataset: Address) -> Option<DatasetWriter> {
         self.resources.chunks.clear();
         self.resources.structured.clear();
-        self.writers.known.lock().remove(&dataset)
+        let slot = self.writers.known.lock().remove(&dataset)?;
+        slot.0.lock().take()
     }
 }
 

@@ -31,6 +31,9 @@ impl Edit<'_> {
     pub fn close(mut self) -> Result<()> {
         self.writing()?.space.give_up_blocks();
         self.commit()?;
+        if self.is_followed() {
+            return self.end_swmr_write();
+        }
         let writing = self.writing()?;
         if writing.space.has_changed()
             && writing.record.as_ref().is_some_and(|record| record.info.managers.is_some())
@@ -52,7 +55,11 @@ impl Edit<'_> {
         let end = self.writing()?.space.end();
         self.write_superblock(end)?;
         let file_end = store.base.saturating_add(end);
-        store.publish(file_end)?;
+        if store.is_followed() {
+            store.publish_in_order(file_end)?;
+        } else {
+            store.publish(file_end)?;
+        }
         // What stood behind the end must not come back when the file grows again.
         store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
         store.set_end(file_end);
@@ -99,6 +106,15 @@ impl Edit<'_> {
             self.free(kind, address, length)?;
         }
         self.write_record()
+    }
+
+    /// The file is not to say what is free in it: that changes, and the message that says it must not.
+    pub(super) fn give_up_free_space(&mut self) -> Result<()> {
+        self.writing()?.space.give_up_blocks();
+        if self.writing()?.record.as_ref().is_some_and(|record| !record.blocks.is_empty()) {
+            self.writing()?.space.is_not_stored();
+        }
+        self.disown_managers()
     }
 
     /// Writes the message that says how the space of the file is managed.

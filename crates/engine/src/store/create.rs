@@ -19,6 +19,7 @@ use hyperslab_vfd::{Driver, SideAccess};
 
 use smallvec::SmallVec;
 
+use super::locking::FileLock;
 use super::{Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions, journal};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
@@ -283,6 +284,7 @@ impl Store {
             bounds.require(LibraryVersion::V18, "a file whose objects share messages")?;
         }
         options.write = Some(bounds);
+        let lock = FileLock::take(&driver, true, options.locking)?;
         if let Some(side) = options.journal.as_deref()
             && let Some(journal) = side.open(SideAccess::Write).map_err(|source| Error::Io {
                 action: "cannot open a journal that was left beside the file".into(),
@@ -296,7 +298,7 @@ impl Store {
         let superblock = create.superblock(bounds);
         let extension = create.extension(&superblock, Address::UNDEFINED)?;
         let length = superblock.encode()?.len() as u64;
-        let store = Self::assemble(driver, superblock, create.user_block, (0, 0), options);
+        let store = Self::assemble(driver, lock, superblock, create.user_block, (0, 0), options);
         // Nothing is committed yet, the user block neither.
         store.new_from.store(0, Ordering::Release);
         if let Some(info) = extension.as_ref().and_then(|extension| extension.info) {

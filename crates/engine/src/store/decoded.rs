@@ -82,6 +82,9 @@ impl Store {
             return Ok(value);
         }
         let value = Arc::new(make()?);
+        if self.follows() {
+            return Ok(value);
+        }
         let kept = Kept { value: Arc::clone(&value) as _, context: Arc::new(context.clone()), bytes };
         self.decoded.blocks.insert(address, kept);
         Ok(value)

@@ -57,8 +57,11 @@ impl Store {
     /// The right to change the file; waits for those who read it or change it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the file is open for reading only.
+    /// [`Error::Misuse`] if the file is open for reading only, or was closed.
     pub fn edit(&self) -> Result<Edit<'_>> {
+        if self.is_closed() {
+            return Err(Error::Misuse(format!("`{}` was closed", self.name())));
+        }
         let writing = self.writing.write();
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
@@ -74,6 +77,11 @@ impl Store {
 }
 
 impl<'a> Edit<'a> {
+    /// Gives back the right to change the file; nobody else gets it as long as what is given lives.
+    pub fn into_reading(self) -> Reading<'a> {
+        Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
+    }
+
     /// The file, for reading. What was changed is seen.
     pub fn store(&self) -> &'a Store {
         self.store
@@ -108,6 +116,7 @@ impl<'a> Edit<'a> {
         let address = writing.space.allocate(kind, length)?;
         let end = writing.space.end();
         self.store.reach(end);
+        self.note_new(address, length);
         Ok(address)
     }
 
@@ -117,6 +126,9 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// As [`allocate`](Self::allocate).
     pub fn try_extend(&mut self, kind: SpaceKind, address: Address, old: u64, more: u64) -> Result<bool> {
+        if self.is_followed() {
+            return Ok(false);
+        }
         let writing = self.writing()?;
         let extended = writing.space.try_extend(kind, address, old, more)?;
         let end = writing.space.end();
@@ -130,6 +142,9 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// If the file is no longer open for writing.
     pub fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> Result<bool> {
+        if self.is_followed() {
+            return Ok(false);
+        }
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
     }
 
@@ -201,7 +216,9 @@ impl<'a> Edit<'a> {
     pub fn free(&mut self, kind: SpaceKind, address: Address, length: u64) -> Result<()> {
         self.store.unsaved.remove(address);
         self.store.decoded.forget(address);
-        self.writing()?.space.free(kind, address, length);
+        if !self.retire(address, length) {
+            self.writing()?.space.free(kind, address, length);
+        }
         Ok(())
     }
 
@@ -281,6 +298,7 @@ impl<'a> Edit<'a> {
         store.unsaved.remove(address);
         store.decoded.forget(address);
         let start = store.locate(address, bytes.len() as u64, structure)?;
+        store.note_block(start, bytes, structure);
         store.change(start, bytes).map_err(|source| Error::Io {
             action: format!("cannot change the {structure} at {address}"),
             source,
@@ -358,6 +376,25 @@ mod tests {
                 assert_eq!(again.read_raw_vec(raw, 100_000).unwrap(), vec![7; 100_000]);
                 assert_eq!(driver.len().unwrap(), user_block + raw.raw() + 100_000);
             }
+        }
+    }
+
+    #[test]
+    fn readers_at_once_find_a_changed_block() {
+        let driver = Arc::new(Core::from_vec("new", Vec::new()));
+        let store = new_file(&driver, &CreateOptions::default(), LibverBounds::DEFAULT);
+        let context = GlobalHeapContext { params: store.params(), size: 4096 };
+        for _ in 0..200 {
+            let mut edit = store.edit().unwrap();
+            let collection = GlobalHeapCollection::new(4096, store.params()).unwrap();
+            let address = edit.add(SpaceKind::GlobalHeap, &context, collection).unwrap();
+            drop(edit);
+            let start = std::sync::Barrier::new(4);
+            let read = || {
+                start.wait();
+                assert!(store.read(address, 4, "test").unwrap().starts_with(b"GCOL"));
+            };
+            std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(read))));
         }
     }
 

@@ -5,20 +5,24 @@ mod commit;
 mod create;
 mod decoded;
 mod edit;
+mod following;
 #[cfg(test)]
 pub(crate) mod image;
 mod journal;
+mod locking;
 mod open;
 mod pages;
 mod publish;
 mod raw_file;
 mod space;
+mod swmr;
+mod threads;
 mod unsaved;
 mod user_block;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
@@ -32,6 +36,7 @@ use smallvec::{SmallVec, smallvec};
 pub use bytes::Bytes;
 pub use create::CreateOptions;
 pub use edit::{Edit, Reading};
+pub use locking::FileLocking;
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
 use space::Fresh;
@@ -42,8 +47,12 @@ pub(crate) use unsaved::Spread;
 use crate::error::{Error, Result};
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
+use following::Following;
 use journal::{Change, Journal};
+use locking::FileLock;
 use pages::{Medium, Pages};
+use swmr::Followed;
+use threads::Threads;
 use unsaved::Unsaved;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
@@ -88,6 +97,15 @@ pub struct Store {
     /// How often the file was opened for a change.
     generation: AtomicU64,
     writing: RwLock<Option<Writing>>,
+    /// Set when the file may not be changed any more.
+    closed: AtomicBool,
+    /// Others may read the file while it is written.
+    followed: Followed,
+    /// Set where somebody else may write to the file meanwhile.
+    following: Option<Following>,
+    /// Given back when nothing is written any more.
+    lock: FileLock,
+    threads: Threads,
 }
 
 impl Store {
@@ -108,7 +126,7 @@ impl Store {
 
     /// Bytes of the whole file, or of all its members, user block included.
     pub fn file_length(&self) -> u64 {
-        if self.writable { self.length() } else { self.stored }
+        if self.writable || self.follows() { self.length() } else { self.stored }
     }
 
     /// The offset behind the last byte.
@@ -146,6 +164,7 @@ impl Store {
         }
         let _alone = self.gate.write();
         let failed = |source| Error::Io { action: "cannot write the file".into(), source };
+        self.journal.complete(&*self.driver)?;
         let new_from = self.new_from.load(Ordering::Acquire);
         // The superblock of a new file comes last.
         let from = if new_from == 0 { self.base.saturating_add(SECTOR) } else { new_from };
@@ -223,7 +242,10 @@ impl Store {
 
     /// The offset in the file of `length` bytes at `address`, if they all lie inside the file.
     fn locate(&self, address: Address, length: u64, structure: &'static str) -> Result<u64> {
-        let file_length = self.length();
+        let mut file_length = self.length();
+        if self.follows() && !self.reaches(address, length) {
+            file_length = self.learn_length()?;
+        }
         let outside = || {
             let expected = format!("{length} bytes inside the file of {file_length} bytes");
             Error::corrupt(structure, "address", expected, address)
@@ -235,6 +257,12 @@ impl Store {
             return Err(outside());
         }
         Ok(start)
+    }
+
+    /// Whether so many bytes at `address` are known to be in the file.
+    fn reaches(&self, address: Address, length: u64) -> bool {
+        let start = address.get().and_then(|offset| offset.checked_add(self.base));
+        start.and_then(|start| start.checked_add(length)).is_some_and(|end| end <= self.length())
     }
 
     /// An error unless `length` bytes at `address` all lie inside the file.
@@ -255,6 +283,9 @@ impl Store {
             && let Some(bytes) = self.overlaid(address, length)
         {
             return Ok(bytes);
+        }
+        if self.follows() {
+            return self.read_alone(address, length, structure);
         }
         self.save(address)?;
         let start = self.locate(address, length, structure)?;
@@ -299,14 +330,19 @@ impl Store {
         if let Some(block) = self.overlay.get(&address) {
             return Ok(block.slice(0..block.len().min(to_usize(length))).unwrap_or_else(|| block.clone()));
         }
+        if self.follows() && !self.reaches(address, length) {
+            self.learn_length()?;
+        }
         let start = self.locate(address, 1, structure)?;
         self.read(address, length.min(self.length().saturating_sub(start)), structure)
     }
 
     /// Reads and decodes one block of metadata.
     pub fn get<T: Structure>(&self, address: Address, context: &T::Context) -> Result<T> {
-        let bytes = self.read(address, T::size(context) as u64, T::NAME)?;
-        T::decode(&bytes, context).map_err(|error| error.at(address).into())
+        self.attempt(|| {
+            let bytes = self.read(address, T::size(context) as u64, T::NAME)?;
+            T::decode(&bytes, context).map_err(|error| error.at(address).into())
+        })
     }
 
     /// Raw data, straight into the caller's buffer.
@@ -381,6 +417,8 @@ impl Store {
             let range = to_usize(from.saturating_sub(start))..to_usize(to.saturating_sub(start));
             let bytes = bytes.get(range).unwrap_or_default();
             if is_new {
+                // What is written now must not be taken for a foreign hand's in the middle of it.
+                self.journal.complete(&*self.driver)?;
                 self.write_through(from, bytes).map_err(failed)?;
                 continue;
             }
@@ -447,16 +485,16 @@ impl Store {
 
     /// Makes bytes of the block at `address`, if it was changed and is none yet.
     fn save(&self, address: Address) -> Result<()> {
-        if !self.unsaved.contains(address) {
-            return Ok(());
-        }
-        let Some(block) = self.unsaved.remove(address) else { return Ok(()) };
+        let Some(block) = self.unsaved.get(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
         let start = self.locate(address, bytes.len() as u64, "changed block")?;
+        self.note_block(start, &bytes, block.structure());
         self.change(start, &bytes).map_err(|source| Error::Io {
             action: format!("cannot change the block at {address}"),
             source,
         })?;
+        // Not before: another reader would find what stood there until now. Several may get here with the same bytes.
+        self.unsaved.remove(address);
         self.relieve()
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{FileParams, Limits};
@@ -14,9 +14,13 @@ use parking_lot::RwLock;
 use super::Store;
 use super::decoded::Decoded;
 use super::edit::Writing;
+use super::following::{Following, with_patience};
 use super::journal::{self, Found, Journal};
+use super::locking::{FileLock, FileLocking};
 use super::pages::Pages;
 use super::space::{MessagePlace, Placement, Record, Rules, Space, Stored};
+use super::swmr::Followed;
+use super::threads::Threads;
 use super::unsaved::Unsaved;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
@@ -47,6 +51,8 @@ pub struct StoreOptions {
     pub durability: Durability,
     /// Where the journal lies; without one, changes are not atomic.
     pub journal: Option<Arc<dyn SideFile>>,
+    /// Whether the file is locked while it is open.
+    pub locking: FileLocking,
 }
 
 /// Bytes of decoded chunks that a file keeps unless told otherwise.
@@ -72,6 +78,7 @@ impl Default for StoreOptions {
             placement: Placement::default(),
             durability: Durability::default(),
             journal: None,
+            locking: FileLocking::default(),
         }
     }
 }
@@ -93,15 +100,16 @@ pub enum Durability {
 impl Store {
     /// Opens the file that `driver` holds.
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
-        let driver = settle_journal(driver, &options)?;
         let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
-        let length = driver.len().map_err(unknown)?;
-        let stored = driver.stored_len().map_err(unknown)?;
-        let (base, superblock) = find_superblock(&*driver, length)?;
-        check_widths(&superblock)?;
         if options.write.is_some() && driver.is_read_only() {
             return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
         }
+        let lock = FileLock::take(&driver, options.write.is_some(), options.locking)?;
+        let driver = settle_journal(driver, &options)?;
+        let length = driver.len().map_err(unknown)?;
+        let stored = driver.stored_len().map_err(unknown)?;
+        let (base, superblock) = with_patience(options.swmr_read, || find_superblock(&*driver, length))?;
+        check_widths(&superblock)?;
         if !options.ignore_marks {
             check_marks(&superblock, options.swmr_read)?;
             // A writer that is at work may have stated an end that it has not reached yet.
@@ -109,12 +117,17 @@ impl Store {
                 check_length(&*driver, &superblock, base, length)?;
             }
         }
-        Ok(Self::assemble(driver, superblock, base, (length, stored), options))
+        if options.swmr_read {
+            // Readers that come and go must not keep the next writer out.
+            lock.release()?;
+        }
+        Ok(Self::assemble(driver, lock, superblock, base, (length, stored), options))
     }
 
     /// The store of a file of that length of which so much is stored.
     pub(super) fn assemble(
         driver: Arc<dyn Driver>,
+        lock: FileLock,
         superblock: Superblock,
         base: u64,
         (length, stored): (u64, u64),
@@ -129,8 +142,10 @@ impl Store {
             placement,
             durability,
             journal,
+            swmr_read,
             ..
         } = options;
+        let following = swmr_read && write.is_none();
         let params = superblock.params;
         let end = stated_end(&superblock, base).unwrap_or(length).saturating_sub(base);
         let writing = write.map(|bounds| Writing {
@@ -163,6 +178,11 @@ impl Store {
             writable: writing.is_some(),
             generation: AtomicU64::new(0),
             writing: RwLock::new(writing),
+            closed: AtomicBool::new(false),
+            followed: Followed::default(),
+            following: following.then(Following::default),
+            lock,
+            threads: Threads::default(),
         }
     }
 }
@@ -217,7 +237,7 @@ fn address_limit(params: FileParams) -> u64 {
 
 /// Looks for the superblock at 0, 512, 1024, 2048, … bytes. Addresses count from where it is found, whatever
 /// its base address field says (so does libhdf5: a user block may have been put before a finished file).
-fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
+pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
     while offset.saturating_add(8) <= length {
         let available = length.saturating_sub(offset).min(Superblock::MAX_SIZE as u64);

@@ -123,8 +123,8 @@ impl Store {
         // What is little goes into the journal wholly, so that the disk is waited for once.
         let little = self.journal.can_go_on() && self.pages.changed_bytes() <= LITTLE;
         let border = if little { file_end } else { new_from.min(file_end) };
-        let changes = self.changes_in_place(border)?;
-        let shared = if little { self.shared_sector(new_from, file_end)? } else { None };
+        let changes = self.changes_before(border)?;
+        let seam = self.seam(new_from, border)?;
         let note = || if little { self.journal.note_covered() } else { self.journal.note_write() };
         // Nobody looks behind the end of the file as it was committed.
         if self.pages.write_from(driver, new_from, file_end, &(0..0)).map_err(io)? {
@@ -151,19 +151,7 @@ impl Store {
         {
             return self.publish_sector(only);
         }
-        self.publish_through_journal(changes, (border, file_end), little, shared)
-    }
-
-    /// What stands in the sector where new space begins, up to `file_end`, and where that is, unless new space begins with it.
-    fn shared_sector(&self, new_from: u64, file_end: u64) -> Result<Option<(u64, Vec<u8>)>> {
-        let start = new_from.saturating_sub(new_from % SECTOR);
-        if start == new_from || file_end <= start {
-            return Ok(None);
-        }
-        let mut bytes = vec![0; to_usize(file_end.saturating_sub(start).min(SECTOR))];
-        let there = to_usize(self.driver.len().map_err(io)?.saturating_sub(start)).min(bytes.len());
-        self.driver.read_at(start, bytes.get_mut(..there).unwrap_or_default()).map_err(io)?;
-        Ok(Some((start, bytes)))
+        self.publish_through_journal(changes, &seam, border, file_end, little)
     }
 
     /// Writes a single sector. A disk writes it wholly or not at all.
@@ -176,44 +164,53 @@ impl Store {
     }
 
     /// What the changed pages change before `border`, ascending. What stands in the sector of the superblock is alone.
-    fn changes_in_place(&self, border: u64) -> Result<Vec<InPlace>> {
+    fn changes_before(&self, border: u64) -> Result<Vec<InPlace>> {
         let mut changes = Vec::new();
         for (offset, page) in self.pages.before(border) {
             let length = to_usize(border.saturating_sub(offset)).min(page.len());
             let mut old = vec![0; length];
             self.medium().read(offset, &mut old).map_err(io)?;
-            let old: Arc<[u8]> = old.into();
             let alone = to_usize(self.base.saturating_sub(offset));
             let alone = if self.base >= offset && alone < length { alone } else { usize::MAX };
-            for (from, to) in differing(&old, page.get(..length).unwrap_or_default(), alone) {
+            let runs = differing(&old, page.get(..length).unwrap_or_default(), alone);
+            let old: Arc<[u8]> = old.into();
+            for (from, to) in runs {
                 changes.push(InPlace { page: Arc::clone(&page), old: Arc::clone(&old), offset, from, to });
             }
         }
         Ok(changes)
     }
 
-    /// `shared` is what stood in the sector where new space begins before that was written.
+    /// The sector in which new space begins, if what is before `border` goes into the journal.
+    fn seam(&self, new_from: u64, border: u64) -> Result<Seam> {
+        let start = new_from.saturating_sub(new_from % SECTOR);
+        let length = border.saturating_sub(start).min(SECTOR);
+        let mut before = vec![0; to_usize(length)];
+        self.medium().read(start, &mut before).map_err(io)?;
+        let mut after = before.clone();
+        let new = after.get_mut(to_usize(new_from.saturating_sub(start))..).unwrap_or_default();
+        self.pages.amend(new_from, new);
+        Ok(Seam { start, before, after })
+    }
+
+    /// Writes changes before `border` to the journal, then to the file.
     fn publish_through_journal(
         &self,
         changes: Vec<InPlace>,
-        (border, file_end): (u64, u64),
+        seam: &Seam,
+        border: u64,
+        file_end: u64,
         little: bool,
-        shared: Option<(u64, Vec<u8>)>,
     ) -> Result<()> {
         let driver = &*self.driver;
-        let (superblock, others): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|change| change.start() == self.base);
-        drop(superblock);
+        // The sector of the superblock is written by itself.
         let sector = self.superblock_sector(border)?;
+        let others: Vec<InPlace> = changes.into_iter().filter(|change| change.start() != self.base).collect();
         let start = self.base;
-        let mut records = Vec::new();
-        let written = shared.as_ref().map(|(place, _)| self.shared_sector(place.saturating_add(1), file_end));
-        let written = written.transpose()?.flatten();
-        if let (Some((offset, old)), Some((_, new))) = (&shared, &written) {
-            // What is new in it may have reached the disk or not when the rest has not.
-            records.push(Change { offset: *offset, old, new });
+        let mut records = vec![Change { offset: start, old: &sector.now, new: &sector.marked }];
+        if seam.before != seam.after {
+            records.insert(0, Change { offset: seam.start, old: &seam.before, new: &seam.after });
         }
-        records.push(Change { offset: start, old: &sector.now, new: &sector.marked });
         records.extend(others.iter().map(InPlace::change));
         records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
         self.journal.commit(driver, &records, file_end, little)?;
@@ -233,9 +230,9 @@ impl Store {
         driver.write_many(&requests).map_err(io)?;
         driver.write_at(start, &sector.then).map_err(io)?;
         if driver.len().map_err(io)? != file_end {
-            // Until the disk has it, what is cut off may come back in place of what is written there next.
-            self.journal.note_write();
             driver.set_len(file_end).map_err(io)?;
+            // What is cut off comes back as zeros, which no journal knows: this one ends here.
+            self.journal.note_write();
         }
         driver.flush().map_err(io)?;
         self.journal.note_applied();
@@ -260,6 +257,13 @@ impl Store {
         }
         Ok(SuperblockSector { now, marked, then })
     }
+}
+
+/// A sector in which the committed file ends: as it is, and with what is new in it, which is written first.
+struct Seam {
+    start: u64,
+    before: Vec<u8>,
+    after: Vec<u8>,
 }
 
 struct SuperblockSector {

@@ -50,6 +50,7 @@ pub(crate) struct Block {
     context: Arc<dyn Any + Send + Sync>,
     encode: Encode,
     bytes: usize,
+    structure: &'static str,
 }
 
 type Encode = fn(&dyn Any, &dyn Any) -> Result<Vec<u8>>;
@@ -73,7 +74,12 @@ impl Block {
         T::Context: Send + Sync + 'static,
     {
         let bytes = T::size(context);
-        Self { value, context: Arc::new(context.clone()), encode: encode::<T>, bytes }
+        Self { value, context: Arc::new(context.clone()), encode: encode::<T>, bytes, structure: T::NAME }
+    }
+
+    /// What it is.
+    pub(crate) fn structure(&self) -> &'static str {
+        self.structure
     }
 
     /// The bytes of the block.
@@ -122,10 +128,6 @@ impl Unsaved {
     /// The block at that address, which stays changed.
     pub(crate) fn get(&self, address: Address) -> Option<Block> {
         if self.is_empty() { None } else { self.blocks.read().get(&address).cloned() }
-    }
-
-    pub(crate) fn contains(&self, address: Address) -> bool {
-        !self.is_empty() && self.blocks.read().contains_key(&address)
     }
 
     pub(crate) fn insert(&self, address: Address, block: Block) {

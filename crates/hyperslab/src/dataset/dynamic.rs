@@ -52,13 +52,14 @@ impl Dataset {
     /// # Errors
     /// As [`read_into`](Self::read_into).
     pub fn read_bytes(&self, selection: &Selection, memory: &Datatype, bytes: &mut [u8]) -> Result<()> {
-        let (selection, count) = self.prepare(selection, 0).map_err(|error| self.context(error))?;
+        let wanted = self.prepare(selection, 0).map_err(|error| self.context(error))?;
+        let count = wanted.count;
         if count.checked_mul(memory.size as usize) != Some(bytes.len()) {
             let message = format!("{count} elements of {memory} are selected for {} bytes", bytes.len());
             return Err(self.context(Error::Misuse(message)));
         }
         let plan = |conversions: &Conversions| conversions.plan(self.datatype(), memory);
-        let elements = Elements::new(self, &selection, count, plan).map_err(|error| self.context(error))?;
+        let elements = Elements::new(self, wanted, plan).map_err(|error| self.context(error))?;
         elements.put(bytes, false).map_err(|error| self.context(error))
     }
 

@@ -3,75 +3,107 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use hyperslab_engine::Result;
 use hyperslab_engine::data::{Destination, ForeignHeap};
+use hyperslab_engine::format::Layout as StoredLayout;
+use hyperslab_engine::ops::OpenDataset;
+use hyperslab_engine::store::Reading;
+use hyperslab_engine::{Error, Result};
 
-use super::Dataset;
+use super::{Dataset, to_usize};
 use crate::datatype::convert::{Conversion, Conversions, ConvertError};
-use crate::{Layout, Selection, Stored};
+use crate::{Dataspace, Selection, Stored};
 
 /// A planned conversion.
 pub(super) type Planned = Result<Conversion, ConvertError>;
 
+/// A selection without overlaps, and the dataset, which stays as it is meanwhile.
+pub(super) struct Wanted<'a> {
+    pub(super) selection: Cow<'a, Selection>,
+    /// How many elements are selected.
+    pub(super) count: usize,
+    pub(super) open: Arc<OpenDataset>,
+    pub(super) _reading: Reading<'a>,
+}
+
 /// Selected elements, and how they are converted.
 pub(super) struct Elements<'a> {
     dataset: &'a Dataset,
-    selection: &'a Selection,
-    count: usize,
+    wanted: Wanted<'a>,
     conversion: Conversion,
     /// The elements themselves, where they are not converted on their way.
     stored: Option<Stored>,
 }
 
+impl Wanted<'_> {
+    /// The shape that the dataset has.
+    pub(super) fn dataspace(&self) -> &Dataspace {
+        &self.open.description.dataspace
+    }
+
+    /// The elements as stored.
+    pub(super) fn stored(&self, dataset: &Dataset) -> Result<Stored> {
+        let file = dataset.object.file();
+        let stored = |bytes| Stored::new(Arc::clone(file), dataset.datatype().clone(), bytes);
+        if !dataset.may_hold_foreign() {
+            return self.open.read(file, &self.selection).map(stored);
+        }
+        let foreign = Arc::new(ForeignHeap::new(file.container.store.limits().result_bytes));
+        let bytes = self.open.read_collecting(file, &self.selection, &foreign)?;
+        Ok(stored(bytes).with_foreign(foreign))
+    }
+}
+
 impl<'a> Elements<'a> {
     pub(super) fn new(
         dataset: &'a Dataset,
-        selection: &'a Selection,
-        count: usize,
+        wanted: Wanted<'a>,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Self> {
-        let stored = if dataset.may_hold_foreign() { Some(dataset.stored(selection)?) } else { None };
+        let stored = if dataset.may_hold_foreign() { Some(wanted.stored(dataset)?) } else { None };
         let conversions = match &stored {
             Some(stored) => Cow::Owned(stored.conversions((*dataset.conversions).clone())),
             None => Cow::Borrowed(&*dataset.conversions),
         };
-        Ok(Self { dataset, selection, count, conversion: plan(&conversions)?, stored })
+        Ok(Self { dataset, wanted, conversion: plan(&conversions)?, stored })
     }
 
     /// Fills a buffer with converted elements.
     pub(super) fn put(&self, out: &mut [u8], zeroed: bool) -> Result<()> {
         if let Some(stored) = &self.stored {
-            return Ok(self.conversion.convert(stored.bytes(), out, self.count)?);
+            return Ok(self.conversion.convert(stored.bytes(), out, self.wanted.count)?);
         }
         let mut to = Destination::converted(out, &self.conversion);
         if zeroed {
             to = to.zeroed();
         }
-        if self.count == 0 {
+        if self.wanted.count == 0 {
             return Ok(());
         }
-        let (open, _reading) = self.dataset.current()?;
-        open.read_to(self.dataset.object.file(), self.selection, &mut to)
+        self.wanted.open.read_to(self.dataset.object.file(), &self.wanted.selection, &mut to)
     }
 }
 
 impl Dataset {
     /// Whether elements may hold what lies in the heap of another file.
     fn may_hold_foreign(&self) -> bool {
-        self.datatype().is_variable_length() && matches!(self.layout(), Layout::Virtual | Layout::Structured)
+        let layout = &self.first.description.layout.layout;
+        self.datatype().is_variable_length()
+            && matches!(layout, StoredLayout::Virtual(_) | StoredLayout::Structured(_))
     }
 
-    /// The selected elements as stored. Blocks must be disjoint.
-    pub(super) fn stored(&self, selection: &Selection) -> Result<Stored> {
-        let file = self.object.file();
-        let stored = |bytes| Stored::new(Arc::clone(file), self.datatype().clone(), bytes);
-        if !self.may_hold_foreign() {
-            let (open, _reading) = self.current()?;
-            return open.read(file, selection).map(stored).map_err(|error| self.context(error));
+    /// What is selected, if so many elements of that size may be read, and the dataset as it stays until they are.
+    pub(super) fn prepare<'a>(&'a self, selection: &'a Selection, size: usize) -> Result<Wanted<'a>> {
+        let selection = self.without_overlaps(selection)?;
+        let (open, reading) = self.current()?;
+        let count = match open.description.dataspace {
+            Dataspace::Null => 0,
+            _ => open.selected(&selection)?,
+        };
+        let limit = self.object.file().container.store.limits().result_bytes;
+        let bytes = count.saturating_mul(size as u64);
+        if bytes > limit {
+            return Err(Error::Limit { what: "read: bytes".into(), got: bytes, limit });
         }
-        let foreign = Arc::new(ForeignHeap::new(file.container.store.limits().result_bytes));
-        let (open, _reading) = self.current()?;
-        let bytes = open.read_collecting(file, selection, &foreign);
-        Ok(stored(bytes.map_err(|error| self.context(error))?).with_foreign(foreign))
+        Ok(Wanted { selection, count: to_usize(count)?, open, _reading: reading })
     }
 }

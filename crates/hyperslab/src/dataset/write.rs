@@ -132,7 +132,11 @@ impl Dataset {
 
     pub(crate) fn write_from(&self, selection: &Selection, from: &Origin<'_>) -> Result<()> {
         let selection = self.without_overlaps(selection)?;
-        self.change(|edit| self.write_in(edit, &selection, from))
+        if self.is_virtual() {
+            return self.change(|edit| self.write_in(edit, &selection, from));
+        }
+        let (file, address) = (self.object.file(), self.object.address());
+        file.write_elements(address, &selection, from).map_err(|error| self.context(error))
     }
 
     /// Writes to the dataset, or to those that it shows.
@@ -192,6 +196,6 @@ impl Dataset {
         let bytes = <A::Element as H5Type>::to_bytes(&elements);
         let from = Origin::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
         let (file, address) = (self.object.file(), self.object.address());
-        self.change(|edit| file.append_to_dataset(edit, address, axis, &array.dims(), &from))
+        file.append_elements(address, axis, &array.dims(), &from).map_err(|error| self.context(error))
     }
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use hyperslab_engine::data::structured::{Coordinates, Defined, Slab, StructuredForm};
 use hyperslab_engine::{Error, Result};
-use rayon::prelude::*;
 
+use super::read::shared;
 use crate::datatype::convert::Conversions;
 use crate::{Dataset, H5Type, Region, Selection};
 
@@ -225,7 +225,7 @@ impl Dataset {
             let selection = Selection::region(&region.map_err(|error| self.context(error.into()))?);
             self.for_each_slabs(&selection, &mut |source, slabs| {
                 let packed: Vec<Packed<I>> =
-                    slabs.par_iter().map(|slab| Packed::new(&source.form, slab)).collect();
+                    shared(self.object().file(), &slabs, |slab| Packed::new(&source.form, slab));
                 for part in packed {
                     part.count(&mut starts, rows.start);
                     total = total.saturating_add(part.indices.len());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hyperslab_dataspace::Block;
 use hyperslab_engine::data::ForeignHeap;
 use hyperslab_engine::data::structured::{Slab, StructuredSource};
+use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::{Error, Result};
 use rayon::prelude::*;
 
@@ -69,7 +70,7 @@ impl Dataset {
         let mut values = Vec::new();
         let foreign = self.for_each_slabs(selection, &mut |source, slabs| {
             let parts: Vec<(Vec<u64>, Vec<u8>)> =
-                slabs.par_iter().map(|slab| slab.collect(&source.form)).collect();
+                shared(self.object().file(), &slabs, |slab| slab.collect(&source.form));
             for (coordinates, bytes) in parts {
                 points.coordinates.extend(coordinates);
                 values.extend(bytes);
@@ -249,4 +250,14 @@ fn moved(block: Block, origin: &[u64]) -> Block {
     let add =
         |corner: &[u64]| corner.iter().zip(origin).map(|(at, origin)| at.saturating_add(*origin)).collect();
     Block { start: add(&block.start), end: add(&block.end) }
+}
+
+/// What `work` makes of each slab, on all threads; the caller holds the file.
+pub(super) fn shared<T: Send>(file: &OpenFile, slabs: &[Slab], work: impl Fn(&Slab) -> T + Sync) -> Vec<T> {
+    let store = &file.container.store;
+    if store.may_share() {
+        store.share(|| slabs.par_iter().map(&work).collect())
+    } else {
+        slabs.iter().map(work).collect()
+    }
 }

@@ -157,7 +157,10 @@ impl World {
                 self.told(|| "flush".to_owned());
                 self.file().flush().unwrap();
             }
-            18 if numbers.once_in(2) => self.reopen(),
+            18 if numbers.once_in(2) => {
+                drop(dataset);
+                self.reopen();
+            }
             19 if numbers.once_in(2) => self.make_anew(number, numbers),
             20 => self.arrays[number].compare(&dataset),
             _ => {

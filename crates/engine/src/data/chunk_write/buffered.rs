@@ -70,6 +70,11 @@ impl ChunkTable for BufferedTable {
         self.table.insert(edit, &waiting)
     }
 
+    fn republish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.flush(edit)?;
+        self.table.republish(edit)
+    }
+
     fn is_ahead(&self) -> bool {
         !self.waiting.is_empty()
     }

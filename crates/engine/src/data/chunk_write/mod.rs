@@ -1,5 +1,7 @@
 //! Writing elements in chunks: gather, convert, encode on all threads; then allocate, write and index.
 
+mod apart;
+mod appended;
 mod buffered;
 mod pending;
 mod resize;
@@ -9,6 +11,9 @@ mod store_chunks;
 mod strips;
 #[cfg(test)]
 mod tests;
+
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Hyperslab, Selection};
 use hyperslab_filter::{ChunkTarget, Scratch};
@@ -21,8 +26,11 @@ use super::origin::{Origin, Rows};
 use super::{ChunkCache, ChunkedSource, parallel};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
+pub use apart::{ChunkAccess, Progress, flush_apart, write_apart};
+pub use appended::Appended;
 pub use buffered::BufferedTable;
 use pending::Pending;
+pub(super) use run::LONGEST;
 use run::Run;
 use selected::Selected;
 
@@ -55,6 +63,14 @@ pub trait ChunkTable: Send + std::fmt::Debug {
 
     /// Puts all that waits for it into the index.
     fn flush(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lets nothing be changed in place that readers may be on the way to, if others read the file while it is written.
+    ///
+    /// # Errors
+    /// Those of reading the index and of allocating.
+    fn republish(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -94,7 +110,7 @@ pub trait ChunkTable: Send + std::fmt::Debug {
 #[derive(Debug)]
 pub struct ChunkWriter {
     /// The dataset as it is read.
-    pub source: ChunkedSource,
+    pub source: Arc<ChunkedSource>,
     /// Bytes of chunks that wait to be encoded.
     pub pending_limit: usize,
     pending: Pending,
@@ -102,11 +118,18 @@ pub struct ChunkWriter {
 }
 
 /// What one write has at hand.
-pub(super) struct Writing<'w, 'e> {
-    pub(super) edit: &'w mut Edit<'e>,
-    pub(super) table: &'w mut dyn ChunkTable,
-    pub(super) cache: &'w ChunkCache,
+#[derive(Debug)]
+pub struct ChunkWriting<'w, 'e> {
+    /// The right to change the file.
+    pub edit: &'w mut Edit<'e>,
+    /// Where chunks lie.
+    pub table: &'w mut dyn ChunkTable,
+    /// Decoded chunks.
+    pub cache: &'w ChunkCache,
 }
+
+/// A chunk as it is stored: its coordinates, its bytes and its filter mask.
+type Encoded = (Dims, Vec<u8>, u32);
 
 /// A chunk to be written.
 struct Job {
@@ -122,7 +145,7 @@ struct Job {
 impl ChunkWriter {
     /// A writer of the dataset that `source` reads.
     pub fn new(source: ChunkedSource, pending_limit: usize) -> Self {
-        Self { source, pending_limit, pending: Pending::default(), run: Run::default() }
+        Self { source: Arc::new(source), pending_limit, pending: Pending::default(), run: Run::default() }
     }
 
     /// Bytes of chunks that are not in the file yet.
@@ -142,27 +165,40 @@ impl ChunkWriter {
         selection: &Selection,
         from: &Origin<'_>,
     ) -> Result<()> {
+        self.write_from(&mut ChunkWriting { edit, table, cache }, selection, 0, from)
+    }
+
+    /// As [`write`](Self::write), without the first `done` chunks, which are written.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_from(
+        &mut self,
+        writing: &mut ChunkWriting<'_, '_>,
+        selection: &Selection,
+        done: usize,
+        from: &Origin<'_>,
+    ) -> Result<()> {
         if !from.is_partial()
             && let Some(scaled) = self.only_chunk(selection)
         {
             from.check(self.source.grid.elements_per_chunk()?)?;
-            let mut writing = Writing { edit, table, cache };
-            if self.let_wait(&mut writing, &scaled, from)? {
+            if self.let_wait(writing, &scaled, from)? {
                 return Ok(());
             }
-            self.settle_run(&mut writing)?;
-            return self.write_chunk(&mut writing, scaled, from);
+            self.settle_run(writing)?;
+            return self.write_chunk(writing, scaled, from);
         }
-        self.settle_run(&mut Writing { edit, table, cache })?;
+        self.settle_run(writing)?;
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         from.check(selected.element_count())?;
         let plain = self.source.pipeline.is_empty();
         let mut chunks = selected.chunks(&grid)?.peekable();
-        let mut writing = Writing { edit, table, cache };
-        if self.write_strips(&mut writing, selection, &selected, from)? {
+        if done == 0 && self.write_strips(writing, selection, &selected, from)? {
             return Ok(());
         }
+        chunks.by_ref().take(done).for_each(drop);
         while chunks.peek().is_some() {
             let (mut batch, mut kept) = (Vec::new(), 0_usize);
             while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH) {
@@ -172,9 +208,9 @@ impl ChunkWriter {
                 }
                 batch.push(scaled);
             }
-            self.write_batch(&mut writing, &selected, batch, from)?;
+            self.write_batch(writing, &selected, batch, from)?;
             if self.pending.bytes() > self.pending_limit {
-                self.flush_pending(&mut writing)?;
+                self.flush_pending(writing)?;
             }
         }
         Ok(())
@@ -199,7 +235,12 @@ impl ChunkWriter {
     }
 
     /// Writes all elements of one chunk.
-    fn write_chunk(&mut self, writing: &mut Writing<'_, '_>, scaled: Dims, from: &Origin<'_>) -> Result<()> {
+    fn write_chunk(
+        &mut self,
+        writing: &mut ChunkWriting<'_, '_>,
+        scaled: Dims,
+        from: &Origin<'_>,
+    ) -> Result<()> {
         let (source, store) = (&self.source, writing.edit.store());
         let count = source.grid.elements_per_chunk()?;
         self.pending.remove(&scaled);
@@ -235,7 +276,7 @@ impl ChunkWriter {
         table: &mut dyn ChunkTable,
         cache: &ChunkCache,
     ) -> Result<()> {
-        let mut writing = Writing { edit, table, cache };
+        let mut writing = ChunkWriting { edit, table, cache };
         self.end_run(&mut writing)?;
         self.flush_pending(&mut writing)
     }
@@ -259,12 +300,12 @@ impl ChunkWriter {
             return Err(Error::Misuse(format!("{got} bytes for a chunk of {size} that passes no filter")));
         }
         self.pending.remove(&scaled);
-        let mut writing = Writing { edit, table, cache };
+        let mut writing = ChunkWriting { edit, table, cache };
         self.settle_run(&mut writing)?;
         store_chunks::encoded(&self.source, &mut writing, vec![(scaled, bytes.to_vec(), filter_mask)])
     }
 
-    fn flush_pending(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn flush_pending(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         while let Some(chunks) = self.pending.take(BATCH_BYTES) {
             let store = writing.edit.store();
             let encode = |(scaled, chunk): (Dims, Vec<u8>)| {
@@ -272,19 +313,16 @@ impl ChunkWriter {
                 Ok((scaled, bytes, mask))
             };
             let work = chunks.len().saturating_mul(self.source.chunk_bytes) as u64;
-            let encoded: Result<Vec<_>> = if parallel::is_worth(work) {
-                chunks.into_par_iter().map(encode).collect()
-            } else {
-                chunks.into_iter().map(encode).collect()
-            };
-            store_chunks::encoded(&self.source, writing, encoded?)?;
+            let encoded = parallel::map(store, parallel::is_worth(store, work), chunks, encode)?;
+            encoded.iter().for_each(|(scaled, ..)| self.pending.outdate(scaled));
+            store_chunks::encoded(&self.source, writing, encoded)?;
         }
         Ok(())
     }
 
     fn write_batch(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut ChunkWriting<'_, '_>,
         selected: &Selected<'_>,
         batch: Vec<Dims>,
         from: &Origin<'_>,
@@ -320,7 +358,7 @@ impl ChunkWriter {
     /// Chunks that pass filters: whole ones are encoded at once, others wait for more to come.
     fn write_filtered(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut ChunkWriting<'_, '_>,
         selected: &Selected<'_>,
         jobs: Vec<Job>,
         from: &Origin<'_>,
@@ -339,8 +377,8 @@ impl ChunkWriter {
             Ok(Done::Encoded(job.scaled, bytes, mask))
         };
         let bytes = jobs.len().saturating_mul(source.chunk_bytes) as u64;
-        let done: Result<Vec<Done>> = if parallel::is_worth(bytes) {
-            jobs.into_par_iter().map_init(Rows::default, work).collect()
+        let done: Result<Vec<Done>> = if parallel::is_worth(store, bytes) {
+            store.share(|| jobs.into_par_iter().map_init(Rows::default, work).collect())
         } else {
             let mut rows = Rows::default();
             jobs.into_iter().map(|job| work(&mut rows, job)).collect()
@@ -390,9 +428,15 @@ fn filled(source: &ChunkedSource, matters: bool) -> Result<Vec<u8>> {
 }
 
 /// The bytes to store for a chunk, and its filter mask.
-fn encode(source: &ChunkedSource, store: &Store, scaled: &[u64], chunk: Vec<u8>) -> Result<(Vec<u8>, u32)> {
+fn encode<'a>(
+    source: &ChunkedSource,
+    store: &Store,
+    scaled: &[u64],
+    chunk: impl Into<Cow<'a, [u8]>>,
+) -> Result<(Vec<u8>, u32)> {
+    let chunk = chunk.into();
     if source.is_stored_plainly(scaled)? {
-        return Ok((chunk, 0));
+        return Ok((chunk.into_owned(), 0));
     }
     thread_local! {
         static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();

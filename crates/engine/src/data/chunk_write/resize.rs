@@ -1,11 +1,13 @@
 //! Chunks when a dataset changes its shape, or gets its space before it is written.
 
+use std::sync::Arc;
+
 use hyperslab_dataspace::{ChunkGrid, Dims, Placement, Region, copy_box};
 use hyperslab_format::codec::Address;
 
 use super::super::ChunkCache;
 use super::super::chunk_index::ChunkLocation;
-use super::{ChunkTable, ChunkWriter, Job, Writing, encode, filled, store_chunks};
+use super::{ChunkTable, ChunkWriter, ChunkWriting, Job, encode, filled, store_chunks};
 use crate::error::Result;
 use crate::store::{Edit, SpaceKind};
 
@@ -24,7 +26,7 @@ impl ChunkWriter {
         cache: &ChunkCache,
         fill: bool,
     ) -> Result<()> {
-        let mut writing = Writing { edit, table, cache };
+        let mut writing = ChunkWriting { edit, table, cache };
         self.settle_run(&mut writing)?;
         self.flush_pending(&mut writing)?;
         let zeroed = fill && self.source.fill.is_zero();
@@ -74,7 +76,7 @@ impl ChunkWriter {
         Ok(())
     }
 
-    fn allocate_plain(&self, writing: &mut Writing<'_, '_>, chunks: &[Dims], fill: bool) -> Result<()> {
+    fn allocate_plain(&self, writing: &mut ChunkWriting<'_, '_>, chunks: &[Dims], fill: bool) -> Result<()> {
         if chunks.is_empty() {
             return Ok(());
         }
@@ -109,7 +111,7 @@ impl ChunkWriter {
         cache: &ChunkCache,
         dims: &[u64],
     ) -> Result<()> {
-        let mut writing = Writing { edit, table, cache };
+        let mut writing = ChunkWriting { edit, table, cache };
         self.settle_run(&mut writing)?;
         let before = self.source.grid.clone();
         let after = ChunkGrid::new(before.chunk(), dims)?;
@@ -128,7 +130,7 @@ impl ChunkWriter {
                 self.rewrite(&mut writing, batch, &before, &after)?;
             }
         }
-        self.source.grid = after;
+        Arc::make_mut(&mut self.source).grid = after;
         if writing.table.keeps_all() {
             self.blank_new(&mut writing, &before)?;
         }
@@ -137,7 +139,7 @@ impl ChunkWriter {
 
     /// Makes chunks that the dataset did not have before read as fill value: those that keep their room for ever may
     /// hold what they did in a larger shape.
-    fn blank_new(&self, writing: &mut Writing<'_, '_>, before: &ChunkGrid) -> Result<()> {
+    fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
         let (store, grid) = (writing.edit.store(), &self.source.grid);
         let chunk = filled(&self.source, true)?;
         for scaled in grid.chunks_in(&Region::whole(grid.extent()))? {
@@ -154,7 +156,7 @@ impl ChunkWriter {
 
     fn rewrite(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut ChunkWriting<'_, '_>,
         chunks: &[(Dims, ChunkLocation)],
         before: &ChunkGrid,
         after: &ChunkGrid,
@@ -162,7 +164,7 @@ impl ChunkWriter {
         let store = writing.edit.store();
         let mut encoded = Vec::with_capacity(chunks.len());
         for (scaled, place) in chunks {
-            self.source.grid = before.clone();
+            Arc::make_mut(&mut self.source).grid = before.clone();
             let mut job = Job { scaled: scaled.clone(), before: Some(*place), known: None, whole: false };
             let stored = job.elements(&self.source, store, writing.cache)?;
             let mut chunk = filled(&self.source, true)?;
@@ -177,7 +179,7 @@ impl ChunkWriter {
             let zeros = Dims::from_elem(0, count.len());
             let whole = Placement { dims: before.chunk(), start: &zeros };
             copy_box(&stored, whole, &mut chunk, whole, &count, self.source.element_size)?;
-            self.source.grid = after.clone();
+            Arc::make_mut(&mut self.source).grid = after.clone();
             let (bytes, mask) = encode(&self.source, store, scaled, chunk)?;
             encoded.push((scaled.clone(), bytes, mask));
         }

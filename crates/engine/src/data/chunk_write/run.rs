@@ -1,12 +1,14 @@
 //! Whole chunks that pass no filter, each behind the one before: they wait for each other, get their room at once, and are
 //! written in one piece.
 
+use std::sync::Arc;
+
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::Address;
 
 use super::super::chunk_index::ChunkLocation;
 use super::super::origin::Origin;
-use super::{ChunkTable, ChunkWriter, Writing, store_chunks};
+use super::{ChunkTable, ChunkWriter, ChunkWriting, store_chunks};
 use crate::data::ChunkCache;
 use crate::error::Result;
 use crate::store::{Edit, SpaceKind, Store};
@@ -15,7 +17,7 @@ use crate::store::{Edit, SpaceKind, Store};
 const WAITING: usize = 256 << 10;
 
 /// Longer chunks are better written one by one than copied.
-pub(super) const LONGEST: usize = 32 << 10;
+pub(in crate::data) const LONGEST: usize = 32 << 10;
 
 /// The chunks that wait, in C order of their coordinates.
 #[derive(Debug, Default)]
@@ -63,7 +65,7 @@ impl ChunkWriter {
     /// Takes a whole chunk that can wait, all elements of which are in `from`. Returns whether it did.
     pub(super) fn let_wait(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut ChunkWriting<'_, '_>,
         scaled: &Dims,
         from: &Origin<'_>,
     ) -> Result<bool> {
@@ -112,20 +114,20 @@ impl ChunkWriter {
         }
         let elements = grid.elements_per_chunk()?;
         from.check(elements)?;
-        self.make_room(&mut Writing { edit, table, cache })?;
+        self.make_room(&mut ChunkWriting { edit, table, cache })?;
         self.run.push(scaled, self.source.chunk_bytes, elements, from)?;
-        self.source.grid.set_size(axis, longer);
+        Arc::make_mut(&mut self.source).grid.set_size(axis, longer);
         Ok(Some(longer))
     }
 
     /// Sees to it that one chunk more does not make too many.
-    fn make_room(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn make_room(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let after = self.run.bytes.len().saturating_add(self.source.chunk_bytes);
         if after > self.pending_limit.min(WAITING) { self.settle_run(writing) } else { Ok(()) }
     }
 
     /// Puts the chunks that wait into the file.
-    pub(super) fn settle_run(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    pub(super) fn settle_run(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         if self.run.chunks.is_empty() {
             return Ok(());
         }
@@ -141,14 +143,14 @@ impl ChunkWriter {
     }
 
     /// As [`settle_run`](Self::settle_run), and no memory is kept for chunks to come.
-    pub(super) fn end_run(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    pub(super) fn end_run(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         self.settle_run(writing)?;
         self.run = Run::default();
         Ok(())
     }
 
     /// Chunks of which the file has some: those stay where they are.
-    fn write_each(&self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn write_each(&self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let store = writing.edit.store();
         let pieces = self.run.bytes.chunks_exact(self.source.chunk_bytes.max(1));
         for ((scaled, place), bytes) in self.run.chunks.iter().zip(pieces) {
@@ -172,7 +174,7 @@ impl ChunkWriter {
 
 /// Chunks that the file does not have yet: side by side.
 pub(super) fn write_new(
-    writing: &mut Writing<'_, '_>,
+    writing: &mut ChunkWriting<'_, '_>,
     chunks: &mut [(Dims, ChunkLocation)],
     bytes: &[u8],
     size: usize,

@@ -9,15 +9,15 @@ use super::super::linear_write::LinearTarget;
 use super::super::origin::Origin;
 use super::super::staged::{self, Room, STAGE};
 use super::super::{ChunkedSource, parallel};
-use super::Writing;
 use super::selected::Selected;
+use super::{ChunkWriting, Encoded};
 use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
 
 /// Stores chunks that passed no filter and are not in the file yet.
 pub(super) fn new_plain(
     source: &ChunkedSource,
-    writing: &mut Writing<'_, '_>,
+    writing: &mut ChunkWriting<'_, '_>,
     selected: &Selected<'_>,
     chunks: &[Dims],
     from: &Origin<'_>,
@@ -38,7 +38,7 @@ pub(super) fn new_plain(
         let per_stage = (STAGE / size.max(1)).max(1);
         let stages: Vec<&[(Dims, ChunkLocation)]> = places_left.chunks(per_stage).collect();
         let stage = |at: usize| stages.get(at).copied().unwrap_or_default();
-        let parallel = parallel::is_worth((size as u64).saturating_mul(places_left.len() as u64));
+        let parallel = parallel::is_worth(store, (size as u64).saturating_mul(places_left.len() as u64));
         let fill = |at: usize, room: &mut Room| fill_stage(source, selected, stage(at), from, room);
         let write = |at: usize, room: &Room| {
             let mut rest = stage(at);
@@ -51,7 +51,7 @@ pub(super) fn new_plain(
             }
             Ok(())
         };
-        staged::each(stages.len(), parallel, fill, write)?;
+        staged::each(store, stages.len(), parallel, fill, write)?;
     }
     writing.table.insert(writing.edit, &places)
 }
@@ -60,7 +60,7 @@ pub(super) fn new_plain(
 /// them is written.
 pub(super) fn new_zeros(
     source: &ChunkedSource,
-    writing: &mut Writing<'_, '_>,
+    writing: &mut ChunkWriting<'_, '_>,
     chunks: &[Dims],
 ) -> Result<Vec<(Dims, ChunkLocation)>> {
     if chunks.is_empty() {
@@ -144,7 +144,7 @@ fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Res
 }
 
 /// The bytes of a chunk, if they lie in the caller's buffer as they shall be stored.
-fn as_it_is<'a>(
+pub(super) fn as_it_is<'a>(
     source: &ChunkedSource,
     selected: &Selected<'_>,
     scaled: &Dims,
@@ -174,8 +174,8 @@ pub(super) fn old_plain(
         selected.put(source, scaled, from, chunk, rows)?;
         store.write_raw(place.address, chunk)
     };
-    if parallel::is_worth((chunks.len() as u64).saturating_mul(source.chunk_bytes as u64)) {
-        return chunks.par_iter().try_for_each_init(Room::default, change);
+    if parallel::is_worth(store, (chunks.len() as u64).saturating_mul(source.chunk_bytes as u64)) {
+        return store.share(|| chunks.par_iter().try_for_each_init(Room::default, change));
     }
     let mut room = Room::default();
     chunks.iter().try_for_each(|chunk| change(&mut room, chunk))
@@ -234,8 +234,8 @@ impl LinearTarget for Span<'_> {
 /// Stores chunks that passed filters: in place where they take as many bytes as before.
 pub(super) fn encoded(
     source: &ChunkedSource,
-    writing: &mut Writing<'_, '_>,
-    chunks: Vec<(Dims, Vec<u8>, u32)>,
+    writing: &mut ChunkWriting<'_, '_>,
+    chunks: Vec<Encoded>,
 ) -> Result<()> {
     let mut places = Vec::with_capacity(chunks.len());
     for (scaled, bytes, filter_mask) in &chunks {
@@ -246,7 +246,8 @@ pub(super) fn encoded(
             writing.cache.remove((source.owner, before.address));
         }
         let address = match before {
-            Some(before) if before.size == size => before.address,
+            // Who reads meanwhile must not find half of one chunk and half of the other.
+            Some(before) if before.size == size && !writing.edit.is_followed() => before.address,
             Some(before) => {
                 writing.edit.free(SpaceKind::RawData, before.address, before.size)?;
                 writing.edit.allocate(SpaceKind::RawData, size)?

@@ -8,7 +8,7 @@ use super::super::chunk_index::ChunkLocation;
 use super::super::origin::Origin;
 use super::run::{LONGEST, free, write_new, write_to};
 use super::selected::Selected;
-use super::{ChunkWriter, ChunkedSource, Writing};
+use super::{ChunkWriter, ChunkWriting, ChunkedSource};
 use crate::error::{Error, Result};
 use crate::store::SpaceKind;
 
@@ -57,7 +57,7 @@ impl ChunkWriter {
     /// Writes a selection that is a box of small chunks, from the start of one on. Returns whether it is one.
     pub(super) fn write_strips(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut ChunkWriting<'_, '_>,
         selection: &Selection,
         selected: &Selected<'_>,
         from: &Origin<'_>,
@@ -88,7 +88,7 @@ impl ChunkWriter {
     /// The first chunks of a dataset: all of them get their room at once, and the index theirs behind it.
     fn write_all_new(
         &self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut ChunkWriting<'_, '_>,
         mut strips: Strips,
         from: &Origin<'_>,
     ) -> Result<()> {

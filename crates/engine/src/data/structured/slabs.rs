@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::{DefinedSet, Dims, Ordered, Selection};
 use hyperslab_format::structured_chunk::SectionHeap;
-use rayon::prelude::*;
 
 use super::super::chunk_index::{ChunkBox, StructuredLocation};
-use super::super::{ForeignHeap, ReadContext};
+use super::super::{ForeignHeap, ReadContext, parallel};
 use super::source::{Found, StructuredSource};
 use super::{DefinedChunk, StructuredForm};
 use crate::error::Result;
@@ -131,9 +130,10 @@ impl StructuredSource {
             location: *location,
         };
         let loaded = self.load(context, chunks.iter().map(found).collect())?;
-        let parts: Result<Vec<Option<Defined>>> =
-            loaded.into_par_iter().map(|(found, chunk)| self.part(&wanted, found, chunk, foreign)).collect();
-        Ok(parts?.into_iter().flatten().collect())
+        let parts = parallel::map(context.store, true, loaded, |(found, chunk)| {
+            self.part(&wanted, found, chunk, foreign)
+        })?;
+        Ok(parts.into_iter().flatten().collect())
     }
 
     fn slabs(
@@ -143,13 +143,12 @@ impl StructuredSource {
         group: Vec<Found>,
         foreign: Option<&ForeignHeap>,
     ) -> Result<Vec<Slab>> {
-        let parts: Result<Vec<Option<Defined>>> = self
-            .load(context, group)?
-            .into_par_iter()
-            .map(|(found, chunk)| self.part(wanted, found, chunk, foreign))
-            .collect();
+        let loaded = self.load(context, group)?;
+        let parts = parallel::map(context.store, true, loaded, |(found, chunk)| {
+            self.part(wanted, found, chunk, foreign)
+        })?;
         let mut slabs: Vec<Slab> = Vec::new();
-        for part in parts?.into_iter().flatten() {
+        for part in parts.into_iter().flatten() {
             let first = part.origin.first().copied().unwrap_or(0);
             match slabs.last_mut() {
                 Some(slab) if slab.first == first => slab.parts.push(part),

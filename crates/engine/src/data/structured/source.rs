@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Ordered, Region, Selection};
 use hyperslab_format::structured_chunk::{DefinedEncoding, SectionHeap};
-use rayon::prelude::*;
 
 use super::super::chunk_index::{ChunkBox, ChunkIndex, StructuredLocation};
 use super::super::{Destination, ForeignHeap, ReadContext, parallel};
@@ -169,10 +168,9 @@ impl StructuredSource {
             let chunk = self.chunk(context, &found)?;
             Ok((found, chunk))
         };
-        if batch.len() > 1 && parallel::is_worth(bytes.saturating_mul(8)) {
-            return batch.into_par_iter().map(load).collect();
-        }
-        batch.into_iter().map(load).collect()
+        let store = context.store;
+        let worth = batch.len() > 1 && parallel::is_worth(store, bytes.saturating_mul(8));
+        parallel::map(store, worth, batch, load)
     }
 
     /// A chunk, decoded or from the cache, which keeps it if it leaves room for others.

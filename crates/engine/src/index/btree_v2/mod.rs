@@ -9,6 +9,7 @@ mod delete;
 mod edit;
 mod insert_sorted;
 mod node;
+mod republish;
 #[cfg(test)]
 mod tests;
 

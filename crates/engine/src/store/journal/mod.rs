@@ -45,6 +45,10 @@ pub(crate) struct Journal {
     dirty: AtomicBool,
     /// The same of what the journal holds.
     covered: AtomicBool,
+    /// Whether a commit has happened that does not stand in the file.
+    pending: AtomicBool,
+    /// It is not used any more.
+    stopped: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -99,12 +103,19 @@ impl Journal {
             // What a writer before this one wrote may not have reached the disk.
             dirty: AtomicBool::new(true),
             covered: AtomicBool::new(false),
+            pending: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
         }
     }
 
     /// Whether changes in place go through it.
     pub(super) fn is_on(&self) -> bool {
-        self.side.is_some() && self.durability != Durability::None
+        self.side.is_some() && self.durability != Durability::None && !self.stopped.load(Ordering::Acquire)
+    }
+
+    /// From now on changes in place do not go through it.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
     }
 
     /// Whether a commit waits for the disk.
@@ -234,6 +245,7 @@ impl Journal {
         (state.chain, state.end) = (batch.chain, batch.end());
         (state.committed, state.building) = (state.end, false);
         state.phase = Phase::Committed;
+        self.pending.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -251,9 +263,14 @@ impl Journal {
 
     /// Takes note that the commit stands in the file.
     pub(super) fn note_applied(&self) {
-        let mut state = self.state.lock();
+        self.note_applied_in(&mut self.state.lock());
+    }
+
+    fn note_applied_in(&self, state: &mut State) {
         state.phase = Phase::Applied;
-        self.forget_moved();
+        self.pending.store(false, Ordering::Release);
+        self.moved.write().clear();
+        self.moved_count.store(0, Ordering::Release);
         let Some(file) = &state.file else { return };
         // Whoever opens the file after the end of this program need not look further. Without it all is compared.
         let applied = JournalHeader::applied_up_to(state.committed);
@@ -264,6 +281,9 @@ impl Journal {
 
     /// Brings a commit into the file that could not be brought there at its time.
     pub(super) fn complete(&self, driver: &dyn Driver) -> Result<()> {
+        if !self.pending.load(Ordering::Acquire) {
+            return Ok(());
+        }
         self.complete_in(&mut self.state.lock(), driver)
     }
 
@@ -272,16 +292,11 @@ impl Journal {
             return Ok(());
         }
         let Some(file) = state.file.clone() else { return Ok(()) };
+        // It may cut the file, as a commit may.
         self.note_write();
         recover::apply(&*file, driver)?;
-        state.phase = Phase::Applied;
-        self.forget_moved();
+        self.note_applied_in(state);
         Ok(())
-    }
-
-    fn forget_moved(&self) {
-        self.moved.write().clear();
-        self.moved_count.store(0, Ordering::Release);
     }
 
     /// Whether the disk has no journal, so that what is written in place cannot be undone by one.

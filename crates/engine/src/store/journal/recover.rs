@@ -141,16 +141,21 @@ fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tal
         let mut at = step.offset;
         for (old, bytes) in step.sums.iter().zip(sectors(step.offset, &step.bytes)) {
             let length = bytes.len();
-            known.entry(at).or_insert_with(|| vec![(length, *old)]).push((length, sum(sequence, bytes)));
+            known.entry(at).or_default().extend([(length, *old), (length, sum(sequence, bytes))]);
             at = at.saturating_add(length as u64);
         }
         Ok(())
     };
-    for_each(journal, note)?;
+    let then = for_each(journal, note)?.unwrap_or(0);
     let file_length = file.len()?;
     let mut tally = Tally::default();
     let mut sector = [0; to_usize(SECTOR)];
     for (at, sums) in known {
+        let length = sums.iter().map(|(length, _)| *length).max().unwrap_or(0);
+        if at.saturating_add(length as u64) > then {
+            // Cut off, or to be.
+            continue;
+        }
         sector.fill(0);
         let there = to_usize(file_length.saturating_sub(at)).min(sector.len());
         file.read_at(at, sector.get_mut(..there).unwrap_or_default())?;

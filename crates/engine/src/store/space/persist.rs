@@ -148,6 +148,11 @@ impl Space {
         self.changed = false;
     }
 
+    /// The managers in the file are not to be trusted.
+    pub(crate) fn is_not_stored(&mut self) {
+        self.changed = true;
+    }
+
     /// Whether a class has free sections.
     pub(crate) fn has_sections(&self, class: Class) -> bool {
         self.pools.get(class.index()).is_some_and(|pool| pool.len() > 0)

@@ -148,6 +148,10 @@ impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
         Ok(())
     }
 
+    fn republish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.tree.as_mut().map_or(Ok(()), |tree| tree.republish(edit))
+    }
+
     fn note(&self) -> Note<E> {
         Note::Index(self.tree.as_ref().map_or(Address::UNDEFINED, BTreeV2::address))
     }

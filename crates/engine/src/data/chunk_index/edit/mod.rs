@@ -92,6 +92,11 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// Frees all blocks of the index, which is as new then.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
+    /// Lets nothing be changed in place that readers may be on the way to, if others read the file while it is written.
+    fn republish(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// As [`ChunkTable::reserve`].
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
@@ -315,6 +320,10 @@ impl<E: Entry> ChunkIndexEditor<E> {
 }
 
 impl ChunkTable for ChunkIndexEditor {
+    fn republish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.index.republish(edit)
+    }
+
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         Self::get(self, store, scaled)
     }

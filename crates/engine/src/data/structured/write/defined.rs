@@ -1,9 +1,8 @@
 //! Writing what is known to be defined: whole sets of a chunk's elements, and those of a box that are not as undefined ones.
 
 use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Region, Selection};
-use rayon::prelude::*;
 
-use super::super::super::byte_count;
+use super::super::super::{byte_count, parallel};
 use super::{StructuredWriter, StructuredWriting, Update};
 use crate::error::{Error, Result};
 
@@ -53,9 +52,9 @@ impl StructuredWriter {
         let chunks: Vec<Dims> = self.form.grid.chunks_in(region)?.collect();
         let this = &*self;
         let update = |scaled| this.update_where(&wanted, scaled, elements, is_defined);
-        let updates: Result<Vec<Option<Update>>> = chunks.into_par_iter().map(update).collect();
+        let updates = parallel::map(writing.edit.store(), true, chunks, update)?;
         self.waiting.begin();
-        self.merge(writing, updates?.into_iter().flatten().collect())
+        self.merge(writing, updates.into_iter().flatten().collect())
     }
 
     fn update_where(

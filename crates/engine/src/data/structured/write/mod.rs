@@ -116,9 +116,9 @@ impl StructuredWriter {
                 Err(error) => Err(Box::new((error, before.filter(|_| waited).map(|chunk| (scaled, chunk))))),
             }
         };
-        let work_is_long = jobs.len() > 1 && (parallel::is_worth(bytes as u64) || jobs.len() > 16);
-        let merged: Vec<Merged> = if work_is_long {
-            jobs.into_par_iter().map(work).collect()
+        let work_is_long = jobs.len() > 1 && (parallel::is_worth(store, bytes as u64) || jobs.len() > 16);
+        let merged: Vec<Merged> = if work_is_long && store.may_share() {
+            store.share(|| jobs.into_par_iter().map(work).collect())
         } else {
             jobs.into_iter().map(work).collect()
         };

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use hyperslab_dataspace::{DefinedBuilder, Dims, Points};
-use rayon::prelude::*;
 
-use super::super::super::{Origin, byte_count};
+use super::super::super::{Origin, byte_count, parallel};
 use super::{StructuredWriter, StructuredWriting, Update};
 use crate::error::{Error, Result};
+use crate::store::Store;
 
 /// Points that are sorted into chunks at once.
 const BATCH: usize = 4 << 20;
@@ -110,9 +110,9 @@ impl StructuredWriter {
             let batch = start..points.len().min(start.saturating_add(BATCH));
             self.waiting.begin();
             let updates = if narrow {
-                self.updates::<C, u64>(points, batch, from)?
+                self.updates::<C, u64>(writing.edit.store(), points, batch, from)?
             } else {
-                self.updates::<C, u128>(points, batch, from)?
+                self.updates::<C, u128>(writing.edit.store(), points, batch, from)?
             };
             self.merge(writing, updates)?;
         }
@@ -131,6 +131,7 @@ impl StructuredWriter {
 
     fn updates<C: Coordinates, P: Packed>(
         &self,
+        store: &Store,
         points: &C,
         batch: Range<usize>,
         from: &Origin<'_>,
@@ -147,11 +148,9 @@ impl StructuredWriter {
             from.put(start as u64, count, &mut converted)?;
             &converted
         };
-        sorted
-            .into_par_iter()
-            .with_min_len(4)
-            .map(|(scaled, points)| self.of_points(scaled, points, stored))
-            .collect()
+        parallel::map(store, sorted.len() > 4, sorted, |(scaled, points)| {
+            self.of_points(scaled, points, stored)
+        })
     }
 
     /// Points by chunks, in C order of the chunks; those of one chunk in the order in which they come.

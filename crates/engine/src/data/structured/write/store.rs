@@ -103,8 +103,8 @@ impl StructuredWriter {
             }
             form.encode_chunk(store, scaled, chunk).map(Some)
         };
-        if batch.len() > 1 && parallel::is_worth(bytes as u64) {
-            batch.par_iter().map(encode).collect()
+        if batch.len() > 1 && parallel::is_worth(store, bytes as u64) {
+            store.share(|| batch.par_iter().map(encode).collect())
         } else {
             batch.iter().map(encode).collect()
         }
