@@ -14,7 +14,7 @@ use crate::matrix::{number_of, threads};
 use crate::record::{FILE, JOURNAL, Recording, Sequence};
 
 /// Faults that are tried unless the environment says otherwise.
-const FEW: usize = 1500;
+const FEW: usize = 900;
 /// Of a sequence, so many at most if few are tried at all.
 const OF_ONE: usize = 60;
 

@@ -79,10 +79,21 @@ impl Deed {
             }
             Self::RemoveMatrix => file.remove("matrix"),
             Self::MakeMatrix(seed) => make_matrix(file, seed),
-            Self::MakeTexts => {
-                file.new_dataset("texts").datatype(texts()).shape(&[200]).sparse(&[50]).create().map(|_| ())
-            }
-            Self::MakeWords => file.new_dataset("words").datatype(texts()).shape(&[12]).create().map(|_| ()),
+            Self::MakeTexts => file
+                .new_dataset("texts")
+                .datatype(texts())
+                .shape(&[200])
+                .sparse(&[50])
+                .track_times(false)
+                .create()
+                .map(|_| ()),
+            Self::MakeWords => file
+                .new_dataset("words")
+                .datatype(texts())
+                .shape(&[12])
+                .track_times(false)
+                .create()
+                .map(|_| ()),
             Self::Texts(seed) => {
                 let texts: Vec<String> = (0..5).map(|number| text(seed + number)).collect();
                 let coordinates = (0..5).map(|number| (seed + number * 37) % 200).collect();
@@ -131,7 +142,7 @@ fn make_matrix(file: &File, seed: u64) -> Result<()> {
             .section_filters(Section::Selection, &[FilterSpec::deflate(3)])
             .section_filters(Section::Values, &[FilterSpec::shuffle(), FilterSpec::fletcher32()]),
     };
-    builder.create().map(|_| ())
+    builder.track_times(false).create().map(|_| ())
 }
 
 fn texts() -> Datatype {

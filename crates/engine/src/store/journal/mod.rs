@@ -292,7 +292,8 @@ impl Journal {
             return Ok(());
         }
         let Some(file) = state.file.clone() else { return Ok(()) };
-        self.note_covered();
+        // It may cut the file, as a commit may.
+        self.note_write();
         recover::apply(&*file, driver)?;
         self.note_applied_in(state);
         Ok(())
