@@ -163,7 +163,11 @@ impl OpenFile {
         from: &Origin<'_>,
     ) -> Result<Option<Appended>> {
         let place = |writer: &mut DatasetWriter| {
-            let source = writer.source_apart().filter(|source| !source.pipeline.is_empty())?;
+            // Asked first, for those who append little and often.
+            if writer.chunks.as_ref()?.writer.source.pipeline.is_empty() {
+                return None;
+            }
+            let source = writer.source_apart()?;
             let (count, dims) = writer.grown(axis, added).ok()?;
             writer.resized(&dims).ok()?;
             let start = writer.place_of_growth(axis);

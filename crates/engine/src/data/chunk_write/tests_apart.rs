@@ -124,7 +124,7 @@ fn check(threads: &'static [Steps]) {
             let mut own = BTreeMap::new();
             let value = move |step: usize| u8::try_from(16 * (number + 1) + step).unwrap();
             for (step, (start, count, _)) in steps.iter().enumerate() {
-                (*start..start + count).for_each(|at| drop(own.insert(at, value(step))));
+                (*start..start + count).for_each(|at| _ = own.insert(at, value(step)));
             }
             own.iter().for_each(|(at, value)| last.entry(*at).or_default().push(*value));
             let model = Arc::clone(&model);
