@@ -161,3 +161,26 @@ fn sparse_chunks_one_by_one() {
     expected[40..50].fill(0);
     assert_eq!(saved.read_raw::<i32>().unwrap(), expected, "{salvaged}");
 }
+
+/// Of two links of one name, one leads to its object; the other object is put aside.
+#[test]
+fn names_that_damage_makes_the_same() {
+    let [earliest, _] = bounds();
+    let file = FileOptions::new().libver(earliest).create_in_memory().unwrap();
+    let group = file.create_group("group").unwrap();
+    for (name, value) in [("name-1", 1), ("name-2", 2)] {
+        group.new_dataset(name).write(&[value]).unwrap();
+    }
+    let mut bytes = file.to_bytes().unwrap();
+    let Some(at) = bytes.windows(6).position(|window| window == b"name-2") else {
+        panic!("old groups have a heap")
+    };
+    bytes[at + 5] = b'1';
+    let (saved, salvaged) = salvage(bytes, "names");
+    let saved = File::from_bytes(saved).unwrap();
+    let all: Vec<Vec<i32>> = saved
+        .walk()
+        .filter_map(|visited| visited.object.ok()?.into_dataset().ok()?.read_raw().ok())
+        .collect();
+    assert_eq!(all.concat().iter().sum::<i32>(), 3, "{salvaged}");
+}

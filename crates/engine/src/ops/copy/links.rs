@@ -40,8 +40,11 @@ impl Copier<'_> {
         for link in links {
             let name = link.name.clone();
             let copied = self.copy_link(edit, &source, task, link);
-            let inserted = copied.and_then(|link| group.insert(edit, &link));
-            self.forgive(&task.path, Part::Link(name), inserted)?;
+            let inserted = copied.and_then(|link| group.insert(edit, &link).map(|()| link.target));
+            // What damage lets two links of one name lead to is led to by one.
+            if let Some(LinkTarget::Hard(copy)) = self.forgive(&task.path, Part::Link(name), inserted)? {
+                self.use_once(copy);
+            }
         }
         group.finish(edit)
     }
@@ -66,7 +69,6 @@ impl Copier<'_> {
         let Some(original) = original else { return Ok(Link { creation_order: None, ..link }) };
         let path: Arc<str> = format!("{}/{}", task.path.trim_end_matches('/'), lossy(&link.name)).into();
         let copy = self.enter(edit, original, &path, task.depth.saturating_add(1))?;
-        self.use_once(copy);
         Ok(Link { target: LinkTarget::Hard(copy), creation_order: None, ..link })
     }
 
