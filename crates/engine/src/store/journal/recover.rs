@@ -148,14 +148,17 @@ fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tal
     };
     let then = for_each(journal, note)?.unwrap_or(0);
     let file_length = file.len()?;
-    let mut tally = Tally::default();
+    // A file that is shorter has not all of it.
+    let mut tally = Tally { old: file_length < then, foreign: false };
+    let mut torn = false;
     let mut sector = [0; to_usize(SECTOR)];
     for (at, sums) in known {
-        let length = sums.iter().map(|(length, _)| *length).max().unwrap_or(0);
-        if at.saturating_add(length as u64) > then {
+        if at >= then {
             // Cut off, or to be.
             continue;
         }
+        let length = sums.iter().map(|(length, _)| *length).max().unwrap_or(0);
+        let is_cut = at.saturating_add(length as u64) > then;
         sector.fill(0);
         let there = to_usize(file_length.saturating_sub(at)).min(sector.len());
         file.read_at(at, sector.get_mut(..there).unwrap_or_default())?;
@@ -164,9 +167,12 @@ fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tal
         match sums.iter().rposition(|(length, sum)| *sum == found(*length)) {
             Some(place) if place == last => {}
             Some(_) => tally.old = true,
+            // Sums of more than what stays: it may be anything.
+            None if is_cut => torn = true,
             None => tally.foreign = true,
         }
     }
+    tally.old |= torn && !tally.foreign;
     Ok(tally)
 }
 
