@@ -237,7 +237,7 @@ pub(super) fn encoded(
     writing: &mut ChunkWriting<'_, '_>,
     chunks: Vec<Encoded>,
 ) -> Result<()> {
-    let mut places = Vec::with_capacity(chunks.len());
+    let (mut places, mut left) = (Vec::with_capacity(chunks.len()), Vec::new());
     for (scaled, bytes, filter_mask) in &chunks {
         let size = bytes.len() as u64;
         let before =
@@ -248,16 +248,17 @@ pub(super) fn encoded(
         let address = match before {
             // Who reads meanwhile must not find half of one chunk and half of the other.
             Some(before) if before.size == size && !writing.edit.is_followed() => before.address,
-            Some(before) => {
-                writing.edit.free(SpaceKind::RawData, before.address, before.size)?;
+            before => {
+                left.extend(before);
                 writing.edit.allocate(SpaceKind::RawData, size)?
             }
-            None => writing.edit.allocate(SpaceKind::RawData, size)?,
         };
         places.push((scaled.clone(), ChunkLocation { address, size, filter_mask: *filter_mask }));
     }
     let parts =
         chunks.iter().zip(&places).map(|((_, bytes, _), (_, place))| (place.address, bytes.as_slice()));
     staged::write_joined(writing.edit.store(), parts)?;
-    writing.table.insert(writing.edit, &places)
+    writing.table.insert(writing.edit, &places)?;
+    // What the index leads to is nobody else's, also if something fails on the way.
+    left.into_iter().try_for_each(|place| writing.edit.free(SpaceKind::RawData, place.address, place.size))
 }

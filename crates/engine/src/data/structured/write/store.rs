@@ -187,7 +187,7 @@ impl StructuredWriter {
         writing: &mut StructuredWriting<'_, '_>,
         chunks: Vec<(Dims, EncodedChunk, Option<DefinedChunk>)>,
     ) -> Result<()> {
-        let mut places = Vec::with_capacity(chunks.len());
+        let (mut places, mut left) = (Vec::with_capacity(chunks.len()), Vec::new());
         for (scaled, encoded, _) in &chunks {
             let size = encoded.bytes.len() as u64;
             let store = writing.edit.store();
@@ -197,11 +197,10 @@ impl StructuredWriter {
             }
             let address = match before {
                 Some(before) if before.size == size => before.address,
-                Some(before) => {
-                    writing.edit.free(SpaceKind::RawData, before.address, before.size)?;
+                before => {
+                    left.extend(before);
                     writing.edit.allocate(SpaceKind::RawData, size)?
                 }
-                None => writing.edit.allocate(SpaceKind::RawData, size)?,
             };
             places.push((scaled.clone(), self.form.location(address, &encoded.sections)?));
         }
@@ -211,6 +210,10 @@ impl StructuredWriter {
             .map(|((_, encoded, _), (_, place))| (place.address, &encoded.bytes[..]));
         staged::write_joined(writing.edit.store(), parts)?;
         self.table.insert(writing.edit, &places)?;
+        // What the index leads to is nobody else's, also if something fails on the way.
+        for place in left {
+            writing.edit.free(SpaceKind::RawData, place.address, place.size)?;
+        }
         for ((_, _, chunk), (_, place)) in chunks.into_iter().zip(&places) {
             writing.cache.remove((self.form.owner, place.address));
             if let Some(chunk) = chunk.filter(|chunk| writing.cache.takes(chunk.memory_bytes() as u64)) {
