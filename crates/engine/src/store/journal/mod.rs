@@ -60,6 +60,8 @@ struct State {
     end: u64,
     /// Where the last commit ends; 0 without one.
     committed: u64,
+    /// How many there are.
+    commits: u64,
     phase: Phase,
     /// Whether records of the next commit are there already.
     building: bool,
@@ -90,6 +92,7 @@ impl Journal {
             chain,
             end: 0,
             committed: 0,
+            commits: 0,
             phase: Phase::Empty,
             building: false,
             broken: false,
@@ -244,6 +247,7 @@ impl Journal {
         }
         (state.chain, state.end) = (batch.chain, batch.end());
         (state.committed, state.building) = (state.end, false);
+        state.commits = state.commits.saturating_add(1);
         state.phase = Phase::Committed;
         self.pending.store(true, Ordering::Release);
         Ok(())
@@ -320,7 +324,15 @@ impl Journal {
             (None, None) => return Err(Error::Misuse("there is no place for a journal".into())),
         };
         state.file = Some(Arc::clone(&file));
-        (state.phase, state.committed) = (Phase::Empty, 0);
+        if state.commits > 1 && self.waits() {
+            // Half overwritten, it would end with an earlier one of its commits.
+            file.set_len(0).map_err(unwritable)?;
+            file.sync_data().map_err(|source| {
+                state.broken = true;
+                Error::Io { action: "cannot sync the journal".into(), source }
+            })?;
+        }
+        (state.phase, state.committed, state.commits) = (Phase::Empty, 0, 0);
         state.sequence = state.sequence.wrapping_add(1);
         state.chain = JournalChain::new(state.sequence);
         state.end = JournalHeader::SIZE as u64;
