@@ -171,7 +171,7 @@ impl Store {
         }
         let _alone = self.gate.write();
         let failed = |source| Error::Io { action: "cannot write the file".into(), source };
-        self.journal.complete(&*self.driver)?;
+        self.journal.retire(&*self.driver)?;
         let new_from = self.new_from.load(Ordering::Acquire);
         // The superblock of a new file comes last.
         let from = if new_from == 0 { self.base.saturating_add(SECTOR) } else { new_from };
@@ -428,7 +428,7 @@ impl Store {
             let bytes = bytes.get(range).unwrap_or_default();
             if is_new {
                 // What is written now must not be taken for a foreign hand's in the middle of it.
-                self.journal.complete(&*self.driver)?;
+                self.journal.retire(&*self.driver)?;
                 self.write_through(from, bytes).map_err(failed)?;
                 continue;
             }

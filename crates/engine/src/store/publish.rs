@@ -8,6 +8,7 @@ use hyperslab_format::superblock::ConsistencyFlags;
 use hyperslab_vfd::{DriverError, WriteRequest};
 
 use super::journal::Change;
+use super::pages::Medium;
 use super::{Store, to_usize};
 use crate::error::{Error, Result};
 
@@ -122,12 +123,21 @@ impl Store {
         self.journal.complete(driver)?;
         // What is little goes into the journal wholly, so that the disk is waited for once.
         let little = self.journal.can_go_on() && self.pages.changed_bytes() <= LITTLE;
+        // What was free at the end of the last commit is new space, too, and its journal may know it.
+        if !little || new_from < driver.len().map_err(io)? {
+            self.journal.retire(driver)?;
+        }
         let border = if little { file_end } else { new_from.min(file_end) };
         let changes = self.changes_before(border)?;
-        let seam = self.seam(new_from, border)?;
+        let seam = self.seam(new_from, file_end)?;
         let note = || if little { self.journal.note_covered() } else { self.journal.note_write() };
         // Nobody looks behind the end of the file as it was committed.
-        if self.pages.write_from(driver, new_from, file_end, &(0..0)).map_err(io)? {
+        if seam.before != seam.after {
+            // Only whole sectors are written, so that each is one that the journal knows.
+            note();
+            driver.write_at(seam.start, &seam.after).map_err(io)?;
+        }
+        if self.pages.write_from(driver, seam.start.saturating_add(SECTOR), file_end, &(0..0)).map_err(io)? {
             note();
         }
         let length = driver.len().map_err(io)?;
@@ -181,12 +191,14 @@ impl Store {
         Ok(changes)
     }
 
-    /// The sector in which new space begins, if what is before `border` goes into the journal.
-    fn seam(&self, new_from: u64, border: u64) -> Result<Seam> {
+    /// The sector in which new space begins.
+    fn seam(&self, new_from: u64, file_end: u64) -> Result<Seam> {
         let start = new_from.saturating_sub(new_from % SECTOR);
-        let length = border.saturating_sub(start).min(SECTOR);
+        let length = file_end.saturating_sub(start).min(SECTOR);
         let mut before = vec![0; to_usize(length)];
-        self.medium().read(start, &mut before).map_err(io)?;
+        // What waits in the journal is not committed yet.
+        let medium = Medium { journal: None, ..self.medium() };
+        medium.read(start, &mut before).map_err(io)?;
         let mut after = before.clone();
         let new = after.get_mut(to_usize(new_from.saturating_sub(start))..).unwrap_or_default();
         self.pages.amend(new_from, new);
@@ -208,7 +220,7 @@ impl Store {
         let others: Vec<InPlace> = changes.into_iter().filter(|change| change.start() != self.base).collect();
         let start = self.base;
         let mut records = vec![Change { offset: start, old: &sector.now, new: &sector.marked }];
-        if seam.before != seam.after {
+        if little && seam.before != seam.after {
             records.insert(0, Change { offset: seam.start, old: &seam.before, new: &seam.after });
         }
         records.extend(others.iter().map(InPlace::change));

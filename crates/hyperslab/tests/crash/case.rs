@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hyperslab::vfd::simulated::{Crash, Files, History, Replay, SimulatedDisk};
+use hyperslab::vfd::simulated::{Crash, Files, Replay, SimulatedDisk};
 use hyperslab::{Durability, File, OpenOptions};
 use hyperslab_check::CheckOptions;
 
@@ -52,7 +52,7 @@ pub(crate) fn run(recording: &Recording, replay: &mut Replay<'_>, case: Case) ->
     replay.go_to(case.point);
     let mut files = replay.crash(case.crash, case.seed);
     files.entry(FILE.to_owned()).or_default();
-    let disk = || left(&recording.history, case, files.clone());
+    let disk = || left(recording, case, files.clone());
     let outcome = catch_unwind(AssertUnwindSafe(|| recover(recording, case, disk)));
     outcome.unwrap_or_else(|panic| Err(format!("panic: {}", text_of(&*panic))))
 }
@@ -60,7 +60,7 @@ pub(crate) fn run(recording: &Recording, replay: &mut Replay<'_>, case: Case) ->
 /// The process ends after so many operations; another one goes on, and wherever its life ends in a crash, no commit of either is lost.
 pub(crate) fn run_twice(recording: &Recording, point: usize) -> Result<(), String> {
     let case = Case { crash: Crash::ProcessEnd, point, seed: 0 };
-    let disk = || left(&recording.history, case, Files::new());
+    let disk = || left(recording, case, Files::new());
     let Some(found) = settle(recording, point, &disk())? else { return Ok(()) };
     second_life(recording, case, &disk(), found, true)
 }
@@ -72,13 +72,14 @@ pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// The disk after a crash. After the end of a process alone, what was not synced is still not.
-fn left(history: &History, case: Case, files: Files) -> SimulatedDisk {
+fn left(recording: &Recording, case: Case, files: Files) -> SimulatedDisk {
+    let history = &recording.history;
     let disk = if case.crash == Crash::ProcessEnd && case.seed == 0 {
         SimulatedDisk::going_on(history.until(case.point))
     } else {
         SimulatedDisk::left_by(history, case.crash, files)
     };
-    if case.seed % 5 == 3 {
+    if recording.unknown_start {
         disk.forget_start();
     }
     disk
@@ -225,8 +226,8 @@ fn second_life(
     steps.push(step("close", before, true, last.clone()));
     let history = disk.history();
     let name = format!("{} {case}, next life", first.name);
-    let Recording { durability, bounds, common, .. } = *first;
-    let second = Recording { name, durability, bounds, common, steps, history };
+    let Recording { durability, bounds, common, unknown_start, .. } = *first;
+    let second = Recording { name, durability, bounds, common, unknown_start, steps, history };
     let end = second.history.len();
     settle(&second, end, disk).map_err(|why| format!("closed: {why}"))?;
     let mut dice = Dice(case.seed ^ case.point as u64);
@@ -238,7 +239,7 @@ fn second_life(
         let crash = if power { [Crash::PowerLoss, Crash::Torn][number % 3 - 1] } else { Crash::ProcessEnd };
         let case = Case { crash, point, seed: if power { dice.below(1 << 30) } else { 0 } };
         replay.go_to(point);
-        let left = left(&second.history, case, replay.crash(crash, case.seed));
+        let left = left(&second, case, replay.crash(crash, case.seed));
         settle(&second, point, &left).map_err(|why| {
             let operations = &second.history.operations()[begin..];
             let told: Vec<String> = operations.iter().map(ToString::to_string).collect();

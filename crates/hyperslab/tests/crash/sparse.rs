@@ -12,7 +12,7 @@ use hyperslab::{
 };
 
 use crate::content;
-use crate::record::{Dice, Recording, Step, medium};
+use crate::record::{Dice, Recording, Step, is_start_unknown, medium};
 
 /// What comes before the number of such a recording in its name.
 const NAME: &str = "sparse ";
@@ -160,7 +160,11 @@ pub(crate) fn recording(number: u64) -> Option<Recording> {
     let (seed, cache) = (dice.below(100), [1 << 20, 0, 300][dice.below(3) as usize]);
     let deeds: Vec<Deed> = (0..4 + dice.below(16)).flat_map(|_| Deed::draw(&mut dice)).collect();
     let model = FileOptions::new().libver(bounds()).create_in_memory().unwrap();
-    let disk = SimulatedDisk::new();
+    let name = format!("{NAME}{number}");
+    let (disk, unknown_start) = (SimulatedDisk::new(), is_start_unknown(&name));
+    if unknown_start {
+        disk.forget_start();
+    }
     let mut medium = medium(&disk, durability);
     medium.uncommitted = [None, None, Some(2000)][dice.below(3) as usize];
     let options = FileOptions::new().libver(bounds()).chunk_cache(cache);
@@ -181,8 +185,8 @@ pub(crate) fn recording(number: u64) -> Option<Recording> {
     }
     file.close().unwrap();
     step("close".into(), true);
-    let (name, history) = (format!("{NAME}{number}"), disk.history());
-    Some(Recording { name, durability, bounds: bounds(), common: false, steps, history })
+    let history = disk.history();
+    Some(Recording { name, durability, bounds: bounds(), common: false, unknown_start, steps, history })
 }
 
 /// The recording of that name.

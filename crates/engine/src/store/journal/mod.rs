@@ -37,6 +37,7 @@ pub(super) struct Change<'a> {
 pub(crate) struct Journal {
     side: Option<Arc<dyn SideFile>>,
     durability: Durability,
+    knows_boot: bool,
     state: Mutex<State>,
     /// Pages whose changed bytes wait in the journal for the commit: where they stand there, and how many.
     moved: RwLock<BTreeMap<u64, (u64, usize)>>,
@@ -97,9 +98,11 @@ impl Journal {
             building: false,
             broken: false,
         };
+        let knows_boot = side.as_ref().is_some_and(|side| side.boot().is_some());
         Self {
             side,
             durability,
+            knows_boot,
             state: Mutex::new(state),
             moved: RwLock::default(),
             moved_count: AtomicUsize::new(0),
@@ -303,6 +306,31 @@ impl Journal {
         Ok(())
     }
 
+    /// To be called before anything is written that the journal does not hold. Where nobody tells when the system was started, a loss of
+    /// power is known by what stands in the file alone: then that must be what the journal says, or there must be none.
+    pub(super) fn retire(&self, driver: &dyn Driver) -> Result<()> {
+        self.complete(driver)?;
+        if self.knows_boot || !self.waits() {
+            return Ok(());
+        }
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let (Phase::Applied, Some(file)) = (state.phase, state.file.clone()) else { return Ok(()) };
+        self.sync_in(state, driver)?;
+        Self::empty(state, &*file)
+    }
+
+    /// Lets the journal hold nothing, also after a loss of power.
+    fn empty(state: &mut State, file: &dyn Driver) -> Result<()> {
+        file.set_len(0).map_err(unwritable)?;
+        file.sync_data().map_err(|source| {
+            state.broken = true;
+            Error::Io { action: "cannot sync the journal".into(), source }
+        })?;
+        (state.phase, state.committed, state.commits) = (Phase::Empty, 0, 0);
+        Ok(())
+    }
+
     /// Whether the disk has no journal, so that what is written in place cannot be undone by one.
     pub(super) fn is_empty(&self) -> bool {
         self.state.lock().phase == Phase::Empty
@@ -326,11 +354,7 @@ impl Journal {
         state.file = Some(Arc::clone(&file));
         if state.commits > 1 && self.waits() {
             // Half overwritten, it would end with an earlier one of its commits.
-            file.set_len(0).map_err(unwritable)?;
-            file.sync_data().map_err(|source| {
-                state.broken = true;
-                Error::Io { action: "cannot sync the journal".into(), source }
-            })?;
+            Self::empty(state, &*file)?;
         }
         (state.phase, state.committed, state.commits) = (Phase::Empty, 0, 0);
         state.sequence = state.sequence.wrapping_add(1);
