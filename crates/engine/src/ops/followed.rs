@@ -19,7 +19,7 @@ impl OpenFile {
     /// Lets others read the file from now on while it is written.
     ///
     /// # Errors
-    /// As [`Edit::start_swmr_write`] and [`flush`](Self::flush).
+    /// As [`Edit::start_swmr_write`](crate::store::Edit::start_swmr_write) and [`flush`](Self::flush).
     pub fn start_swmr_write(&self) -> Result<()> {
         self.flush_ahead(None)?;
         let mut edit = self.container.edit()?;

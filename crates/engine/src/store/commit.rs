@@ -18,7 +18,7 @@ impl Edit<'_> {
     /// be used again.
     ///
     /// # Errors
-    /// [`Error::Io`] if the medium fails.
+    /// [`Error::Io`](crate::Error::Io) if the medium fails.
     pub fn commit(&mut self) -> Result<()> {
         self.disown_managers()?;
         self.write_out()
@@ -27,7 +27,7 @@ impl Edit<'_> {
     /// The last commit, after which there is no journal: the file is as short as it can be, and where it asks for that, what is free in it is stored.
     ///
     /// # Errors
-    /// [`Error::Io`] if the medium fails.
+    /// [`Error::Io`](crate::Error::Io) if the medium fails.
     pub fn close(mut self) -> Result<()> {
         self.writing()?.space.give_up_blocks();
         self.commit()?;
