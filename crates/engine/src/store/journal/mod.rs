@@ -348,7 +348,11 @@ impl Journal {
         self.sync_in(state, driver)?;
         let file = match (&state.file, &self.side) {
             (Some(file), _) => Arc::clone(file),
-            (None, Some(side)) => side.create().map_err(unwritable)?,
+            (None, Some(side)) => side.create().map_err(|source| Error::Io {
+                action: "cannot make the journal beside the file (`Durability::None` writes without one)"
+                    .into(),
+                source,
+            })?,
             (None, None) => return Err(Error::Misuse("there is no place for a journal".into())),
         };
         state.file = Some(Arc::clone(&file));
