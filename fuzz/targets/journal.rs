@@ -24,7 +24,7 @@ enum Input<'a> {
 #[derive(Debug, Arbitrary)]
 struct Made {
     sequence: u64,
-    applied: bool,
+    applied: u16,
     records: Vec<Record>,
     length: Option<u32>,
     changes: Vec<(u16, u8)>,
@@ -56,7 +56,7 @@ fuzz_target!(|input: Input<'_>| {
 });
 
 fn build(made: &Made) -> Option<Vec<u8>> {
-    let header = JournalHeader { sequence: made.sequence, boot: [0; 16], applied: made.applied };
+    let header = JournalHeader { sequence: made.sequence, boot: [0; 16], applied: made.applied.into() };
     let mut bytes = header.encode().ok()?;
     let mut chain = JournalChain::new(made.sequence);
     for record in made.records.iter().filter(|record| !record.bytes.is_empty()) {
