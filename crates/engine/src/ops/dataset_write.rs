@@ -33,6 +33,8 @@ pub struct DatasetWriter {
     layout_changed: bool,
     /// The same of the shape.
     pub(super) dataspace_changed: bool,
+    /// All elements are going to be written: none has to be there before.
+    all_come: bool,
 }
 
 /// The chunks of a dataset that is being written.
@@ -68,7 +70,20 @@ impl DatasetWriter {
             Layout::Structured(layout) => Some(structured_writer(file, address, &description, layout)?),
             _ => None,
         };
-        Ok(Self { address, description, chunks, structured, layout_changed: false, dataspace_changed: false })
+        Ok(Self {
+            address,
+            description,
+            chunks,
+            structured,
+            layout_changed: false,
+            dataspace_changed: false,
+            all_come: false,
+        })
+    }
+
+    /// All elements are going to be written: chunks that are allocated with the first one need no fill values.
+    pub(super) fn expect_all(&mut self) {
+        self.all_come = true;
     }
 
     /// Whether nothing but its header has to be written when it is flushed.
@@ -171,7 +186,7 @@ impl DatasetWriter {
         from: &Origin<'_>,
     ) -> Result<()> {
         // Space that is allocated at the first write is allocated for all.
-        let late = self.description.fill.allocation_time == AllocationTime::LATE;
+        let late = self.description.fill.allocation_time == AllocationTime::LATE && !self.all_come;
         if late && self.chunks.as_ref().is_some_and(|chunks| chunks.table.is_empty()) {
             self.allocate(file, edit)?;
         }

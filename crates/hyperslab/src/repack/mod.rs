@@ -73,7 +73,7 @@ type Progress<'a> = Box<dyn Fn(&str, u64) + 'a>;
 ///     .run(&file, &path)?;
 /// let small = hyperslab::File::open(&path)?;
 /// assert_eq!(small.dataset("a")?.read_raw::<f64>()?, vec![0.5; 100_000]);
-/// assert!(small.info().length < 20_000);
+/// assert!(small.info().length < 10_000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Default)]

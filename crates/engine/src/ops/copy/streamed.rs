@@ -198,6 +198,7 @@ impl Copier<'_> {
                 return Ok(Some(Parts::Stored(stored.regions.into_iter())));
             }
         }
+        writer.expect_all();
         Ok(Some(Parts::All(streamed.boxes(target_chunk))))
     }
 }
