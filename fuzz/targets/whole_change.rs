@@ -14,12 +14,13 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = judge(bytes.to_vec());
     let options = || OpenOptions::new().limits(walk::limits());
     if let Ok((saved, salvaged)) = Recovery::new().options(options()).salvage_bytes(bytes.to_vec()) {
-        sound(saved, &salvaged.to_string());
+        sound(saved, &salvaged.to_string(), true);
     }
     let Ok(file) = options().open_bytes(bytes.to_vec()) else { return };
     let target = format!("/dev/shm/hyperslab-fuzz-{}.h5", std::process::id());
     if Repack::new().run(&file, &target).is_ok() {
-        sound(std::fs::read(&target).expect("what was written just now"), "repacked");
+        // Chunks whose filters stay the same go over as they are stored, whatever they hold.
+        sound(std::fs::read(&target).expect("what was written just now"), "repacked", false);
     }
     let _ = std::fs::remove_file(&target);
 });
@@ -30,8 +31,8 @@ fn judge(bytes: Vec<u8>) -> Result<Report, hyperslab::Error> {
     check(Arc::new(Core::from_vec("image", bytes)), &options)
 }
 
-fn sound(bytes: Vec<u8>, what: &str) {
-    let options = CheckOptions { decode_chunks: true, ..CheckOptions::default() };
+fn sound(bytes: Vec<u8>, what: &str, decode_chunks: bool) {
+    let options = CheckOptions { decode_chunks, ..CheckOptions::default() };
     let report = check(Arc::new(Core::from_vec("image", bytes)), &options).expect("it was written just now");
     assert_eq!(report.faults, 0, "{what}\n{report}");
 }

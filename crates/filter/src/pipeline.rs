@@ -259,6 +259,20 @@ impl Pipeline {
         Ok(())
     }
 
+    /// Whether a chunk with this filter mask has passed no filter.
+    ///
+    /// ```
+    /// use hyperslab_filter::{FilterId, Pipeline, Stage};
+    ///
+    /// let pipeline = Pipeline::new(vec![Stage::new(FilterId::SHUFFLE, &[4]), Stage::new(FilterId::DEFLATE, &[6])]);
+    /// assert!(pipeline.skips_all(0b11));
+    /// assert!(!pipeline.skips_all(0b10));
+    /// ```
+    #[must_use]
+    pub fn skips_all(&self, filter_mask: u32) -> bool {
+        self.stages_left(filter_mask).next().is_none()
+    }
+
     /// The stages that a chunk has passed.
     fn stages_left(&self, filter_mask: u32) -> impl DoubleEndedIterator<Item = (usize, &Stage)> {
         self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))

@@ -108,3 +108,28 @@ fn errors_name_the_dataset() {
     let error = asked.run(&file, &target).unwrap_err();
     assert!(error.to_string().contains("/damaged"), "{error:?}");
 }
+
+/// Chunks that passed no filter have as many bytes in the copy as they have elements for, however many lay there; what has
+/// fewer is not taken along as if it were sound.
+#[test]
+fn lengths_of_plain_chunks_are_made_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, target) = (folder.path().join("old.h5"), folder.path().join("new.h5"));
+    let repack = |bytes: &[u8], target: &std::path::Path| {
+        let file = File::create(&path).unwrap();
+        let dataset =
+            file.new_dataset("d").unlimited().chunks(&[4]).deflate(6).write(&[1_u16, 2, 3, 4, 5, 6, 7, 8]);
+        let dataset = dataset.unwrap();
+        dataset.write_stored_chunk(&[4], bytes, 1).unwrap();
+        file.close().unwrap();
+        Repack::new().run(&File::open(&path).unwrap(), target)
+    };
+    repack(&[9, 0, 8, 0, 7, 0, 6, 0, 255, 255], &target).unwrap();
+    let copy = File::open(&target).unwrap().dataset("d").unwrap();
+    assert_eq!(copy.read_raw::<u16>().unwrap(), [1, 2, 3, 4, 9, 8, 7, 6]);
+    assert_eq!(copy.chunks().unwrap()[1].size, 8);
+    assert_eq!(hyperslab_check::check_path(&target).unwrap().faults, 0);
+    let error = repack(&[9, 0, 8], &folder.path().join("another.h5")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.to_string().contains("/d"), "{error}");
+}

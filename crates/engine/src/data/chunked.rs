@@ -105,6 +105,22 @@ impl ChunkedSource {
         Ok(())
     }
 
+    /// What of a stored chunk means anything, as far as this can be told without decoding it: a chunk that passed
+    /// no filter has as many bytes as its elements, any other one has some.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] where it has fewer.
+    pub(crate) fn stored_part(&self, scaled: &[u64], location: &ChunkLocation) -> Result<ChunkLocation> {
+        if self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask) {
+            self.check_plain(location)?;
+            return Ok(ChunkLocation { size: self.chunk_bytes as u64, ..*location });
+        }
+        if location.size == 0 {
+            return Err(Error::corrupt("chunk", "size", "1 byte", 0).at(location.address));
+        }
+        Ok(*location)
+    }
+
     /// That a stored chunk may decode to as much as it says: little cannot become very much.
     pub(super) fn check_expansion(&self, store: &Store, location: &ChunkLocation) -> Result<()> {
         let limits = store.limits();

@@ -93,6 +93,30 @@ fn rows_that_were_cut_off() {
     assert!(saved[first..].iter().all(|value| *value == 0));
 }
 
+/// A few bytes of damage do not make a small file one of terabytes, whatever the elements are.
+#[test]
+fn an_extent_that_cannot_be() {
+    let bounds = LibverBounds::new(LibraryVersion::Earliest, LibraryVersion::LATEST).unwrap();
+    let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
+    let names: Vec<String> = (0..4711).map(|number| number.to_string()).collect();
+    file.new_dataset("names").write_strings(&names).unwrap();
+    file.new_dataset("numbers").write(&(0..4711).collect::<Vec<i32>>()).unwrap();
+    let mut bytes = file.to_bytes().unwrap();
+    let dims: Vec<usize> =
+        (0..bytes.len() - 8).filter(|at| bytes[*at..*at + 8] == 4711_u64.to_le_bytes()).collect();
+    assert!(dims.len() >= 2);
+    for at in dims {
+        bytes[at..at + 8].copy_from_slice(&(4711_u64 << 28).to_le_bytes());
+    }
+    let length = bytes.len();
+    let (saved, salvaged) = salvage(bytes, "extents");
+    assert!(saved.len() <= length, "{} bytes", saved.len());
+    for name in ["/names", "/numbers"] {
+        let object = salvaged.objects.iter().find(|object| object.path == name).unwrap();
+        assert_eq!(object.state(), SalvagedState::Partly, "{object}");
+    }
+}
+
 #[test]
 fn lost_groups_are_found_again() {
     for bounds in bounds() {

@@ -2,7 +2,9 @@
 
 mod seeds;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use hyperslab_testkit::workspace;
@@ -12,6 +14,12 @@ use crate::shell;
 const DEFAULT_SECONDS: u64 = 60;
 /// Seconds for all targets together before a change is joined.
 const SMOKE_SECONDS: u64 = 600;
+
+/// What the smoke draws its random numbers from, so that a change is judged by itself and not by luck; other runs draw
+/// new ones each time.
+const SMOKE_SEED: u32 = 6;
+/// Lines from the message of a panic on that are shown again at the end.
+const MESSAGE_LINES: usize = 12;
 
 /// How long.
 enum Time {
@@ -52,18 +60,18 @@ fn fuzz_targets(time: &Time, wanted: &[String]) -> Result<()> {
         anyhow::bail!("no fuzz target `{unknown}`; there are: {}", known.join(" "));
     }
     let count = if wanted.is_empty() { known.len() } else { wanted.len() };
-    let seconds = match time {
-        Time::EachTarget(seconds) => *seconds,
-        Time::Together(seconds) => seconds.div_ceil(count.max(1) as u64),
+    let (seconds, seed) = match time {
+        Time::EachTarget(seconds) => (*seconds, None),
+        Time::Together(seconds) => (seconds.div_ceil(count.max(1) as u64), Some(SMOKE_SEED)),
     };
     for target in known.into_iter().filter(|name| wanted.is_empty() || wanted.iter().any(|want| want == name))
     {
-        fuzz(target, seconds).with_context(|| format!("fuzz target {target}"))?;
+        fuzz(target, seconds, seed).with_context(|| format!("fuzz target {target}"))?;
     }
     Ok(())
 }
 
-fn fuzz(target: &str, seconds: u64) -> Result<()> {
+fn fuzz(target: &str, seconds: u64, seed: Option<u32>) -> Result<()> {
     let (corpus, seeds) = (folder("fuzz/corpus", target), folder("fuzz/seeds", target));
     std::fs::create_dir_all(root(&corpus)).with_context(|| corpus.display().to_string())?;
     let count = seeds::harvest(target, &root(&corpus))?;
@@ -77,7 +85,28 @@ fn fuzz(target: &str, seconds: u64) -> Result<()> {
         command.arg(&seeds);
     }
     command.args(["--", "-timeout=5", "-rss_limit_mb=512", "-max_len=65536", "-print_final_stats=1"]);
-    shell::run(command.arg(format!("-max_total_time={seconds}")))
+    command.args(seed.map(|seed| format!("-seed={seed}")));
+    let run = run_telling(command.arg(format!("-max_total_time={seconds}")));
+    run.with_context(|| format!("the input lies in fuzz/artifacts/{target}"))
+}
+
+/// Runs a target. What it says of a failure stands far above a list of the input's bytes and a stack of the fuzzer's own
+/// functions, so the error holds it again.
+fn run_telling(command: &mut Command) -> Result<()> {
+    command.stderr(Stdio::piped());
+    let mut child = command.spawn().context("cannot run `cargo fuzz`")?;
+    let lines = BufReader::new(child.stderr.take().context("no standard error")?).lines();
+    let mut message = Vec::new();
+    for line in lines.map_while(Result::ok) {
+        println!("{line}");
+        let is_start = line.contains(" panicked at ") || line.contains("ERROR: ");
+        if (is_start || !message.is_empty()) && message.len() < MESSAGE_LINES {
+            message.push(line);
+        }
+    }
+    let status = child.wait()?;
+    anyhow::ensure!(status.success(), "{status}\n{}", message.join("\n"));
+    Ok(())
 }
 
 fn folder(parent: &str, target: &str) -> PathBuf {
@@ -89,7 +118,7 @@ fn root(path: &Path) -> PathBuf {
 }
 
 /// The `cargo` that understands `+nightly`, free of what the running one has set.
-fn rustup_cargo(args: &[&str]) -> std::process::Command {
+fn rustup_cargo(args: &[&str]) -> Command {
     let mut command = shell::command("cargo", args);
     command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
     command

@@ -50,6 +50,12 @@ impl Copier<'_> {
         if !is_virtual && before.dataspace.element_count() == Some(0) {
             return Ok(());
         }
+        if let Layout::Contiguous(from) = &before.layout.layout
+            && before.external.is_empty()
+            && from.address.is_defined()
+        {
+            self.check_missing(&source.container.store, from.address, length_of(&before)?)?;
+        }
         let writer = DatasetWriter::open(self.target, task.copy)?;
         let after = writer.description();
         let same = plan.is_copy();
@@ -89,11 +95,8 @@ impl Copier<'_> {
         from: Address,
         task: &Task,
     ) -> Result<()> {
-        let elements = before.dataspace.element_count();
-        let length = elements.and_then(|elements| elements.checked_mul(u64::from(before.datatype.size)));
-        let length = length.ok_or_else(|| Error::unsupported("a dataset of more than 2^64 bytes"))?;
+        let length = length_of(before)?;
         let store = &source.container.store;
-        self.check_missing(store, from, length)?;
         let to = edit.allocate(SpaceKind::RawData, length)?;
         // Pieces hold whole elements.
         let size = u64::from(before.datatype.size).max(1);
@@ -120,6 +123,13 @@ impl Copier<'_> {
         let layout = DataLayout { version: after.layout.version, layout };
         dataset_edit::update(&self.target.container, edit, task.copy, None, Some(&layout))
     }
+}
+
+/// Bytes of all elements.
+fn length_of(dataset: &DatasetDescription) -> Result<u64> {
+    let elements = dataset.dataspace.element_count();
+    let length = elements.and_then(|elements| elements.checked_mul(u64::from(dataset.datatype.size)));
+    length.ok_or_else(|| Error::unsupported("a dataset of more than 2^64 bytes"))
 }
 
 /// Whether stored chunks of one dataset are those of the other.

@@ -111,7 +111,7 @@ impl Copier<'_> {
         any
     }
 
-    /// Of the chunks that an index names, those that can be decoded.
+    /// What is copied of the chunks that an index names: to salvage, those that can be decoded.
     pub(super) fn sound_chunks(
         &self,
         source: &OpenFile,
@@ -122,15 +122,14 @@ impl Copier<'_> {
         let store = &source.container.store;
         let unknown = is_unknown(&chunks.pipeline, store);
         let mut sound = self.sound(source, &chunks.grid, stored, task, |scaled, location| {
+            let part = chunks.stored_part(scaled, location)?;
             if unknown {
-                return store.check_inside(location.address, location.size, "chunk");
+                return store.check_inside(part.address, part.size, "chunk");
             }
             chunks.chunk(store, scaled, location).map(drop)
         })?;
-        for (scaled, location) in sound.iter_mut().filter(|_| self.is_salvaging()) {
-            if chunks.is_stored_plainly(scaled)? {
-                location.size = chunks.chunk_bytes as u64;
-            }
+        for (scaled, location) in &mut sound {
+            *location = chunks.stored_part(scaled, location)?;
         }
         Ok(sound)
     }
