@@ -26,9 +26,9 @@ def write(dataset, slab, start, end):
         dataset[row : row + CHUNK] = slab
 
 
-if way == "read":
+if way.startswith("read"):
     file = h5py.File(path, "r")
-    parts = [(read, (file["x"],))] * threads
+    parts = [(read, (file[way],))] * threads
 else:
     file = h5py.File(path + ".h5py", "w", libver="latest")
     kind = {"dtype": "f4", "chunks": (CHUNK, CHUNK), "compression": "gzip", "compression_opts": 4}

@@ -5,7 +5,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::error::{Result, product, same_rank};
-use crate::{DataspaceError, Region};
+use crate::{DataspaceError, Region, Selection};
 
 /// The largest rank (H5S_MAX_RANK).
 pub const MAX_RANK: usize = 32;
@@ -107,6 +107,28 @@ impl Dataspace {
             }
         }
         Ok(())
+    }
+
+    /// The number of elements that are selected.
+    ///
+    /// ```
+    /// use hyperslab_dataspace::{Dataspace, Region, Selection};
+    ///
+    /// let space = Dataspace::simple(&[4, 6]);
+    /// let region = Region::new(&[1, 1], &[2, 3])?;
+    /// assert_eq!(space.selected(&Selection::region(&region))?, 6);
+    /// assert_eq!(Dataspace::Null.selected(&Selection::All)?, 0);
+    /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DataspaceError::Bounds`] if the selection reaches beyond the extent, [`DataspaceError::Overflow`] if 64 bits do
+    /// not hold the number.
+    pub fn selected(&self, selection: &Selection) -> Result<u64> {
+        match self.element_count() {
+            Some(0) if matches!(selection, Selection::All) => Ok(0),
+            _ => selection.element_count(self.dims()),
+        }
     }
 
     /// The number of elements; `None` if it passes 64 bits.

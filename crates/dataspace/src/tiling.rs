@@ -131,6 +131,24 @@ impl Tiling {
             })
     }
 
+    /// How many selected elements a chunk holds.
+    ///
+    /// ```
+    /// use hyperslab_dataspace::{Axis, Tiling};
+    ///
+    /// // 3 to 8 of 10, in chunks of 4.
+    /// let tiling = Tiling::new(&[Axis::Run { start: 3, count: 6 }], &[10], &[4])?;
+    /// assert_eq!([0, 1, 2].map(|chunk| tiling.count_in(&[chunk])), [1, 4, 1]);
+    /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
+    /// ```
+    pub fn count_in(&self, scaled: &[u64]) -> u64 {
+        let counts = self.dimensions(scaled).map(|(axis, (from, to))| {
+            let positions = axis.positions_within(from, to);
+            positions.end.saturating_sub(positions.start)
+        });
+        counts.fold(1, u64::saturating_mul)
+    }
+
     /// Each dimension's selection and what the chunk covers of it.
     pub(crate) fn dimensions<'a>(
         &'a self,

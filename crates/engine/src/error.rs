@@ -74,9 +74,9 @@ pub enum Error {
         source: DriverError,
     },
     /// A chunk did not pass its filter pipeline.
-    #[error("chunk at {address}")]
+    #[error("{}", chunk_at(*address))]
     Filter {
-        /// Address of the chunk.
+        /// Address of the chunk; undefined while it has none.
         address: Address,
         /// The filter's error.
         #[source]
@@ -116,6 +116,10 @@ pub enum ErrorKind {
     Locked,
     /// The storage failed.
     Io,
+}
+
+fn chunk_at(address: Address) -> String {
+    if address.is_defined() { format!("chunk at {address}") } else { "chunk to be written".into() }
 }
 
 impl Error {

@@ -119,6 +119,11 @@ impl Dataset {
 
     /// The shape and how far it may grow.
     pub fn dataspace(&self) -> Dataspace {
+        // What waits to be written is not stored for the question how much it is.
+        let waiting = || self.object.file().dataspace_in_memory(self.object.address());
+        if let Some(known) = self.shown().and_then(|_| waiting()) {
+            return known;
+        }
         // If the header cannot be read again, whatever is done next says so.
         self.open().map_or_else(
             |_| self.first.description.dataspace.clone(),

@@ -27,7 +27,7 @@ pub mod virtual_;
 
 pub use chunk_cache::ChunkCache;
 pub use chunk_write::{
-    Appended, BufferedTable, ChunkAccess, ChunkTable, ChunkWriter, ChunkWriting, Progress, flush_apart,
+    Appended, BufferedTable, ChunkAccess, ChunkTable, ChunkWriter, ChunkWriting, Due, Progress, flush_apart,
     write_apart,
 };
 pub use chunked::ChunkedSource;

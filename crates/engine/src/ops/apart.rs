@@ -10,7 +10,7 @@ use super::OpenFile;
 use super::dataset_write::{Chunks, DatasetWriter};
 use super::variable_write::leads_to_heap;
 use crate::data::{
-    Appended, ChunkAccess, ChunkCache, ChunkTable, ChunkWriter, ChunkWriting, ChunkedSource, Origin,
+    Appended, ChunkAccess, ChunkCache, ChunkTable, ChunkWriter, ChunkWriting, ChunkedSource, Due, Origin,
     Progress, flush_apart, write_apart,
 };
 use crate::error::Result;
@@ -193,7 +193,7 @@ impl OpenFile {
                 writer.chunks.as_ref().is_some_and(|chunks| chunks.writer.waiting_bytes() >= WORTH)
             };
             if self.writers.with(dataset, waits).unwrap_or(false) {
-                flush_apart(&Access { file: self, dataset, commits: false }, true)?;
+                flush_apart(&Access { file: self, dataset, commits: false }, Due::All)?;
             }
         }
         Ok(())

@@ -249,10 +249,7 @@ impl OpenDataset {
 
     /// The number of selected elements.
     pub fn selected(&self, selection: &Selection) -> Result<u64> {
-        match self.description.dataspace.element_count() {
-            Some(0) if matches!(selection, Selection::All) => Ok(0),
-            _ => Ok(selection.element_count(self.description.dataspace.dims())?),
-        }
+        Ok(self.description.dataspace.selected(selection)?)
     }
 
     fn external(&self, file: &OpenFile) -> Arc<ExternalSource> {

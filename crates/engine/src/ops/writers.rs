@@ -16,7 +16,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use hyperslab_dataspace::Selection;
+use hyperslab_dataspace::{Dataspace, Selection};
 use hyperslab_format::codec::Address;
 use parking_lot::Mutex;
 
@@ -214,6 +214,11 @@ impl OpenFile {
 
     fn flush_writer(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
         self.writers.with(dataset, |writer| writer.flush(self, edit)).unwrap_or(Ok(()))
+    }
+
+    /// The shape of a dataset that is being written, which its header need not say yet.
+    pub fn dataspace_in_memory(&self, dataset: Address) -> Option<Dataspace> {
+        self.writers.with(dataset, |writer| writer.description().dataspace.clone())
     }
 
     /// Whether something of a dataset, or of any one, is known in memory and not in the file.

@@ -256,7 +256,7 @@ impl Dataset {
 
     /// An error unless so many elements are selected.
     fn check_count(&self, selection: &Selection, count: usize) -> Result<()> {
-        let selected = self.open()?.selected(selection).map_err(|error| self.context(error))?;
+        let selected = self.dataspace().selected(selection).map_err(|error| self.context(error.into()))?;
         if selected == count as u64 {
             return Ok(());
         }

@@ -17,13 +17,16 @@ use rayon::prelude::*;
 use super::super::chunk_index::ChunkLocation;
 use super::super::origin::{Origin, Rows};
 use super::super::{ChunkCache, ChunkedSource, parallel};
-use super::pending::Snapshot;
+use super::pending::{Due, Snapshot};
 use super::selected::Selected;
 use super::{
     BATCH, BATCH_BYTES, ChunkTable, ChunkWriter, ChunkWriting, Encoded, encode, filled, store_chunks,
 };
 use crate::error::Result;
 use crate::store::Store;
+
+/// Bytes of complete chunks that are worth being encoded before others come.
+const COMPLETE: usize = 4 << 20;
 
 /// The way to the writer of a dataset for those who do not have the right to change the file all the time.
 pub trait ChunkAccess {
@@ -91,30 +94,38 @@ pub fn write_apart(
             return Ok(Progress::Chunks(done));
         }
         done = done.saturating_add(count);
-        if is_full(access, 1)? {
-            flush_apart(access, false)?;
-            // Who writes faster than others encode has to wait for them.
-            if is_full(access, 2)? {
-                access.edit(ChunkWriter::flush_pending)?;
-            }
-        }
+        make_room(access)?;
     }
     Ok(Progress::Done)
 }
 
-/// Whether so many times as much waits as shall.
-fn is_full(access: &impl ChunkAccess, times: usize) -> Result<bool> {
-    let full =
-        access.writer(|writer, _| Ok(writer.pending.bytes() > writer.pending_limit.saturating_mul(times)))?;
-    Ok(full.unwrap_or(false))
+/// Lets no more wait than shall. What was changed last stays: the rest of those chunks may be on its way.
+fn make_room(access: &impl ChunkAccess) -> Result<()> {
+    let look = || access.writer(|writer, _| Ok((writer.pending.load(), writer.pending_limit)));
+    let Some((load, limit)) = look()? else { return Ok(()) };
+    if load.complete >= COMPLETE {
+        flush_apart(access, Due::Complete)?;
+    }
+    if load.idle.saturating_sub(load.complete) > limit {
+        flush_apart(access, Due::Oldest { keep: limit / 2 })?;
+    }
+    // Who writes faster than all others together encode helps them, and at last has to wait.
+    let most = limit.saturating_mul(2);
+    if load.all > most {
+        flush_apart(access, Due::Oldest { keep: 0 })?;
+    }
+    if look()?.is_some_and(|(load, _)| load.all > most) {
+        access.edit(|writer, writing| writer.flush_pending(writing, Due::All))?;
+    }
+    Ok(())
 }
 
-/// Encodes and stores the chunks that wait, or those of them that nobody else encodes. Those that are changed meanwhile wait on.
+/// Encodes and stores chunks that wait. Those that are changed meanwhile wait on.
 ///
 /// # Errors
 /// Those of filters and the medium; what could not be stored waits on.
-pub fn flush_apart(access: &impl ChunkAccess, all: bool) -> Result<()> {
-    let taken = access.writer(|writer, _| Ok((Arc::clone(&writer.source), writer.pending.snapshots(all))))?;
+pub fn flush_apart(access: &impl ChunkAccess, due: Due) -> Result<()> {
+    let taken = access.writer(|writer, _| Ok((Arc::clone(&writer.source), writer.pending.snapshots(due))))?;
     let Some((source, snapshots)) = taken else { return Ok(()) };
     let flush = Flush { access, source, snapshots };
     let per_batch = (BATCH_BYTES / flush.source.chunk_bytes.max(1)).max(1);
@@ -299,10 +310,13 @@ impl<A: ChunkAccess> Batch<'_, A> {
         }
         let mut rows = Rows::default();
         for scaled in parts {
-            if let Some(chunk) = pending.get_mut(scaled) {
+            // Of members nobody knows how many there will be.
+            let written = if self.from.is_partial() { 0 } else { self.selected.count_in(scaled) };
+            if let Some(chunk) = pending.get_mut(scaled, written) {
                 self.selected.put(self.source, scaled, self.from, chunk, &mut rows)?;
             } else if let Some(chunk) = fetched.ready.remove(scaled) {
-                pending.insert(scaled.clone(), chunk);
+                let elements = self.source.grid.region(scaled)?.element_count()?;
+                pending.insert(scaled.clone(), chunk, elements.saturating_sub(written));
             }
         }
         std::mem::take(&mut fetched.watched)

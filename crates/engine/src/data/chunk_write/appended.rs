@@ -8,7 +8,7 @@ use super::super::ChunkedSource;
 use super::super::origin::{Origin, Rows};
 use super::apart::{each, encode_whole};
 use super::selected::Selected;
-use super::{BATCH_BYTES, ChunkWriter, ChunkWriting, Encoded};
+use super::{BATCH_BYTES, ChunkWriter, ChunkWriting, Due, Encoded};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -82,6 +82,9 @@ impl ChunkWriter {
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         self.write_batch(writing, &selected, appended.others, from)?;
-        if self.pending.bytes() > self.pending_limit { self.flush_pending(writing) } else { Ok(()) }
+        if self.pending.bytes() <= self.pending_limit {
+            return Ok(());
+        }
+        self.flush_pending(writing, Due::Oldest { keep: self.pending_limit / 2 })
     }
 }

@@ -31,7 +31,8 @@ use crate::store::{Edit, SpaceKind, Store};
 pub use apart::{ChunkAccess, Progress, flush_apart, write_apart};
 pub use appended::Appended;
 pub use buffered::BufferedTable;
-use pending::Pending;
+pub use pending::Due;
+use pending::{Pending, Snapshot};
 pub(super) use run::LONGEST;
 use run::Run;
 use selected::Selected;
@@ -212,7 +213,7 @@ impl ChunkWriter {
             }
             self.write_batch(writing, &selected, batch, from)?;
             if self.pending.bytes() > self.pending_limit {
-                self.flush_pending(writing)?;
+                self.flush_pending(writing, Due::Oldest { keep: self.pending_limit / 2 })?;
             }
         }
         Ok(())
@@ -280,7 +281,7 @@ impl ChunkWriter {
     ) -> Result<()> {
         let mut writing = ChunkWriting { edit, table, cache };
         self.end_run(&mut writing)?;
-        self.flush_pending(&mut writing)
+        self.flush_pending(&mut writing, Due::All)
     }
 
     /// Puts the stored bytes of a chunk in place of the one that holds an element.
@@ -307,19 +308,26 @@ impl ChunkWriter {
         store_chunks::encoded(&self.source, &mut writing, vec![(scaled, bytes.to_vec(), filter_mask)])
     }
 
-    fn flush_pending(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
-        while let Some(chunks) = self.pending.take(BATCH_BYTES) {
-            let store = writing.edit.store();
-            let encode = |(scaled, chunk): (Dims, Vec<u8>)| {
-                let (bytes, mask) = encode(&self.source, store, &scaled, chunk)?;
-                Ok((scaled, bytes, mask))
-            };
-            let work = chunks.len().saturating_mul(self.source.chunk_bytes) as u64;
-            let encoded = parallel::map(store, parallel::is_worth(store, work), chunks, encode)?;
-            encoded.iter().for_each(|(scaled, ..)| self.pending.outdate(scaled));
-            store_chunks::encoded(&self.source, writing, encoded)?;
+    fn flush_pending(&mut self, writing: &mut ChunkWriting<'_, '_>, due: Due) -> Result<()> {
+        let snapshots = self.pending.snapshots(due);
+        let per_batch = (BATCH_BYTES / self.source.chunk_bytes.max(1)).max(1);
+        let flushed = snapshots.chunks(per_batch).try_for_each(|batch| self.flush_batch(writing, batch));
+        if flushed.is_err() {
+            snapshots.iter().for_each(|snapshot| self.pending.give_up(snapshot));
         }
-        Ok(())
+        flushed
+    }
+
+    fn flush_batch(&mut self, writing: &mut ChunkWriting<'_, '_>, batch: &[Snapshot]) -> Result<()> {
+        let store = writing.edit.store();
+        let encode = |snapshot: &Snapshot| {
+            let (bytes, mask) = encode(&self.source, store, &snapshot.scaled, snapshot.elements.as_slice())?;
+            Ok((snapshot.scaled.clone(), bytes, mask))
+        };
+        let work = batch.len().saturating_mul(self.source.chunk_bytes) as u64;
+        let parallel = parallel::is_worth(store, work);
+        let encoded = parallel::map(store, parallel, batch.iter().collect(), encode)?;
+        self.store_encoded(writing, encoded)
     }
 
     fn write_batch(
@@ -388,7 +396,7 @@ impl ChunkWriter {
         let mut encoded = Vec::new();
         for done in done? {
             match done {
-                Done::Waits(scaled, chunk) => self.pending.insert(scaled, chunk),
+                Done::Waits(scaled, chunk) => self.pending.insert(scaled, chunk, u64::MAX),
                 Done::Encoded(scaled, bytes, mask) => encoded.push((scaled, bytes, mask)),
             }
         }
@@ -448,6 +456,7 @@ fn encode<'a>(
         source
             .pipeline
             .encode_chunk_with(store.filters(), chunk, &target, scratch)
-            .map_err(|error| Error::Filter { address: Address::UNDEFINED, source: error })
+            .map_err(|source| Error::Filter { address: Address::UNDEFINED, source })
+            .map_err(|error| error.context(format!("coordinates {scaled:?} in chunks")))
     })
 }

@@ -84,6 +84,15 @@ impl<'a> Selected<'a> {
         }
     }
 
+    /// How many elements of a chunk are replaced; 0 where it takes long to find out.
+    pub(super) fn count_in(&self, scaled: &[u64]) -> u64 {
+        match self {
+            Self::Tiles(tiling) => tiling.count_in(scaled),
+            Self::Points { chunks, .. } => chunks.get(scaled).map_or(0, |points| points.len() as u64),
+            Self::Blocks(..) => 0,
+        }
+    }
+
     /// Puts the elements into their places in a chunk.
     pub(super) fn put(
         &self,

@@ -101,7 +101,7 @@ impl Model {
         let mut out = vec![0; usize::try_from(LENGTH).unwrap()];
         let read = |writer: &mut ChunkWriter, writing: &mut ChunkWriting<'_, '_>| {
             writer.outdate_fetched();
-            writer.flush_pending(writing)?;
+            writer.flush_pending(writing, Due::All)?;
             writing.table.flush(writing.edit)?;
             let context = ReadContext { store: &self.store, resources: &self.resources };
             writer.source.read(context, &Selection::All, &mut Destination::stored(&mut out, 1))
@@ -131,7 +131,8 @@ fn check(threads: &'static [Steps]) {
             running.push(thread::spawn(move || {
                 for (step, (start, count, alone)) in steps.iter().enumerate() {
                     match (*count, alone) {
-                        (0, all) => flush_apart(&*model, *all).unwrap(),
+                        (0, true) => flush_apart(&*model, Due::All).unwrap(),
+                        (0, false) => flush_apart(&*model, Due::Oldest { keep: 0 }).unwrap(),
                         (count, true) => model.write_alone(*start, count, value(step)),
                         (count, false) => model.write(*start, count, value(step)),
                     }

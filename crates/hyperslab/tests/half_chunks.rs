@@ -1,0 +1,118 @@
+//! Chunks of which parts were written wait for the rest: when they are encoded, and what becomes of them if they cannot be.
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hyperslab::filter::{Filter, FilterContext, FilterError, FilterId, FilterSpec, Produced, Registry};
+use hyperslab::{Dataset, File, FileOptions, Region, s};
+
+const NUMBER: FilterId = FilterId(300);
+
+/// Leaves bytes as they are, counts the chunks, and fails if it is told to.
+#[derive(Debug, Default)]
+struct Counting {
+    encoded: AtomicUsize,
+    fails: AtomicBool,
+}
+
+impl Filter for Counting {
+    fn id(&self) -> FilterId {
+        NUMBER
+    }
+
+    fn decode(&self, _: &FilterContext<'_>, input: &[u8], _: &mut Vec<u8>) -> Result<Produced, FilterError> {
+        Ok(Produced::Input(0..input.len()))
+    }
+
+    fn encode(&self, _: &FilterContext<'_>, input: &[u8], _: &mut Vec<u8>) -> Result<Produced, FilterError> {
+        if self.fails.load(Ordering::Relaxed) {
+            return Err(FilterError::corrupt(NUMBER, "it was told to fail"));
+        }
+        self.encoded.fetch_add(1, Ordering::Relaxed);
+        Ok(Produced::Input(0..input.len()))
+    }
+
+    fn encoded_length(&self, _: &FilterContext<'_>, input: usize) -> Option<usize> {
+        Some(input)
+    }
+
+    fn compresses(&self) -> bool {
+        false
+    }
+}
+
+/// A dataset of `rows` of 1024 numbers in chunks of 64 KiB.
+fn dataset(options: FileOptions, rows: u64) -> (File, Dataset, Arc<Counting>) {
+    let filter = Arc::new(Counting::default());
+    let mut filters = Registry::default();
+    filters.register(Arc::clone(&filter) as _);
+    let file = options.filters(filters).create_in_memory().unwrap();
+    let dataset = file.new_dataset("d").of::<i32>().shape(&[rows, 1024]).unlimited().chunks(&[16, 1024]);
+    let dataset = dataset.filter(FilterSpec::custom(NUMBER, 0, [], None)).create().unwrap();
+    (file, dataset, filter)
+}
+
+fn write(dataset: &Dataset, row: u64, rows: u64, value: i32) {
+    let region = Region::new(&[row, 0], &[rows, 1024]).unwrap();
+    dataset.write_region(&region, &vec![value; usize::try_from(rows).unwrap() * 1024]).unwrap();
+}
+
+#[test]
+fn a_shape_is_known_without_encoding() {
+    let (file, dataset, filter) = dataset(FileOptions::new(), 40);
+    let encoded = || filter.encoded.load(Ordering::Relaxed);
+    write(&dataset, 0, 8, 1);
+    assert_eq!((dataset.shape().unwrap(), dataset.ndim()), (vec![40, 1024], 2));
+    write(&dataset, 16, 8, 2);
+    dataset.write_slice(&s![8..12, ..], &ndarray::Array2::from_elem((4, 1024), 3)).unwrap();
+    assert!(dataset.write_slice(&s![40..44, ..], &ndarray::Array2::from_elem((4, 1024), 3)).is_err());
+    assert_eq!(encoded(), 0);
+    // Who reads gets what was written.
+    assert_eq!(dataset.read_slice::<i32>(&s![.., 0]).unwrap().sum(), 8 + 16 + 12);
+    assert_eq!(encoded(), 2);
+    write(&dataset, 12, 4, 4);
+    dataset.resize(&[48, 1024]).unwrap();
+    assert_eq!(dataset.shape().unwrap(), [48, 1024]);
+    file.flush().unwrap();
+    assert_eq!(file.dataset("d").unwrap().shape().unwrap(), [48, 1024]);
+    assert_eq!(dataset.read_slice::<i32>(&s![.., 1023]).unwrap().sum(), 8 + 16 + 12 + 16);
+}
+
+#[test]
+fn what_could_not_be_encoded_is_tried_again() {
+    let (file, dataset, filter) = dataset(FileOptions::new(), 64);
+    for row in [0, 20, 40] {
+        write(&dataset, row, 4, 7);
+    }
+    filter.fails.store(true, Ordering::Relaxed);
+    for _ in 0..2 {
+        let error = file.flush().unwrap_err();
+        assert!(format!("{error:?}").contains("told to fail"), "{error}");
+        assert!(dataset.read_raw::<i32>().is_err());
+    }
+    filter.fails.store(false, Ordering::Relaxed);
+    assert_eq!(dataset.read_raw::<i32>().unwrap().iter().filter(|value| **value == 7).count(), 12 * 1024);
+    file.flush().unwrap();
+    assert_eq!(filter.encoded.load(Ordering::Relaxed), 3);
+}
+
+/// As many bytes wait as the cache may have, whatever is written; complete chunks do not wait for that.
+#[test]
+fn no_more_waits_than_may() {
+    let rows = 64 * 16;
+    let (file, dataset, filter) = dataset(FileOptions::new().chunk_cache(1 << 20), rows);
+    let encoded = || filter.encoded.load(Ordering::Relaxed);
+    // 64 KiB a chunk: after 16 of them there is one too many.
+    (0..rows).step_by(16).for_each(|row| write(&dataset, row, 8, 1));
+    assert!((40..=56).contains(&encoded()), "{}", encoded());
+    file.flush().unwrap();
+    assert_eq!(encoded(), 64);
+    let (file, dataset, filter) = self::dataset(FileOptions::new(), 4 * rows);
+    let encoded = || filter.encoded.load(Ordering::Relaxed);
+    (0..4 * rows).step_by(8).for_each(|row| write(&dataset, row, 8, 1));
+    assert!((128..=256).contains(&encoded()), "{}", encoded());
+    file.flush().unwrap();
+    assert_eq!(encoded(), 256);
+    assert!(dataset.read_raw::<i32>().unwrap().iter().all(|value| *value == 1));
+}
