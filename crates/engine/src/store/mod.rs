@@ -18,6 +18,8 @@ mod repair;
 mod salvage;
 mod space;
 mod swmr;
+#[cfg(test)]
+mod tests_pages;
 mod threads;
 mod unsaved;
 mod user_block;
@@ -356,9 +358,8 @@ impl Store {
     pub fn read_raw(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
         let start = self.locate(address, buffer.len() as u64, "raw data")?;
         self.note_raw(address, buffer.len());
-        self.medium().read(start, buffer).map_err(|source| Self::raw_error(address, source))?;
-        self.pages.amend(start, buffer);
-        Ok(())
+        let read = self.pages.read_into(self.medium(), start, buffer);
+        read.map_err(|source| Self::raw_error(address, source))
     }
 
     /// All raw data of one dataset. If it is little, its neighbours, likely to be asked for next, come with it

@@ -1,5 +1,11 @@
 //! The file's pages in memory, through which metadata and small raw data are read and written: clean ones as many
 //! as there is room for, changed ones until they are committed.
+//!
+//! One thread writes at a time; any number may read meanwhile, and find nothing older than what had been written when they
+//! began. Two rules see to that. What is changed is looked for before the clean pages and the driver, and stays changed until
+//! those have it; who reads the driver where pages are changed holds the lock of the changed ones until both are put
+//! together. And who has read a page keeps it only if, under that lock, no page was replaced since: whoever replaces some
+//! says so first, and takes the lock before it forgets them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -55,8 +61,7 @@ impl Medium<'_> {
     }
 
     fn block(&self, start: u64, length: u64) -> Result<Arc<[u8]>, DriverError> {
-        // Shared from the start: a vector would be copied to become it.
-        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, to_usize(length)).collect();
+        let mut bytes = zeros(length);
         if let Some(buffer) = Arc::get_mut(&mut bytes) {
             self.read(start, buffer)?;
         }
@@ -114,20 +119,42 @@ impl Pages {
         start: u64,
         length: u64,
     ) -> Result<Bytes, DriverError> {
-        let mut bytes = medium.block(start, length)?;
+        let mut bytes = zeros(length);
         if let Some(buffer) = Arc::get_mut(&mut bytes) {
-            self.amend(start, buffer);
+            self.read_into(medium, start, buffer)?;
         }
         let all = 0..bytes.len();
         Ok(Bytes::of(bytes, all).unwrap_or_else(|| Bytes::from(&[][..])))
     }
 
-    /// Puts what was changed and is not committed over bytes that the driver gave.
+    /// Fills `buffer` with what the driver and the changed pages have, past the clean ones.
+    pub(crate) fn read_into(
+        &self,
+        medium: Medium<'_>,
+        start: u64,
+        buffer: &mut [u8],
+    ) -> Result<(), DriverError> {
+        if self.changed_count.load(Ordering::Acquire) == 0 {
+            return medium.read(start, buffer);
+        }
+        // Nothing of it is committed in between.
+        let changed = self.changed.read();
+        medium.read(start, buffer)?;
+        Self::put_over(&changed, start, buffer);
+        Ok(())
+    }
+
+    /// Puts what was changed and is not committed over bytes that the driver gave: for the one who writes.
     pub(crate) fn amend(&self, start: u64, buffer: &mut [u8]) {
-        if self.changed_count.load(Ordering::Acquire) == 0 || buffer.is_empty() {
+        if self.changed_count.load(Ordering::Acquire) != 0 {
+            Self::put_over(&self.changed.read(), start, buffer);
+        }
+    }
+
+    fn put_over(changed: &BTreeMap<u64, Arc<[u8]>>, start: u64, buffer: &mut [u8]) {
+        if buffer.is_empty() {
             return;
         }
-        let changed = self.changed.read();
         let last = start.saturating_add(buffer.len() as u64).saturating_sub(1) / PAGE;
         for (number, page) in changed.range(start / PAGE..=last) {
             let page_start = number.saturating_mul(PAGE);
@@ -145,12 +172,14 @@ impl Pages {
         {
             return Ok(Arc::clone(page));
         }
+        if let Some(page) = self.clean.get(&number) {
+            return Ok(page);
+        }
         let replaced = self.replaced.load(Ordering::Acquire);
-        let page =
-            self.clean.get_or_insert_with(&number, || medium.block(number.saturating_mul(PAGE), PAGE))?;
-        if self.replaced.load(Ordering::Acquire) != replaced {
-            // It may have been read before somebody wrote, and kept after.
-            self.clean.remove(&number);
+        let page = medium.block(number.saturating_mul(PAGE), PAGE)?;
+        let changed = self.changed.read();
+        if self.replaced.load(Ordering::Acquire) == replaced && !changed.contains_key(&number) {
+            self.clean.insert(number, Arc::clone(&page));
         }
         Ok(page)
     }
@@ -180,7 +209,7 @@ impl Pages {
                     let whole = piece.length as u64 == PAGE;
                     entry.insert(match kept {
                         Some(page) => page,
-                        None if whole => std::iter::repeat_n(0, to_usize(PAGE)).collect(),
+                        None if whole => zeros(PAGE),
                         None => medium.block(piece.page.saturating_mul(PAGE), PAGE)?,
                     })
                 }
@@ -197,23 +226,27 @@ impl Pages {
     /// Takes note that the driver holds other bytes now: clean pages there are forgotten, changed ones changed.
     pub(crate) fn written_through(&self, start: u64, bytes: &[u8]) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
-        if self.changed_count.load(Ordering::Acquire) != 0 {
-            let mut changed = self.changed.write();
-            let last = start.saturating_add(bytes.len() as u64).saturating_sub(1) / PAGE;
-            for (number, page) in changed.range_mut(start / PAGE..=last) {
-                let page_start = number.saturating_mul(PAGE);
-                let skip = to_usize(page_start.saturating_sub(start));
-                let at = to_usize(start.saturating_sub(page_start));
-                let to = Arc::make_mut(page).get_mut(at..).unwrap_or_default();
-                let from = bytes.get(skip..).unwrap_or_default();
-                to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
-            }
+        let mut changed = self.changed.write();
+        let last = start.saturating_add(bytes.len() as u64).saturating_sub(1) / PAGE;
+        for (number, page) in changed.range_mut(start / PAGE..=last) {
+            let page_start = number.saturating_mul(PAGE);
+            let skip = to_usize(page_start.saturating_sub(start));
+            let at = to_usize(start.saturating_sub(page_start));
+            let to = Arc::make_mut(page).get_mut(at..).unwrap_or_default();
+            let from = bytes.get(skip..).unwrap_or_default();
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
         }
-        self.forget(start, bytes.len() as u64);
+        self.forget_clean(start, bytes.len() as u64);
     }
 
-    /// Forgets clean pages.
+    /// Forgets clean pages: the driver may hold something else.
     pub(crate) fn forget(&self, start: u64, length: u64) {
+        self.replaced.fetch_add(1, Ordering::AcqRel);
+        let _changed = self.changed.write();
+        self.forget_clean(start, length);
+    }
+
+    fn forget_clean(&self, start: u64, length: u64) {
         let numbers = start / PAGE..=start.saturating_add(length.saturating_sub(1)) / PAGE;
         if numbers.end().saturating_sub(*numbers.start()) > self.room as u64 {
             self.clean.clear();
@@ -264,6 +297,7 @@ impl Pages {
 
     /// Takes note that all changed pages are in the file.
     pub(crate) fn all_written(&self) {
+        self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut changed = self.changed.write();
         for (number, page) in std::mem::take(&mut *changed) {
             self.clean.insert(number, page);
@@ -275,6 +309,7 @@ impl Pages {
     /// Takes note that these pages stand where they will be read from. What had to stay is not gone through again for every
     /// page.
     pub(crate) fn moved(&self, pages: Vec<(u64, Arc<[u8]>)>) {
+        self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut changed = self.changed.write();
         for (offset, page) in pages {
             changed.remove(&(offset / PAGE));
@@ -313,6 +348,11 @@ impl Pages {
         self.moved(pages);
         Ok(written)
     }
+}
+
+/// Shared from the start: a vector would be copied to become it.
+fn zeros(length: u64) -> Arc<[u8]> {
+    std::iter::repeat_n(0, to_usize(length)).collect()
 }
 
 /// A part of a range of bytes that lies on one page.
