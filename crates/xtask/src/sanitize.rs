@@ -11,8 +11,11 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// Tests in which threads meet.
 const THREADED: &[&str] = &["threads", "threads_writing", "threads_stress"];
 
+/// The same among the unit tests of the engine: names that contain this.
+const THREADED_UNITS: &str = "tests_pages";
+
 /// Tests of crates with `unsafe` code that miri can run: crate, and names that contain this.
-const INTERPRETED: &[(&str, &str)] = &[("hyperslab-dataspace", "scatter"), ("hyperslab-vfd", "core::")];
+const INTERPRETED: &[(&str, &str)] = &[("hyperslab-dataspace", "scatter")];
 
 /// `threads`, `miri`, or both if nothing is said.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -44,10 +47,15 @@ fn under_thread_sanitizer() -> Result<()> {
         println!("left out: ThreadSanitizer is tried on {TARGET} only");
         return Ok(());
     }
-    let mut words = vec!["run", "nightly", "cargo", "test", "-Zbuild-std", "--target", TARGET];
-    words.extend(["--package", "hyperslab"]);
-    words.extend(THREADED.iter().flat_map(|test| ["--test", test]));
-    let mut command = shell::command("rustup", &words);
+    let mut tests = vec!["--package", "hyperslab"];
+    tests.extend(THREADED.iter().flat_map(|test| ["--test", test]));
+    run_under_thread_sanitizer(&tests)?;
+    run_under_thread_sanitizer(&["--package", "hyperslab-engine", "--lib", THREADED_UNITS])
+}
+
+fn run_under_thread_sanitizer(tests: &[&str]) -> Result<()> {
+    let words = ["run", "nightly", "cargo", "test", "-Zbuild-std", "--target", TARGET];
+    let mut command = shell::command("rustup", &[&words, tests].concat());
     command.env("RUSTFLAGS", "-Zsanitizer=thread").env("RUSTDOCFLAGS", "-Zsanitizer=thread");
     // A build of its own: the flags are not those of any other one.
     command.env("CARGO_TARGET_DIR", workspace::root().join("target/sanitize"));

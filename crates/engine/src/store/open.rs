@@ -310,7 +310,8 @@ fn check_marks(superblock: &Superblock, swmr_read: bool) -> Result<()> {
     }
     let hint = if swmr { "a SWMR writer; open it for SWMR reading" } else { "another program" };
     Err(Error::Misuse(format!(
-        "the file is marked as open for writing by {hint} (if no writer is left, the mark can be ignored)"
+        "the file is marked as open for writing by {hint} (if no writer is left, `hyperslab recover` clears the mark, and \
+         it can be ignored)"
     )))
 }
 
@@ -324,7 +325,7 @@ fn check_length(driver: &dyn Driver, superblock: &Superblock, base: u64, length:
     };
     if end > length {
         let what = if driver.kind().is_one_file() {
-            "the file is truncated".to_owned()
+            "the file is truncated (`hyperslab recover` saves what is left of it)".to_owned()
         } else {
             format!("`{}` is missing or truncated", driver.name_at(length))
         };

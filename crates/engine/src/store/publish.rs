@@ -7,7 +7,7 @@ use hyperslab_format::journal::SECTOR;
 use hyperslab_format::superblock::ConsistencyFlags;
 use hyperslab_vfd::{DriverError, WriteRequest};
 
-use super::journal::Change;
+use super::journal::{Change, LITTLE};
 use super::pages::Medium;
 use super::{Store, to_usize};
 use crate::error::{Error, Result};
@@ -58,9 +58,6 @@ fn differing(old: &[u8], new: &[u8], alone: usize) -> Vec<(usize, usize)> {
     }
     runs
 }
-
-/// A commit that changes no more pages than this is written to the journal wholly.
-const LITTLE: u64 = 1 << 20;
 
 fn io(source: DriverError) -> Error {
     Error::Io { action: "cannot write the file".into(), source }
@@ -122,7 +119,8 @@ impl Store {
         let driver = &*self.driver;
         self.journal.complete(driver)?;
         // What is little goes into the journal wholly, so that the disk is waited for once.
-        let little = self.journal.can_go_on() && self.pages.changed_bytes() <= LITTLE;
+        let grows = file_end.saturating_sub(new_from);
+        let little = self.journal.can_go_on() && self.pages.changed_bytes() <= LITTLE && grows <= LITTLE;
         // What was free at the end of the last commit is new space, too, and its journal may know it.
         if !little || new_from < driver.len().map_err(io)? {
             self.journal.retire(driver)?;

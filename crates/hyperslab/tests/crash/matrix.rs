@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, Once};
 
-use hyperslab::Durability;
-use hyperslab::vfd::simulated::Crash;
+use hyperslab::vfd::simulated::{Crash, SimulatedDisk};
+use hyperslab::{Durability, FileOptions, OpenOptions};
 use rayon::prelude::*;
 
 use crate::case::{self, Case, Recovered};
 use crate::outside::Outside;
-use crate::record::{Recording, Sequence, Step};
+use crate::record::{self, Recording, Sequence, Step};
 use crate::sparse;
 
 /// Crashes that are tried unless the environment says otherwise.
@@ -225,4 +225,31 @@ fn alone(text: &str) {
     if let Err(why) = outcome {
         panic!("{why}");
     }
+}
+
+/// New blocks that are mostly zeros stand neither in the journal nor, after a loss of power, in the file.
+#[test]
+fn zeros_that_no_disk_has_are_there() {
+    let disk = SimulatedDisk::new();
+    let medium = record::medium(&disk, Durability::Full);
+    let file = medium.create(FileOptions::new()).create_driver(medium.driver.clone()).unwrap();
+    file.flush().unwrap();
+    file.create_group("small").unwrap();
+    file.flush().unwrap();
+    // A collection of the global heap has 4096 bytes. The commit is a small one: only the journal is waited for.
+    file.new_dataset("words").write_strings(&["few", "words"]).unwrap();
+    file.flush().unwrap();
+    let history = disk.history();
+    let mut replay = history.replay();
+    replay.go_to(history.len());
+    let mut shorter = 0;
+    for seed in 0..20 {
+        let files = replay.crash(Crash::PowerLoss, seed);
+        shorter += usize::from(files[record::FILE].len() < 4096);
+        let left = SimulatedDisk::left_by(&history, Crash::PowerLoss, files);
+        let options = OpenOptions::new().journal(left.side_file(record::JOURNAL));
+        let words = options.open_driver(left.file(record::FILE)).unwrap().dataset("words").unwrap();
+        assert_eq!(words.read_strings().unwrap().as_slice().unwrap(), ["few", "words"], "{seed}");
+    }
+    assert!(shorter > 0);
 }

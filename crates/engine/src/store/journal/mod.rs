@@ -21,6 +21,9 @@ use crate::error::{Error, Result};
 use batch::Batch;
 pub(super) use recover::{Found, discard, settle};
 
+/// A commit that changes no more pages than this, and makes the file no longer, is written to the journal wholly.
+pub(super) const LITTLE: u64 = 1 << 20;
+
 /// Commits do not follow one another in a journal that is longer, and it is cut before it is used again.
 const LONG: u64 = 4 << 20;
 

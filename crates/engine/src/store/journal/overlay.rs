@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use hyperslab_vfd::{Driver, DriverError, DriverKind, FileIdentity, LockKind};
 
 use super::recover::for_each;
-use super::to_usize;
+use super::{LITTLE, to_usize};
 
 /// A file, some bytes of which are taken from a journal. It is only read.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(super) struct Overlay {
     /// Bytes of the file by where they begin: how many, and where they stand in the journal.
     runs: BTreeMap<u64, (u64, u64)>,
     length: u64,
+    /// Bytes that are there: those of the file, and of new space that it may have lost, zeros of which no journal has.
+    stored: u64,
 }
 
 type Result<T, E = DriverError> = std::result::Result<T, E>;
@@ -25,12 +27,16 @@ impl Overlay {
     /// The file as a whole journal says.
     pub(super) fn new(file: Arc<dyn Driver>, journal: Arc<dyn Driver>) -> Result<Self> {
         let mut runs = BTreeMap::new();
-        let length = for_each(&*journal, |step| {
+        let last = for_each(&*journal, |step| {
             put(&mut runs, step.offset, step.bytes.len() as u64, step.place);
             Ok(())
         })?;
-        let length = length.map_or_else(|| file.len(), Ok)?;
-        Ok(Self { file, journal, runs, length })
+        let (length, commits) = match last {
+            Some(last) => (last.file_length, last.count),
+            None => (file.len()?, 0),
+        };
+        let stored = file.stored_len()?.saturating_add(commits.saturating_mul(LITTLE)).min(length);
+        Ok(Self { file, journal, runs, length, stored })
     }
 }
 
@@ -76,7 +82,7 @@ impl Driver for Overlay {
     }
 
     fn stored_len(&self) -> Result<u64> {
-        Ok(self.file.stored_len()?.max(self.journal.len()?).min(self.length))
+        Ok(self.stored)
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {

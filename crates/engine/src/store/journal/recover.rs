@@ -91,27 +91,30 @@ pub(super) struct LastCommit {
     /// Where it ends.
     end: u64,
     /// Bytes of the file then.
-    file_length: u64,
+    pub(super) file_length: u64,
+    /// How many commits there are up to it.
+    pub(super) count: u64,
 }
 
 /// The last commit, if there is one.
 fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, DriverError> {
     let Some((header, mut walk)) = Walk::new(journal)? else { return Ok(None) };
     let JournalHeader { sequence, boot, applied } = header;
-    let mut last = None;
+    let (mut last, mut count) = (None, 0_u64);
     while let Some(step) = walk.next()? {
         if let Err(file_length) = step {
-            last = Some(LastCommit { sequence, boot, applied, end: walk.at, file_length });
+            count = count.saturating_add(1);
+            last = Some(LastCommit { sequence, boot, applied, end: walk.at, file_length, count });
         }
     }
     Ok(last)
 }
 
-/// Visits all records of a journal up to its last commit. Returns the length of the file then, or `None` if it has none.
+/// Visits all records of a journal up to its last commit, and returns that; `None` if there is none.
 pub(super) fn for_each(
     journal: &dyn Driver,
     mut visit: impl FnMut(Step) -> Result<(), DriverError>,
-) -> Result<Option<u64>, DriverError> {
+) -> Result<Option<LastCommit>, DriverError> {
     let Some(last) = last_commit(journal)? else { return Ok(None) };
     let Some((_, mut walk)) = Walk::new(journal)? else { return Ok(None) };
     while walk.at < last.end {
@@ -121,7 +124,7 @@ pub(super) fn for_each(
             None => return Ok(None),
         }
     }
-    Ok(Some(last.file_length))
+    Ok(Some(last))
 }
 
 /// What the sectors are that a journal speaks of.
@@ -146,7 +149,7 @@ fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tal
         }
         Ok(())
     };
-    let then = for_each(journal, note)?.unwrap_or(0);
+    let then = for_each(journal, note)?.map_or(0, |last| last.file_length);
     let file_length = file.len()?;
     // A file that is shorter has not all of it.
     let mut tally = Tally { old: file_length < then, foreign: false };
@@ -201,7 +204,7 @@ fn judge(journal: &dyn Driver, file: &dyn Driver, boot: Option<Boot>) -> Result<
 pub(super) fn apply(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     let write = |step: Step| file.write_at(step.offset, &step.bytes);
     let failed = |source| Error::Io { action: "cannot bring the journal into the file".into(), source };
-    let length = for_each(journal, write).map_err(failed)?;
+    let length = for_each(journal, write).map_err(failed)?.map(|last| last.file_length);
     let Some(length) = length else {
         return Err(Error::corrupt("journal", "last record", "a commit", "none"));
     };
