@@ -18,6 +18,10 @@ use super::header_edit::HeaderEditor;
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
+/// Why nothing more is written if what waited cannot be.
+const UNFINISHED: &str =
+    "a change of attributes or links that waited in memory could not be put into the file";
+
 /// What is open. An object is open once: as itself or as a group.
 #[derive(Debug, Default)]
 pub(super) struct Behind {
@@ -107,14 +111,25 @@ impl Container {
     /// As [`settle`](Self::settle).
     pub fn settle_object(&self, edit: &mut Edit<'_>) -> Result<()> {
         match self.behind.take_object() {
-            Some(object) => AttributeEditor::resume(self, object).finish(edit),
+            Some(object) => self.finish_object(edit, object),
             None => Ok(()),
         }
     }
 
+    /// What waited was said to be done: if it cannot be, the file stays what it was committed as.
+    fn finish_object(&self, edit: &mut Edit<'_>, object: Box<OpenAttributes>) -> Result<()> {
+        let finished = AttributeEditor::resume(self, object).finish(edit);
+        finished.inspect_err(|_| self.store.give_up(UNFINISHED))
+    }
+
+    fn finish_group(&self, edit: &mut Edit<'_>, group: Box<OpenLinks>) -> Result<()> {
+        let finished = GroupEditor::resume(self, group).finish(edit);
+        finished.inspect_err(|_| self.store.give_up(UNFINISHED))
+    }
+
     fn settle_group(&self, edit: &mut Edit<'_>) -> Result<()> {
         match self.behind.take_group() {
-            Some(group) => GroupEditor::resume(self, group).finish(edit),
+            Some(group) => self.finish_group(edit, group),
             None => Ok(()),
         }
     }
@@ -147,7 +162,7 @@ impl Container {
             Some(open) if open.address() == object => AttributeEditor::resume(self, open),
             other => {
                 if let Some(other) = other {
-                    AttributeEditor::resume(self, other).finish(edit)?;
+                    self.finish_object(edit, other)?;
                 }
                 if self.is_open(object) {
                     self.settle_group(edit)?;
@@ -177,7 +192,7 @@ impl Container {
             Some(open) if open.address() == group => GroupEditor::resume(self, open),
             other => {
                 if let Some(other) = other {
-                    GroupEditor::resume(self, other).finish(edit)?;
+                    self.finish_group(edit, other)?;
                 }
                 if self.is_open(group) {
                     self.settle_object(edit)?;

@@ -218,7 +218,10 @@ impl OpenFile {
 
     /// The shape of a dataset that is being written, which its header need not say yet.
     pub fn dataspace_in_memory(&self, dataset: Address) -> Option<Dataspace> {
-        self.writers.with(dataset, |writer| writer.description().dataspace.clone())
+        let writable = self.container.store.is_writable();
+        writable
+            .then(|| self.writers.with(dataset, |writer| writer.description().dataspace.clone()))
+            .flatten()
     }
 
     /// Whether something of a dataset, or of any one, is known in memory and not in the file.

@@ -303,7 +303,28 @@ impl<'a> Edit<'a> {
             action: format!("cannot change the {structure} at {address}"),
             source,
         })?;
-        store.relieve()
+        if let Err(error) = store.relieve() {
+            // Nothing is lost: the pages wait for the commit, which says so if it cannot write them either.
+            tracing::debug!(%error, "changed pages stay in memory");
+        }
+        Ok(())
+    }
+
+    /// Raw data into space that was allocated for it. What cannot be written now waits for the commit in memory.
+    ///
+    /// # Errors
+    /// As [`Store::write_raw`], but for those of the medium.
+    pub fn write_raw_or_keep(&mut self, address: Address, bytes: &[u8]) -> Result<()> {
+        let store = self.store;
+        match store.write_raw(address, bytes) {
+            Err(Error::Io { source, .. }) => {
+                tracing::debug!(%source, "raw data stay in memory");
+                let start = store.locate(address, bytes.len() as u64, "raw data")?;
+                let action = format!("cannot write raw data at {address}");
+                store.change(start, bytes).map_err(|source| Error::Io { action, source })
+            }
+            written => written,
+        }
     }
 
     /// Some bytes inside a block of metadata, to be changed.

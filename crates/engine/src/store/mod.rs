@@ -219,6 +219,11 @@ impl Store {
         Ok(())
     }
 
+    /// Nothing more is written, since something that was said to be done is not: the file stays what it was committed as.
+    pub(crate) fn give_up(&self, why: &'static str) {
+        self.journal.give_up(why);
+    }
+
     /// What holds the bytes.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.driver

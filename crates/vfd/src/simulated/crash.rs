@@ -1,6 +1,6 @@
 //! What is left of files after a crash.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::history::{put, resize};
@@ -185,11 +185,17 @@ impl<'h> Replay<'h> {
         }
         let mut bytes = state.synced.clone();
         let luck = Luck::draw(waiting.len(), dice);
+        let lengths = lengths(bytes.len() as u64, &waiting);
         if crash == Crash::Torn && dice.one_in(2) {
             dice.shuffle(&mut waiting);
         }
         for (at, operation) in waiting.into_iter().enumerate() {
             match operation {
+                // What makes a file longer takes no bytes away, whatever came before it.
+                Operation::SetLen { len, .. } if lengths.longer.contains(len) => {
+                    let length = bytes.len() as u64;
+                    resize(&mut bytes, if luck.has(at, dice) { length.max(*len) } else { length });
+                }
                 Operation::Write { offset, bytes: written, .. } if crash == Crash::Torn => {
                     for (offset, sector) in pieces(*offset, written, SECTOR) {
                         if luck.has(at, dice) {
@@ -206,8 +212,43 @@ impl<'h> Replay<'h> {
                 _ => {}
             }
         }
+        // New bytes may be there, and the new length that shows them not.
+        if crash == Crash::Torn && dice.one_in(4) {
+            let length = lengths.all.get(dice.below(lengths.all.len())).copied().unwrap_or(0);
+            if length < bytes.len() as u64 {
+                resize(&mut bytes, length);
+            }
+        }
         bytes
     }
+}
+
+/// Lengths that a file had.
+struct Lengths {
+    all: Vec<u64>,
+    /// Those that it was given when it was shorter.
+    longer: BTreeSet<u64>,
+}
+
+/// The lengths of a file in the course of some operations.
+fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
+    let (mut all, mut longer, mut now) = (vec![before], BTreeSet::new(), before);
+    for operation in operations {
+        match operation {
+            Operation::Write { offset, bytes, .. } => {
+                now = now.max(offset.saturating_add(bytes.len() as u64));
+            }
+            Operation::SetLen { len, .. } => {
+                if *len >= now {
+                    longer.insert(*len);
+                }
+                now = *len;
+            }
+            Operation::Create { .. } | Operation::Remove { .. } | Operation::Sync { .. } => {}
+        }
+        all.push(now);
+    }
+    Lengths { all, longer }
 }
 
 /// Which of the operations on a file that were not synced are there: each file has its own, so that all of one and nothing of

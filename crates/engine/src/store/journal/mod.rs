@@ -27,6 +27,9 @@ pub(super) const LITTLE: u64 = 1 << 20;
 /// Commits do not follow one another in a journal that is longer, and it is cut before it is used again.
 const LONG: u64 = 4 << 20;
 
+/// Why nothing is written after a sync that failed.
+const UNSYNCED: &str = "a sync of the file failed before, so that nobody knows what its disk holds";
+
 /// Bytes that are to stand at an offset of the file, and those that stand there now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'a> {
@@ -69,15 +72,17 @@ struct State {
     phase: Phase,
     /// Whether records of the next commit are there already.
     building: bool,
-    /// A sync failed: nobody knows what the disk holds.
-    broken: bool,
+    /// Why nothing more is written.
+    broken: Option<&'static str>,
 }
 
 /// What the journal on the disk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing, or nothing whole.
+    /// Nothing, whatever happens to the disk.
     Empty,
+    /// Begun anew, with nothing whole; but the disk may still have, or have in part, what was there before.
+    Begun,
     /// Commits, the last of which may not stand in the file.
     Committed,
     /// Commits that stand in the file, though perhaps not on its disk.
@@ -99,7 +104,7 @@ impl Journal {
             commits: 0,
             phase: Phase::Empty,
             building: false,
-            broken: false,
+            broken: None,
         };
         let knows_boot = side.as_ref().is_some_and(|side| side.boot().is_some());
         Self {
@@ -150,16 +155,17 @@ impl Journal {
         self.waits() && short && !self.dirty.load(Ordering::Acquire)
     }
 
-    /// An error if a sync failed before.
+    /// An error if nothing more is to be written.
     pub(super) fn check(&self) -> Result<()> {
-        if self.state.lock().broken {
-            return Err(Error::Misuse(
-                "a sync of the file failed before, so that nobody knows what its disk holds: nothing more is written; \
-                 open the file again to see what was kept"
-                    .into(),
-            ));
-        }
-        Ok(())
+        let Some(why) = self.state.lock().broken else { return Ok(()) };
+        Err(Error::Misuse(format!(
+            "{why}: nothing more is written; open the file again to see what was kept"
+        )))
+    }
+
+    /// From now on nothing is written.
+    pub(super) fn give_up(&self, why: &'static str) {
+        self.state.lock().broken.get_or_insert(why);
     }
 
     /// Waits until the disk has what was written into the file, if commits do.
@@ -173,7 +179,7 @@ impl Journal {
             return Ok(());
         }
         driver.sync_data().map_err(|source| {
-            state.broken = true;
+            state.broken = Some(UNSYNCED);
             Error::Io { action: "cannot sync the file".into(), source }
         })
     }
@@ -247,7 +253,7 @@ impl Journal {
         write(&mut batch).inspect_err(|_| give_room_back(&*file, state.end))?;
         if self.waits() {
             file.sync_data().map_err(|source| {
-                state.broken = true;
+                state.broken = Some(UNSYNCED);
                 Error::Io { action: "cannot sync the journal".into(), source }
             })?;
         }
@@ -318,7 +324,8 @@ impl Journal {
         }
         let mut state = self.state.lock();
         let state = &mut *state;
-        let (Phase::Applied, Some(file)) = (state.phase, state.file.clone()) else { return Ok(()) };
+        let is_old = matches!(state.phase, Phase::Applied | Phase::Begun) && !state.building;
+        let Some(file) = state.file.clone().filter(|_| is_old) else { return Ok(()) };
         self.sync_in(state, driver)?;
         Self::empty(state, &*file)
     }
@@ -327,7 +334,7 @@ impl Journal {
     fn empty(state: &mut State, file: &dyn Driver) -> Result<()> {
         file.set_len(0).map_err(unwritable)?;
         file.sync_data().map_err(|source| {
-            state.broken = true;
+            state.broken = Some(UNSYNCED);
             Error::Io { action: "cannot sync the journal".into(), source }
         })?;
         (state.phase, state.committed, state.commits) = (Phase::Empty, 0, 0);
@@ -363,7 +370,8 @@ impl Journal {
             // Half overwritten, it would end with an earlier one of its commits.
             Self::empty(state, &*file)?;
         }
-        (state.phase, state.committed, state.commits) = (Phase::Empty, 0, 0);
+        // Before it is known what the disk makes of it.
+        (state.phase, state.committed) = (Phase::Begun, 0);
         state.sequence = state.sequence.wrapping_add(1);
         state.chain = JournalChain::new(state.sequence);
         state.end = JournalHeader::SIZE as u64;
@@ -373,6 +381,7 @@ impl Journal {
         let boot = self.side.as_ref().and_then(|side| side.boot()).map_or([0; 16], |boot| boot.id);
         let header = JournalHeader { sequence: state.sequence, boot, applied: 0 };
         file.write_at(0, &header.encode()?).map_err(unwritable)?;
+        state.commits = 0;
         Ok(file)
     }
 

@@ -161,7 +161,9 @@ fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tal
             continue;
         }
         let length = sums.iter().map(|(length, _)| *length).max().unwrap_or(0);
-        let is_cut = at.saturating_add(length as u64) > then;
+        // By the commit, or by a disk that has new bytes of the sector in which the file ended, and not its new length.
+        let end = at.saturating_add(length as u64);
+        let is_cut = end > then || (at < file_length && end > file_length);
         sector.fill(0);
         let there = to_usize(file_length.saturating_sub(at)).min(sector.len());
         file.read_at(at, sector.get_mut(..there).unwrap_or_default())?;
@@ -170,7 +172,7 @@ fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tal
         match sums.iter().rposition(|(length, sum)| *sum == found(*length)) {
             Some(place) if place == last => {}
             Some(_) => tally.old = true,
-            // Sums of more than what stays: it may be anything.
+            // Sums of more than what is there: it may be anything.
             None if is_cut => torn = true,
             None => tally.foreign = true,
         }
