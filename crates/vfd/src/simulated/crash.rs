@@ -185,35 +185,28 @@ impl<'h> Replay<'h> {
         }
         let mut bytes = state.synced.clone();
         let luck = Luck::draw(waiting.len(), dice);
-        let lengths = lengths(bytes.len() as u64, &waiting);
-        if crash == Crash::Torn && dice.one_in(2) {
-            dice.shuffle(&mut waiting);
+        if crash != Crash::Torn {
+            let some = waiting.into_iter().enumerate().filter(|(at, _)| luck.has(*at, dice));
+            some.for_each(|(_, operation)| apply(&mut bytes, operation));
+            return bytes;
         }
-        for (at, operation) in waiting.into_iter().enumerate() {
-            match operation {
-                // What makes a file longer takes no bytes away, whatever came before it.
-                Operation::SetLen { len, .. } if lengths.longer.contains(len) => {
-                    let length = bytes.len() as u64;
-                    resize(&mut bytes, if luck.has(at, dice) { length.max(*len) } else { length });
-                }
-                Operation::Write { offset, bytes: written, .. } if crash == Crash::Torn => {
-                    for (offset, sector) in pieces(*offset, written, SECTOR) {
-                        if luck.has(at, dice) {
-                            put(&mut bytes, offset, sector);
-                        }
-                    }
-                    // The length may have become that of the whole write without its last sectors.
-                    let end = offset.saturating_add(written.len() as u64);
-                    if end > bytes.len() as u64 && dice.one_in(4) {
-                        resize(&mut bytes, end);
-                    }
-                }
-                _ if luck.has(at, dice) => apply(&mut bytes, operation),
-                _ => {}
+        let lengths = lengths(bytes.len() as u64, &waiting);
+        let mut steps = sectors(&bytes, &waiting);
+        if dice.one_in(2) {
+            dice.shuffle(&mut steps);
+        }
+        for (at, step) in steps.into_iter().enumerate() {
+            step.carry_out(&mut bytes, &lengths, || luck.has(at, dice));
+            // The length may have become that of a whole write without its last sectors.
+            if let Step::Sectors { end, .. } = step
+                && end > bytes.len() as u64
+                && dice.one_in(4)
+            {
+                resize(&mut bytes, end);
             }
         }
         // New bytes may be there, and the new length that shows them not.
-        if crash == Crash::Torn && dice.one_in(4) {
+        if dice.one_in(4) {
             let length = lengths.all.get(dice.below(lengths.all.len())).copied().unwrap_or(0);
             if length < bytes.len() as u64 {
                 resize(&mut bytes, length);
@@ -221,6 +214,67 @@ impl<'h> Replay<'h> {
         }
         bytes
     }
+}
+
+/// What an operation makes of the sectors on the disk.
+enum Step {
+    /// Each sector as a whole, with zeros behind the end of the file, and the end of what was written.
+    Sectors {
+        sectors: Vec<(u64, Vec<u8>)>,
+        end: u64,
+    },
+    Length(u64),
+}
+
+impl Step {
+    /// Does it, or those parts of it of which one `has` luck.
+    fn carry_out(&self, bytes: &mut Vec<u8>, lengths: &Lengths, mut has: impl FnMut() -> bool) {
+        match self {
+            Self::Sectors { sectors, end } => {
+                for (offset, sector) in sectors {
+                    if has() {
+                        // What lies behind the end is there, but does not make the file longer.
+                        let end = (*end).max(bytes.len() as u64);
+                        let length = usize::try_from(end.saturating_sub(*offset)).unwrap_or(usize::MAX);
+                        put(bytes, *offset, sector.get(..length).unwrap_or(sector));
+                    }
+                }
+            }
+            Self::Length(length) if has() => {
+                // What makes a file longer takes no bytes away, whatever came before it.
+                let longer = lengths.longer.contains(length);
+                resize(bytes, if longer { (bytes.len() as u64).max(*length) } else { *length });
+            }
+            Self::Length(_) => {}
+        }
+    }
+}
+
+/// What the disk is told, sector by sector as each is at that time.
+fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
+    let mut now = before.to_vec();
+    let mut steps = Vec::new();
+    for operation in operations {
+        apply(&mut now, operation);
+        match operation {
+            Operation::Write { offset, bytes, .. } => {
+                let end = offset.saturating_add(bytes.len() as u64);
+                let first = offset.saturating_sub(offset % SECTOR);
+                let starts = (first..end).step_by(usize::try_from(SECTOR).unwrap_or(usize::MAX));
+                let whole = |start: u64| {
+                    let place = usize::try_from(start).unwrap_or(usize::MAX);
+                    let there = now.get(place..).unwrap_or_default();
+                    let mut sector = vec![0; usize::try_from(SECTOR).unwrap_or(0)];
+                    sector.iter_mut().zip(there).for_each(|(to, from)| *to = *from);
+                    (start, sector)
+                };
+                steps.push(Step::Sectors { sectors: starts.map(whole).collect(), end });
+            }
+            Operation::SetLen { len, .. } => steps.push(Step::Length(*len)),
+            Operation::Create { .. } | Operation::Remove { .. } | Operation::Sync { .. } => {}
+        }
+    }
+    steps
 }
 
 /// Lengths that a file had.
