@@ -137,7 +137,7 @@ impl Tiling {
     /// use hyperslab_dataspace::{Axis, Tiling};
     ///
     /// // 3 to 8 of 10, in chunks of 4.
-    /// let tiling = Tiling::new(&[Axis::Run { start: 3, count: 6 }], &[10], &[4])?;
+    /// let tiling = Tiling::new(&[Axis::new(3, 1, 6, 1, 10, 0)?], &[10], &[4])?;
     /// assert_eq!([0, 1, 2].map(|chunk| tiling.count_in(&[chunk])), [1, 4, 1]);
     /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
     /// ```
