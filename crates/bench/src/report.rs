@@ -51,7 +51,7 @@ impl Report {
             let bars: Vec<Bar> = rows.iter().map(bar).collect();
             plot::draw(
                 &plots.join(&file),
-                &format!("{section}: time of hyperslab to that of others"),
+                &format!("{section}: time of hyperslab divided by that of others (left of 1 it is faster)"),
                 &bars,
             )?;
             write!(text, "## {section}\n\n![{section}](benchmarks/{file})\n\n{}", self.table(&rows))?;

@@ -30,6 +30,8 @@ const WORKLOADS: &[Workload] = &[
     ("chunked 256 MiB, 1 MiB chunks", "arrays 1 f32 none 8192 8192 512 512", 0.8),
     ("gzip 4, 64 MiB", "arrays 1 f32 gzip 4096 4096 512 512", 0.4),
     ("shuffle + gzip 4, 64 MiB", "arrays 1 f32 shuffle_gzip 4096 4096 512 512", 0.4),
+    ("gzip 4, 64 MiB, v110", "arrays 2 f32 gzip 4096 4096 512 512", 0.4),
+    ("shuffle + gzip 4, 64 MiB, v110", "arrays 2 f32 shuffle_gzip 4096 4096 512 512", 0.4),
     ("nbit, 64 MiB", "arrays 2 i32 nbit 4096 4096 512 512", 0.1),
     ("f32 to i16, 64 MiB", "arrays 1 f32 i16 4096 4096 0 0", 0.8),
     ("f32 to f64, 64 MiB", "arrays 1 f32 f64 4096 4096 0 0", 0.8),
@@ -89,7 +91,7 @@ pub(crate) fn cases() -> Result<Vec<Case>> {
         cold: false,
         limit: limit(name, what),
         chunks: None,
-        counted: ["objects", "attributes", "links"].iter().any(|kind| what.starts_with(kind)),
+        counted: ["objects", "attributes", "links", "append"].iter().any(|kind| what.starts_with(kind)),
     };
     Ok(WORKLOADS.iter().map(case).collect())
 }

@@ -16,7 +16,9 @@ pub(crate) fn read(kind: &str, path: &str, words: &[&str]) -> Result<(Took, u64)
         "links" => links(&file)?,
         "lookup" => lookup(&file, &numbers)?,
         "chunks" => chunks(&file, &numbers)?,
-        other => bail!("`{other}` is not done"),
+        "attributes" => bail!("it reads no numbers of attributes of groups"),
+        "sizes" | "walk" => bail!("it does not tell where chunks lie"),
+        other => bail!("`{other}`: what is that?"),
     };
     drop(file);
     Ok((start.took(), sum))
