@@ -131,7 +131,7 @@ MAKERS = {
     "million_btree1": (lambda f: million(f, None), {}),
     "million_fixed": (lambda f: million(f, None), latest),
     "million_extensible": (lambda f: million(f, (None,)), latest),
-    "virtual": (virtual, latest),
+    "virtual": (virtual, {"libver": ("earliest", "v110")}),
     "index_btree1": (lambda f: indexed(f, (None, 64)), {}),
     "index_fixed": (lambda f: indexed(f, None), latest),
     "index_extensible": (lambda f: indexed(f, (None, 64)), latest),
