@@ -81,6 +81,31 @@ def tall(f):
         x[at : at + 512] = row[None, :] + np.arange(at, at + 512, dtype="<f4")[:, None]
 
 
+SOURCES, ROW = 1000, 16384
+
+
+def virtual(f):
+    """Each row is a dataset of a file of its own."""
+    sources = os.path.join(folder, "virtual_sources")
+    os.makedirs(sources, exist_ok=True)
+    layout = h5py.VirtualLayout((SOURCES, ROW), "<f4")
+    for number in range(SOURCES):
+        name = f"virtual_sources/{number:04}.h5"
+        with h5py.File(os.path.join(folder, name), "w") as source:
+            source["row"] = (np.arange(ROW) + number).astype("<f4")
+        layout[number] = h5py.VirtualSource(name, "row", (ROW,), "<f4")
+    f.create_virtual_dataset("x", layout)
+
+
+def indexed(f, maxshape):
+    """100 000 chunks of 512 bytes, as they are stored."""
+    count, size = 100_000, 64
+    x = f.create_dataset("x", (count, size), "<f8", chunks=(1, size), maxshape=maxshape)
+    row = (np.arange(size) % 1000).astype("<f8")
+    for number in range(count):
+        x.id.write_direct_chunk((number, 0), (row + number).tobytes())
+
+
 latest = {"libver": "latest"}
 MAKERS = {
     "contiguous": (lambda f: f.create_dataset("x", data=big()), {}),
@@ -106,6 +131,11 @@ MAKERS = {
     "million_btree1": (lambda f: million(f, None), {}),
     "million_fixed": (lambda f: million(f, None), latest),
     "million_extensible": (lambda f: million(f, (None,)), latest),
+    "virtual": (virtual, {"libver": ("earliest", "v110")}),
+    "index_btree1": (lambda f: indexed(f, (None, 64)), {}),
+    "index_fixed": (lambda f: indexed(f, None), latest),
+    "index_extensible": (lambda f: indexed(f, (None, 64)), latest),
+    "index_btree2": (lambda f: indexed(f, (None, None)), latest),
     "tall": (tall, {}),
 }
 for name in names:

@@ -5,18 +5,20 @@
  *     slab FILE TYPE RANK START.. COUNT.. STRIDE..   a strided selection, into a buffer of one dimension
  *     points FILE TYPE N SEED                    N points of a 2-D dataset
  *     boxes FILE TYPE N SIZE SEED                N boxes of SIZE x SIZE of a 2-D dataset, one after the other
+ *     near FILE TYPE N SIZE SEED SIDE            the same within the first SIDE x SIDE elements
  *     rows FILE TYPE N SIZE SEED                 N stretches of SIZE elements of a 1-D dataset, at multiples of SIZE
  *     field FILE NAME                            one f64 member of a compound
  *     strings FILE                               variable-length strings
  *     peak now                                   instead of seconds, the most memory the process ever had, in bytes
- * TYPE is i32, f32 or f64. The prototypes below are the few calls of the public C interface that are used. */
+ * TYPE is i32, f32 or f64. With "peak" before it, the answer is bytes of memory instead of seconds. The prototypes below are the few calls of the public C interface that are used. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
+
+#include "clock.h"
 
 typedef int64_t hid_t;
 typedef int herr_t;
@@ -70,25 +72,6 @@ static void *room(size_t size) {
     return buffer;
 }
 
-typedef struct {
-    double wall, cpu;
-} Time;
-
-static double clock_of(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-static Time now(void) {
-    Time t = {clock_of(CLOCK_MONOTONIC), clock_of(CLOCK_PROCESS_CPUTIME_ID)};
-    return t;
-}
-static Time since(Time start) {
-    Time t = now();
-    t.wall -= start.wall, t.cpu -= start.cpu;
-    return t;
-}
-
 static uint64_t sum_of(const void *data, size_t size) {
     uint64_t sum = size;
     for (size_t i = 0; i + 4 <= size; i += 4) {
@@ -121,7 +104,7 @@ static void answer(Time took, uint64_t sum) {
 }
 
 static void strings(const char *path) {
-    Time start = now();
+    Time start = begin();
     hid_t file = file_open(path, 0, 0);
     CHECK(file);
     hid_t set = dataset_open(file, "x", 0), space = dataset_space(set), type = dataset_type(set);
@@ -131,7 +114,7 @@ static void strings(const char *path) {
     Time took = since(start);
     uint64_t sum = count;
     for (size_t i = 0; i < count; i++) sum = sum * 31 + strlen(all[i]) + (unsigned char)all[i][0];
-    start = now();
+    start = begin();
     CHECK(reclaim(type, space, 0, all));
     type_close(type), space_close(space), dataset_close(set), file_close(file);
     Time freed = since(start);
@@ -140,7 +123,7 @@ static void strings(const char *path) {
 }
 
 static void whole(const char *path, hid_t type, size_t size) {
-    Time start = now();
+    Time start = begin();
     hid_t file = file_open(path, 0, 0);
     CHECK(file);
     hid_t set = dataset_open(file, "x", 0), space = dataset_space(set);
@@ -159,7 +142,8 @@ static void whole(const char *path, hid_t type, size_t size) {
 }
 
 static void parts(const char *kind, const char *path, hid_t type, size_t size) {
-    hsize_t start[8], count[8], stride[8], *points = NULL, rank = 0, turns = 1, side = 1, selected = 1;
+    hsize_t start[8], count[8], stride[8], *points = NULL, rank = 0, turns = 1, side = 1, selected = 1, within = 0;
+    int boxes = !strcmp(kind, "boxes") || !strcmp(kind, "near");
     if (!strcmp(kind, "slab")) {
         rank = number();
         for (hsize_t i = 0; i < rank; i++) start[i] = number();
@@ -170,23 +154,25 @@ static void parts(const char *kind, const char *path, hid_t type, size_t size) {
         points = malloc(selected * 16);
     } else {
         turns = number(), side = number(), state = number();
-        selected = strcmp(kind, "boxes") ? side : side * side;
+        selected = boxes ? side * side : side;
+        if (!strcmp(kind, "near")) within = number();
     }
     char *out = room(selected * turns * size);
-    Time begun = now();
+    Time begun = begin();
     hid_t file = file_open(path, 0, 0);
     CHECK(file);
     hid_t set = dataset_open(file, "x", 0), space = dataset_space(set);
     hid_t memory = space_create(1, &selected, NULL);
     hsize_t dims[8];
     CHECK(space_dims(space, dims, NULL));
+    if (within) dims[0] = dims[1] = within;
     for (hsize_t turn = 0; turn < turns; turn++) {
         if (points) {
             for (hsize_t i = 0; i < selected; i++) points[2 * i] = next() % dims[0], points[2 * i + 1] = next() % dims[1];
             CHECK(select_points(space, 0, selected, points));
         } else if (rank) {
             CHECK(select_slab(space, 0, start, stride, count, NULL));
-        } else if (!strcmp(kind, "boxes")) {
+        } else if (boxes) {
             start[0] = next() % (dims[0] - side), start[1] = next() % (dims[1] - side);
             count[0] = count[1] = side;
             CHECK(select_slab(space, 0, start, NULL, count, NULL));
@@ -231,7 +217,7 @@ int main(int argc, char **argv) {
     load(argv[1]);
     while (fgets(line, sizeof line, stdin)) {
         size_t size = 8;
-        char *kind = strtok(line, " \n"), *path = strtok(NULL, " \n");
+        char *kind = strtok(weighed(line), " \n"), *path = strtok(NULL, " \n");
         if (!kind || !path) return 1;
         if (!strcmp(kind, "peak")) {
             struct rusage usage;

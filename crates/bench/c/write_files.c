@@ -6,6 +6,7 @@
  *     attributes FILE LOW N      attributes of one group
  *     links FILE LOW N           hard links in one group
  *     append FILE LOW N SIZE UNLIMITED   N chunks of SIZE f64, one by one, each with H5Dset_extent; 0, 1 or 2 unlimited dimensions
+ *     insert FILE LOW N SIZE UNLIMITED STEP   N chunks of SIZE f64 as they are, every STEP-th, of a dataset that is as large
  *     flushes FILE LOW N SIZE    N chunks of SIZE f64, one by one, the file flushed after each
  *     strings FILE LOW N         variable-length strings, whole
  *     slabs FILE LOW ROWS COLUMNS CHUNK_ROWS CHUNK_COLUMNS SLAB_ROWS SLAB_COLUMNS STRIDE   f32, box by box; with a stride above 1
@@ -13,6 +14,7 @@
  *     records FILE LOW N         compounds of i32, f64 and i16, packed in the file, as the compiler lays them out in memory
  * LOW is the lower library bound: 0 earliest, 1 v18, 2 v110. FILTERS: none, gzip, shuffle_gzip, nbit; or the type in the
  * file, to which f32 is converted: i16, f64, f32be.
+ * With "peak" before a request, the answer is bytes of memory instead of seconds.
  * With "sync" behind LIBHDF5, the file is synced after each flush and when it is closed, as somebody must who wants it to last.
  * The prototypes below are the few calls of the public C interface that are used. */
 #include <dlfcn.h>
@@ -22,8 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 typedef int64_t hid_t;
 typedef int herr_t;
@@ -71,6 +74,7 @@ static void check(long long value, const char *what) {
     F(herr_t, H5Tclose, (hid_t))                                                                                    \
     F(hid_t, H5Dcreate2, (hid_t, const char *, hid_t, hid_t, hid_t, hid_t, hid_t))                                  \
     F(herr_t, H5Dwrite, (hid_t, hid_t, hid_t, hid_t, hid_t, const void *))                                          \
+    F(herr_t, H5Dwrite_chunk, (hid_t, hid_t, uint32_t, const hsize_t *, size_t, const void *))                      \
     F(herr_t, H5Dset_extent, (hid_t, const hsize_t *))                                                              \
     F(hid_t, H5Dget_space, (hid_t))                                                                                 \
     F(herr_t, H5Dclose, (hid_t))                                                                                    \
@@ -83,12 +87,6 @@ static void check(long long value, const char *what) {
 #define F(type, name, arguments) static type(*name) arguments;
 FUNCTIONS
 #undef F
-
-static double clock_of(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static char *rest;
 static hsize_t number(void) { return strtoull(strtok_r(NULL, " \n", &rest), NULL, 10); }
@@ -115,7 +113,7 @@ static void numbers(void *data, const char *type, hsize_t count) {
 
 static void *array;
 static char array_is[64];
-static void arrays(const char *path, hsize_t low, double *start) {
+static void arrays(const char *path, hsize_t low, Time *start) {
     char *type = strtok_r(NULL, " \n", &rest), *filters = strtok_r(NULL, " \n", &rest);
     hsize_t dims[2] = {number(), 0}, chunk[2];
     dims[1] = number(), chunk[0] = number(), chunk[1] = number();
@@ -127,7 +125,7 @@ static void arrays(const char *path, hsize_t low, double *start) {
         numbers(array, type, dims[0] * dims[1]);
         strcpy(array_is, is);
     }
-    start[0] = clock_of(CLOCK_MONOTONIC), start[1] = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    *start = begin();
     hid_t file = make(path, low), properties = H5Pcreate(id("H5P_CLS_DATASET_CREATE_ID_g"));
     hid_t memory = !strcmp(type, "f32") ? id("H5T_NATIVE_FLOAT_g") : id("H5T_NATIVE_INT_g"), stored = H5Tcopy(memory);
     if (!strcmp(filters, "i16")) stored = H5Tcopy(id("H5T_NATIVE_SHORT_g"));
@@ -230,13 +228,28 @@ static void append(hid_t file, hsize_t count, hsize_t size, hsize_t unlimited, c
     H5Dclose(set), H5Sclose(memory), H5Pclose(properties), free(values);
 }
 
-static void slabs(const char *path, hsize_t low, double *start) {
+static void insert(hid_t file, hsize_t count, hsize_t size, hsize_t unlimited, hsize_t step) {
+    hid_t doubles = id("H5T_NATIVE_DOUBLE_g"), properties = H5Pcreate(id("H5P_CLS_DATASET_CREATE_ID_g"));
+    hsize_t dims[2] = {count, size}, most[2] = {unlimited ? ~0ull : count, unlimited > 1 ? ~0ull : size}, chunk[2] = {1, size};
+    char *values = malloc(size * sizeof(double));
+    memset(values, 7, size * sizeof(double));
+    CHECK(H5Pset_chunk(properties, 2, chunk));
+    hid_t space = H5Screate_simple(2, dims, most), set = H5Dcreate2(file, "x", doubles, space, 0, properties, 0);
+    CHECK(set);
+    for (hsize_t i = 0; i < count; i++) {
+        hsize_t start[2] = {i * step % count, 0};
+        CHECK(H5Dwrite_chunk(set, 0, 0, start, size * sizeof(double), values));
+    }
+    H5Dclose(set), H5Sclose(space), H5Pclose(properties), free(values);
+}
+
+static void slabs(const char *path, hsize_t low, Time *start) {
     hsize_t dims[2] = {number(), 0}, chunk[2], slab[2];
     dims[1] = number(), chunk[0] = number(), chunk[1] = number(), slab[0] = number(), slab[1] = number();
     hsize_t stride = number(), each[2] = {slab[0], slab[1] / stride}, steps[2] = {1, stride};
     float *values = malloc(4 * each[0] * each[1]);
     numbers(values, "f32", each[0] * each[1]);
-    start[0] = clock_of(CLOCK_MONOTONIC), start[1] = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    *start = begin();
     hid_t file = make(path, low), properties = H5Pcreate(id("H5P_CLS_DATASET_CREATE_ID_g")), f32 = id("H5T_NATIVE_FLOAT_g");
     if (chunk[0]) CHECK(H5Pset_chunk(properties, 2, chunk));
     hid_t space = H5Screate_simple(2, dims, NULL), memory = H5Screate_simple(2, each, NULL);
@@ -312,26 +325,28 @@ int main(int argc, char **argv) {
 #undef F
     CHECK(H5open());
     while (fgets(line, sizeof line, stdin)) {
-        char *kind = strtok_r(line, " \n", &rest), *path = strtok_r(NULL, " \n", &rest);
+        char *kind = strtok_r(weighed(line), " \n", &rest), *path = strtok_r(NULL, " \n", &rest);
         if (!kind || !path) return 1;
         hsize_t low = number();
         unlink(path);
-        double start[2];
+        Time start;
         if (!strcmp(kind, "arrays")) {
-            arrays(path, low, start);
+            arrays(path, low, &start);
         } else if (!strcmp(kind, "slabs")) {
-            slabs(path, low, start);
+            slabs(path, low, &start);
         } else {
             hsize_t count = number();
-            hsize_t size = !strcmp(kind, "append") ? number() : 0, unlimited = size ? number() : 0;
+            int chunks = !strcmp(kind, "append") || !strcmp(kind, "insert");
+            hsize_t size = chunks ? number() : 0, unlimited = chunks ? number() : 0;
             if (!strcmp(kind, "strings")) make_texts(count);
             if (!strcmp(kind, "records")) make_records(count);
-            start[0] = clock_of(CLOCK_MONOTONIC), start[1] = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+            start = begin();
             hid_t file = make(path, low);
             if (!strcmp(kind, "objects")) objects(file, count);
             else if (!strcmp(kind, "attributes")) attributes(file, count);
             else if (!strcmp(kind, "links")) links(file, count);
             else if (!strcmp(kind, "append")) append(file, count, size, unlimited, NULL);
+            else if (!strcmp(kind, "insert")) insert(file, count, size, unlimited, number());
             else if (!strcmp(kind, "flushes")) append(file, count, number(), 1, path);
             else if (!strcmp(kind, "strings")) strings(file, count);
             else if (!strcmp(kind, "records")) records(file, count);
@@ -339,10 +354,10 @@ int main(int argc, char **argv) {
             CHECK(H5Fclose(file));
         }
         sync_file(path);
-        double wall = clock_of(CLOCK_MONOTONIC) - start[0], cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID) - start[1];
+        Time took = since(start);
         struct stat status;
         if (stat(path, &status)) return 1;
-        printf("%.9f %.9f %llu\n", wall, cpu, (unsigned long long)status.st_size);
+        printf("%.9f %.9f %llu\n", took.wall, took.cpu, (unsigned long long)status.st_size);
         fflush(stdout);
     }
     return 0;

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use hyperslab::{Dataset, File, H5Type, Hyperslab, Points, Region, RegularHyperslab, Selection};
 
 use crate::clock::{Clock, Took};
-use crate::libhdf5::{self, Libhdf5, Reader};
+use crate::contest::{Case, Limit, Program};
+use crate::libhdf5::{self, Libhdf5};
 use crate::table;
 
 /// A reading, as the C program understands it: its name, its input, what is asked for, and the ratio aimed at.
@@ -36,6 +37,12 @@ const WORKLOADS: &[Workload] = &[
     ("gzip, 1000 boxes 16 x 16", "gzip", "boxes f32 1000 16 6", 0.3),
     ("chunked, 1000 boxes 16 x 16", "chunked", "boxes f32 1000 16 6", 1.0),
     ("contiguous, 1000 boxes 16 x 16", "contiguous", "boxes f32 1000 16 6", 1.0),
+    ("gzip, 1000 boxes near each other", "gzip", "near f32 1000 16 6 512", 1.0),
+    ("chunked, 1000 boxes near each other", "chunked", "near f32 1000 16 6 512", 1.0),
+    ("contiguous, 1000 boxes near each other", "contiguous", "near f32 1000 16 6 512", 1.0),
+    ("gzip, 1000 boxes, file cold", "gzip", "boxes f32 1000 16 6", 1.0),
+    ("chunked, 1000 boxes, file cold", "chunked", "boxes f32 1000 16 6", 1.0),
+    ("contiguous, 1000 boxes, file cold", "contiguous", "boxes f32 1000 16 6", 1.0),
     ("contiguous, 10 000 points", "contiguous", "points f32 10000 5", 0.15),
     ("chunked, 10 000 points", "chunked", "points f32 10000 5", 0.15),
     ("gzip, 10 000 points", "gzip", "points f32 10000 5", 1.0),
@@ -45,6 +52,10 @@ const WORKLOADS: &[Workload] = &[
     ("one f64 member of 30 bytes", "records", "field x", 0.5),
     ("one f64 member, chunked", "records_chunked", "field x", 0.5),
     ("1 M variable strings", "strings", "strings", 0.4),
+    ("virtual of 1000 sources, whole", "virtual", "whole f32", 1.0),
+    ("1 M chunks, B-tree v1, one read", "million_btree1", "rows f32 1 16 4", 1.0),
+    ("1 M chunks, fixed array, one read", "million_fixed", "rows f32 1 16 4", 1.0),
+    ("1 M chunks, extensible, one read", "million_extensible", "rows f32 1 16 4", 1.0),
     ("1 M chunks, B-tree v1, whole", "million_btree1", "whole f32", 0.05),
     ("1 M chunks, fixed array, whole", "million_fixed", "whole f32", 0.05),
     ("1 M chunks, extensible, whole", "million_extensible", "whole f32", 0.05),
@@ -57,103 +68,73 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let rounds = args.first().map_or(Ok(7), |rounds| rounds.parse())?;
     let only = args.get(1).map_or("", String::as_str);
     let library = Libhdf5::find()?;
-    let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|(name, ..)| name.contains(only)).collect();
-    let folder = libhdf5::folder()?;
-    let names: Vec<&str> = wanted.iter().map(|(_, input, ..)| *input).collect();
-    let target = folder.to_str().context("a path that is not UTF-8")?;
-    library.script(include_str!("../make_arrays.py"), &[&[target], names.as_slice()].concat())?;
-
+    let cases: Vec<Case> = cases()?.into_iter().filter(|case| case.name.contains(only)).collect();
+    make_inputs(&library, &cases)?;
     if args.get(2).is_some_and(|word| word == "alone") {
-        return wanted.into_iter().try_for_each(|(name, input, what, _)| {
-            let path = folder.join(format!("array_{input}.h5"));
-            compare(name, &path, what, f64::INFINITY, rounds, &mut [])
+        let mut buffers = Buffers::default();
+        return cases.iter().try_for_each(|case| {
+            let took: Result<Vec<f64>> =
+                (0..rounds).map(|_| Ok(read(&case.path, &case.what, &mut buffers)?.0.wall)).collect();
+            println!("{}: {:.2} ms", case.name, table::median(&took?) * 1e3);
+            Ok(())
         });
     }
-    let mut peers = vec![(format!("libhdf5 {}", library.version), library.serve("read_arrays")?)];
-    for path in std::env::var("HYPERSLAB_BENCH_LIBHDF5").unwrap_or_default().split(':') {
-        if !path.is_empty() {
-            peers.push((path.to_owned(), library.serve_with("read_arrays", Path::new(path))?));
-        }
-    }
-    let named: Vec<&str> = peers.iter().map(|(name, _)| name.as_str()).collect();
-    println!(
-        "{rounds} rounds, {} threads; libhdf5 is the faster of: {}\n",
-        rayon_threads(),
-        named.join(", ")
-    );
-    println!(
-        "| workload | hyperslab median (best), ms | libhdf5 median (best), ms | ratio | aim | processor ms |\n|---|---|---|---|---|---|"
-    );
-    for (name, input, what, aim) in wanted {
-        let path = folder.join(format!("array_{input}.h5"));
-        compare(name, &path, what, *aim, rounds, &mut peers).with_context(|| (*name).to_owned())?;
-    }
-    for (_, peer) in peers {
-        peer.finish()?;
-    }
-    Ok(())
+    table::compare(library, cases, rounds)
 }
 
-fn rayon_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+/// All of them.
+pub(crate) fn cases() -> Result<Vec<Case>> {
+    let folder = libhdf5::folder()?;
+    let case = |&(name, input, what, aim): &Workload| Case {
+        section: "Reading arrays",
+        name: name.to_owned(),
+        program: Program::Read,
+        path: folder.join(format!("array_{input}.h5")),
+        what: what.to_owned(),
+        aim,
+        check: None,
+        cold: name.contains("cold"),
+        limit: limit(name, input),
+        chunks: None,
+        counted: false,
+    };
+    Ok(WORKLOADS.iter().map(case).collect())
 }
 
-fn compare(
-    name: &str,
-    path: &Path,
-    what: &str,
-    aim: f64,
-    rounds: u64,
-    peers: &mut [(String, Reader)],
-) -> Result<()> {
-    let (kind, rest) = what.split_once(' ').unwrap_or((what, ""));
-    let line = format!("{kind} {} {rest}", path.display());
-    let mut buffers = Buffers::default();
-    let (_, expected) = read(path, what, &mut buffers)?;
-    let mut ours = Vec::new();
-    let mut theirs = vec![Vec::new(); peers.len()];
-    for (library, peer) in peers.iter_mut() {
-        let (_, sum) = peer.ask(&line).with_context(|| library.clone())?;
-        ensure!(sum == expected, "{library} read something else");
+/// What bounds the reading of a whole array.
+fn limit(name: &str, input: &str) -> Limit {
+    let conversion = name.contains(" to ") && !name.contains(" rows ");
+    match input {
+        _ if name.contains("M chunks") || !(name.contains("whole") || conversion) => Limit::None,
+        "contiguous" | "chunked" | "none" | "i16" | "f64" | "f32be" | "virtual" => Limit::Read,
+        _ => Limit::Decode,
     }
-    for _ in 0..rounds {
-        let (took, sum) = read(path, what, &mut buffers)?;
-        ensure!(sum == expected, "read something else than before");
-        ours.push(took);
-        for ((_, peer), times) in peers.iter_mut().zip(&mut theirs) {
-            times.push(peer.ask(&line)?.0);
-        }
-    }
-    let wall = |times: &[Took]| table::median(&times.iter().map(|took| took.wall).collect::<Vec<f64>>());
-    let cpu = |times: &[Took]| table::median(&times.iter().map(|took| took.cpu).collect::<Vec<f64>>());
-    let best = |times: &[Took]| times.iter().map(|took| took.wall).fold(f64::INFINITY, f64::min);
-    let least =
-        |of: &dyn Fn(&[Took]) -> f64| theirs.iter().map(|times| of(times)).fold(f64::INFINITY, f64::min);
-    let (our, their) = (wall(&ours), least(&wall));
-    let ratio = our / their;
-    let mark = if ratio <= aim { "" } else { " *" };
-    println!(
-        "| {name} | {:.2} ({:.2}) | {:.2} ({:.2}) | {ratio:.3} | {aim}{mark} | {:.2} / {:.2} |",
-        our * 1e3,
-        best(&ours) * 1e3,
-        their * 1e3,
-        least(&best) * 1e3,
-        cpu(&ours) * 1e3,
-        least(&cpu) * 1e3,
-    );
+}
+
+/// Makes the files that are read, those that are not there yet.
+pub(crate) fn make_inputs(library: &Libhdf5, cases: &[Case]) -> Result<()> {
+    let folder = libhdf5::folder()?;
+    let target = folder.to_str().context("a path that is not UTF-8")?;
+    let name = |case: &Case| {
+        let stem = case.path.file_stem()?.to_str()?;
+        Some(stem.strip_prefix("array_")?.to_owned())
+    };
+    let names: Vec<String> = cases.iter().filter_map(name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    library.script(include_str!("../make_arrays.py"), &[&[target], names.as_slice()].concat())?;
     Ok(())
 }
 
 /// Buffers whose pages are there.
-#[derive(Default)]
-struct Buffers {
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
     f32: Vec<f32>,
     f64: Vec<f64>,
     i32: Vec<i32>,
 }
 
 /// Reads once, as the C program does; gives the seconds and the same sum.
-fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Took, u64)> {
+pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Took, u64)> {
     let words: Vec<&str> = what.split_whitespace().collect();
     match words.as_slice() {
         ["strings"] => strings(path),
@@ -214,9 +195,9 @@ fn arrays<T: H5Type + Default>(
             state = number(1);
             (1, number(0))
         }
-        "boxes" | "rows" => {
+        "boxes" | "near" | "rows" => {
             state = number(2);
-            (number(0), if kind == "boxes" { number(1) * number(1) } else { number(1) })
+            (number(0), if kind == "rows" { number(1) } else { number(1) * number(1) })
         }
         _ => bail!("`{kind}`: what is that?"),
     };
@@ -258,9 +239,10 @@ fn select(kind: &str, numbers: &[u64], dataset: &Dataset, state: &mut u64) -> Re
             let point = |_| [next(state) % size(0), next(state) % size(1)];
             Selection::Points(Points { rank: 2, coordinates: (0..number(0)).flat_map(point).collect() })
         }
-        "boxes" => {
+        "boxes" | "near" => {
             let side = number(1);
-            let start = [next(state) % (size(0) - side), next(state) % (size(1) - side)];
+            let most = |at: usize| if kind == "near" { number(3) } else { size(at) };
+            let start = [next(state) % (most(0) - side), next(state) % (most(1) - side)];
             Selection::region(&Region::new(&start, &[side, side])?)
         }
         _ => {
@@ -271,7 +253,8 @@ fn select(kind: &str, numbers: &[u64], dataset: &Dataset, state: &mut u64) -> Re
     })
 }
 
-fn next(state: &mut u64) -> u64 {
+/// The next number that looks random.
+pub(crate) fn next(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;

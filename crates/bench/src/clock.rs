@@ -1,6 +1,16 @@
-//! What a reading takes: time on the wall, and time of the processors.
+//! What some work takes: time on the wall, time of the processors, and memory.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+
+/// Whether clocks tell memory instead of time.
+static WEIGHING: AtomicBool = AtomicBool::new(false);
+
+/// From now on, clocks tell (or do not tell) in the place of the seconds how many bytes of memory the process had at most
+/// beyond what it had when the clock was started.
+pub(crate) fn weigh(on: bool) {
+    WEIGHING.store(on, Ordering::Relaxed);
+}
 
 /// Seconds that something took.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,15 +26,25 @@ pub(crate) struct Took {
 pub(crate) struct Clock {
     wall: Instant,
     cpu: f64,
+    /// Bytes of memory, if it is those that are told.
+    memory: Option<f64>,
 }
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self { cpu: cpu_seconds(), wall: Instant::now() }
+        let memory = WEIGHING.load(Ordering::Relaxed).then(|| {
+            // The most that the process had becomes what it has now.
+            let _ = std::fs::write("/proc/self/clear_refs", "5");
+            bytes_of("VmRSS:")
+        });
+        Self { memory, cpu: cpu_seconds(), wall: Instant::now() }
     }
 
     pub(crate) fn took(&self) -> Took {
         let wall = self.wall.elapsed().as_secs_f64();
+        if let Some(before) = self.memory {
+            return Took { wall: (bytes_of("VmHWM:") - before).max(0.0), cpu: 0.0 };
+        }
         Took { wall, cpu: cpu_seconds() - self.cpu }
     }
 }
@@ -35,6 +55,14 @@ impl std::ops::Add for Took {
     fn add(self, other: Self) -> Self {
         Self { wall: self.wall + other.wall, cpu: self.cpu + other.cpu }
     }
+}
+
+/// What Linux says of the memory of this process under a heading; 0 elsewhere.
+fn bytes_of(heading: &str) -> f64 {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return 0.0 };
+    let line = status.lines().find_map(|line| line.strip_prefix(heading));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
+    kib.unwrap_or(0.0) * 1024.0
 }
 
 /// Time that the threads of this process have run, to the nanosecond where Linux counts it.

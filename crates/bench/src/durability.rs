@@ -6,7 +6,8 @@ use anyhow::Result;
 use hyperslab::Durability;
 
 use crate::clock::Took;
-use crate::libhdf5::{self, Libhdf5, Reader};
+use crate::libhdf5::{self, Libhdf5};
+use crate::reader::Reader;
 use crate::table::median;
 use crate::writes::{Inputs, make};
 

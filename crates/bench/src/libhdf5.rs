@@ -1,12 +1,11 @@
 //! The libhdf5 to compare with, and the C programs that use it.
 
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use crate::clock::Took;
+use crate::reader::Reader;
 use hyperslab_testkit::referee::Referee;
 use hyperslab_testkit::{referee, workspace};
 
@@ -66,6 +65,20 @@ impl Libhdf5 {
         self.referee.run_script(code, args)
     }
 
+    /// The version of another libhdf5.
+    pub(crate) fn version_of(&self, library: &Path) -> Result<String> {
+        let name = library.to_str().context("a path that is not UTF-8")?;
+        Ok(self.script(include_str!("../version_of.py"), &[name])?.trim().to_owned())
+    }
+
+    /// A C program of this crate with a libhdf5, to be started.
+    pub(crate) fn command(&self, program: &str, library: &Path) -> Result<Command> {
+        let plugins = self.script("import hdf5plugin\nprint(hdf5plugin.PLUGIN_PATH)", &[])?;
+        let mut command = Command::new(compile(program)?);
+        command.arg(library).env("HDF5_PLUGIN_PATH", plugins.trim());
+        Ok(command)
+    }
+
     /// Compiles a C program of this crate and starts it with the library and a file.
     pub(crate) fn start(&self, program: &str, file: &Path) -> Result<Reader> {
         Reader::start(Command::new(compile(program)?).arg(&self.library).arg(file))
@@ -73,19 +86,12 @@ impl Libhdf5 {
 
     /// As [`start`](Self::start), for a program that is told the files later.
     pub(crate) fn serve(&self, program: &str) -> Result<Reader> {
-        self.serve_with(program, &self.library)
+        self.serve_told(program, &self.library, &[])
     }
 
-    /// As [`serve`](Self::serve), with another libhdf5.
-    pub(crate) fn serve_with(&self, program: &str, library: &Path) -> Result<Reader> {
-        self.serve_told(program, library, &[])
-    }
-
-    /// As [`serve_with`](Self::serve_with), the program told more.
+    /// As [`serve`](Self::serve), with any libhdf5, the program told more.
     pub(crate) fn serve_told(&self, program: &str, library: &Path, words: &[&str]) -> Result<Reader> {
-        let plugins = self.script("import hdf5plugin\nprint(hdf5plugin.PLUGIN_PATH)", &[])?;
-        let mut command = Command::new(compile(program)?);
-        Reader::start(command.arg(library).args(words).env("HDF5_PLUGIN_PATH", plugins.trim()))
+        Reader::start(self.command(program, library)?.args(words))
     }
 }
 
@@ -98,53 +104,4 @@ fn compile(program: &str) -> Result<PathBuf> {
     let status = compiler.status().context("needs a C compiler (`cc`, or $CC)")?;
     ensure!(status.success(), "{}: the C compiler failed", source.display());
     Ok(binary)
-}
-
-/// A running C program that reads the file once for each line it gets.
-#[derive(Debug)]
-pub(crate) struct Reader {
-    child: Child,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Reader {
-    fn start(command: &mut Command) -> Result<Self> {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let requests = child.stdin.take().context("no standard input")?;
-        let answers = BufReader::new(child.stdout.take().context("no standard output")?);
-        Ok(Self { child, requests, answers })
-    }
-
-    /// Has the file read once.
-    pub(crate) fn read(&mut self) -> Result<Reading> {
-        writeln!(self.requests)?;
-        let mut line = String::new();
-        self.answers.read_line(&mut line)?;
-        let mut words = line.split_whitespace();
-        let mut word = || words.next().with_context(|| format!("unreadable answer `{}`", line.trim()));
-        let seconds = word()?.parse()?;
-        let (datasets, attributes) = (word()?.parse()?, word()?.parse()?);
-        let work = Work { datasets, attributes, bytes: word()?.parse()?, sum: word()?.parse()? };
-        Ok(Reading { seconds, work })
-    }
-
-    /// Asks for one reading; gives what it took and a sum over what was read.
-    pub(crate) fn ask(&mut self, line: &str) -> Result<(Took, u64)> {
-        writeln!(self.requests, "{line}")?;
-        let mut answer = String::new();
-        self.answers.read_line(&mut answer)?;
-        let words: Vec<&str> = answer.split_whitespace().collect();
-        let [wall, cpu, sum] = words.as_slice() else { bail!("unreadable answer `{}`", answer.trim()) };
-        Ok((Took { wall: wall.parse()?, cpu: cpu.parse()? }, sum.parse()?))
-    }
-
-    /// Ends the program.
-    pub(crate) fn finish(self) -> Result<()> {
-        let Self { mut child, requests, .. } = self;
-        drop(requests);
-        let status = child.wait()?;
-        ensure!(status.success(), "the C program: {status}");
-        Ok(())
-    }
 }

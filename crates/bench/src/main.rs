@@ -4,12 +4,21 @@
 
 mod arrays;
 mod clock;
+mod compare;
+mod contest;
 mod durability;
 mod libhdf5;
+mod limits;
 mod memory;
+mod metadata;
 mod noise;
 mod objects;
+mod peer;
+mod plot;
+mod reader;
+mod report;
 mod rfc;
+mod serve;
 mod sparse;
 mod table;
 mod threads;
@@ -26,6 +35,11 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         "objects",
         objects::run,
         "opens many small datasets with two attributes each and reads them whole [COUNT, default 10000] [ROUNDS, default 15]",
+    ),
+    (
+        "compare",
+        compare::run,
+        "all of it against libhdf5 and rust-hdf5, with limits and peak memory, into docs/ [ROUNDS, default 7] [only=TEXT: into target/bench/]",
     ),
     (
         "arrays",
@@ -57,6 +71,7 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         threads::run,
         "tells what two threads that read or write at once do in the time of one, and h5py's [ROUNDS, default 7]",
     ),
+    ("serve", serve::run, "does the work that standard input asks for: read, write or metadata"),
     ("memory", memory::run, "tells the peak memory of reading parts of a dataset of 4 GiB"),
 ];
 

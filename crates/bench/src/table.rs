@@ -1,5 +1,10 @@
 //! What a benchmark found, as a table.
 
+use anyhow::{Context as _, Result, bail};
+
+use crate::contest::{Case, Contest, Outcome, Program, threads};
+use crate::libhdf5::Libhdf5;
+
 /// The times of both sides for one input, in seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
@@ -37,6 +42,71 @@ pub(crate) fn print(rows: &[Row]) {
             our / their
         );
     }
+}
+
+/// Has all cases measured and prints a line for each.
+pub(crate) fn compare(library: Libhdf5, cases: Vec<Case>, rounds: u64) -> Result<()> {
+    let mut contest = Contest::new(library)?;
+    let names: Vec<&str> = contest.contestants.iter().map(|one| one.name.as_str()).collect();
+    println!(
+        "{rounds} rounds, {} threads; {}; libhdf5 is the faster of them, bytes are against the smaller file\n",
+        threads(),
+        names.join(", ")
+    );
+    println!(
+        "| workload | hyperslab median (best), ms | libhdf5 median (best), ms | ratio | aim | rust-hdf5 median, ms | ratio | \
+         processor ms | bytes |\n|---|---|---|---|---|---|---|---|---|"
+    );
+    let mut wrong = Vec::new();
+    for case in cases {
+        let outcomes = contest.measure(&case, rounds).with_context(|| case.name.clone())?;
+        let row = contest.row(case, outcomes, None)?;
+        let ms = |seconds: Option<f64>| {
+            seconds.map_or("–".to_owned(), |seconds| format!("{:.2}", seconds * 1e3))
+        };
+        let times = |ratio: Option<f64>| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.3}"));
+        let missed = row.to_libhdf5().is_none_or(|ratio| ratio > row.case.aim);
+        let bytes =
+            match (row.case.program, row.ours.sum(), row.libhdf5.iter().filter_map(Outcome::sum).min()) {
+                (Program::Write, Some(ours), Some(theirs)) => {
+                    format!("{ours} / {theirs} = {:.3}", to_f64(ours) / to_f64(theirs))
+                }
+                _ => String::new(),
+            };
+        println!(
+            "| {} | {} ({}) | {} ({}) | {} | {}{} | {} | {} | {} / {} | {bytes} |",
+            row.case.name,
+            ms(row.ours.wall()),
+            ms(row.ours.best()),
+            ms(row.least(Outcome::wall)),
+            ms(row.least(Outcome::best)),
+            times(row.to_libhdf5()),
+            row.case.aim,
+            if missed { " *" } else { "" },
+            row.peer.as_ref().map_or(String::new(), |peer| match peer {
+                Outcome::Done { .. } => ms(peer.wall()),
+                Outcome::Wrong(why) => format!("wrong: {why}"),
+                Outcome::Cannot(why) => format!("unsupported: {}", why.chars().take(60).collect::<String>()),
+            }),
+            times(row.to_peer()),
+            ms(row.ours.cpu()),
+            ms(row.least(Outcome::cpu)),
+        );
+        if let Outcome::Wrong(why) | Outcome::Cannot(why) = &row.ours {
+            wrong.push(format!("{}: {why}", row.case.name));
+        }
+    }
+    contest.finish()?;
+    if !wrong.is_empty() {
+        bail!("hyperslab did not do it: {}", wrong.join("; "));
+    }
+    Ok(())
+}
+
+/// A number of bytes, for a ratio.
+pub(crate) fn to_f64(bytes: u64) -> f64 {
+    u32::try_from(bytes >> 20).map_or(f64::MAX, |mib| f64::from(mib) * 1_048_576.0)
+        + u32::try_from(bytes & 0xf_ffff).map_or(0.0, f64::from)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use hyperslab::datatype::{ByteOrder, DatatypeClass, Member};
 use hyperslab::filter::FilterSpec;
 use hyperslab::{
@@ -18,7 +18,8 @@ use hyperslab::{
 };
 
 use crate::clock::{Clock, Took};
-use crate::libhdf5::{self, Libhdf5, Reader};
+use crate::contest::{Case, Limit, Program};
+use crate::libhdf5::{self, Libhdf5};
 use crate::table;
 
 /// A file: its name, what the C program is told, and the ratio aimed at.
@@ -29,6 +30,8 @@ const WORKLOADS: &[Workload] = &[
     ("chunked 256 MiB, 1 MiB chunks", "arrays 1 f32 none 8192 8192 512 512", 0.8),
     ("gzip 4, 64 MiB", "arrays 1 f32 gzip 4096 4096 512 512", 0.4),
     ("shuffle + gzip 4, 64 MiB", "arrays 1 f32 shuffle_gzip 4096 4096 512 512", 0.4),
+    ("gzip 4, 64 MiB, v110", "arrays 2 f32 gzip 4096 4096 512 512", 0.4),
+    ("shuffle + gzip 4, 64 MiB, v110", "arrays 2 f32 shuffle_gzip 4096 4096 512 512", 0.4),
     ("nbit, 64 MiB", "arrays 2 i32 nbit 4096 4096 512 512", 0.1),
     ("f32 to i16, 64 MiB", "arrays 1 f32 i16 4096 4096 0 0", 0.8),
     ("f32 to f64, 64 MiB", "arrays 1 f32 f64 4096 4096 0 0", 0.8),
@@ -60,89 +63,64 @@ const WORKLOADS: &[Workload] = &[
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let rounds = args.first().map_or(Ok(5), |rounds| rounds.parse())?;
     let only = args.get(1).map_or("", String::as_str);
-    let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|(name, ..)| name.contains(only)).collect();
-    let path = libhdf5::folder()?.join("written.h5");
-    // libhdf5 does no more.
-    let mut inputs = Inputs { durability: Durability::None, ..Inputs::default() };
+    let cases: Vec<Case> = cases()?.into_iter().filter(|case| case.name.contains(only)).collect();
     if args.get(2).is_some_and(|word| word == "alone") {
-        for (name, what, _) in wanted {
-            let took: Result<Vec<Took>> =
-                (0..rounds).map(|_| Ok(make(&path, what, &mut inputs)?.0)).collect();
-            println!(
-                "{name}: {:.2} ms",
-                table::median(&took?.iter().map(|took| took.wall).collect::<Vec<_>>()) * 1e3
-            );
-        }
-        return Ok(());
+        // libhdf5 does no more.
+        let mut inputs = Inputs::new(Durability::None);
+        return cases.iter().try_for_each(|case| {
+            let took: Result<Vec<f64>> =
+                (0..rounds).map(|_| Ok(make(&case.path, &case.what, &mut inputs)?.0.wall)).collect();
+            println!("{}: {:.2} ms", case.name, table::median(&took?) * 1e3);
+            Ok(())
+        });
     }
-    let library = Libhdf5::find()?;
-    let mut peers = vec![(format!("libhdf5 {}", library.version), library.serve("write_files")?)];
-    for other in std::env::var("HYPERSLAB_BENCH_LIBHDF5").unwrap_or_default().split(':') {
-        if !other.is_empty() {
-            peers.push((other.to_owned(), library.serve_with("write_files", Path::new(other))?));
-        }
-    }
-    let named: Vec<&str> = peers.iter().map(|(name, _)| name.as_str()).collect();
-    println!(
-        "{rounds} rounds; libhdf5 is the faster of: {}; bytes against the smaller file\n",
-        named.join(", ")
-    );
-    println!(
-        "| file | hyperslab median (best), ms | libhdf5 median (best), ms | ratio | aim | processor ms | bytes |"
-    );
-    println!("|---|---|---|---|---|---|---|");
-    for (name, what, aim) in wanted {
-        compare(name, &path, what, *aim, rounds, &mut peers, &mut inputs)
-            .with_context(|| (*name).to_owned())?;
-    }
-    peers.into_iter().try_for_each(|(_, peer)| peer.finish())
+    table::compare(Libhdf5::find()?, cases, rounds)
 }
 
-fn compare(
-    name: &str,
-    path: &Path,
-    what: &str,
-    aim: f64,
-    rounds: u64,
-    peers: &mut [(String, Reader)],
-    inputs: &mut Inputs,
-) -> Result<()> {
-    let (kind, rest) = what.split_once(' ').unwrap_or((what, ""));
-    let line = format!("{kind} {} {rest}", path.display());
-    let (_, bytes) = make(path, what, inputs)?;
-    let mut ours = Vec::new();
-    let mut theirs = vec![Vec::new(); peers.len()];
-    let mut their_bytes = u64::MAX;
-    // The million chunks take libhdf5 seconds.
-    let rounds = if name.starts_with("1 M chunks") { rounds.min(2) } else { rounds };
-    for (_, peer) in peers.iter_mut() {
-        their_bytes = their_bytes.min(peer.ask(&line)?.1);
+/// All of them.
+pub(crate) fn cases() -> Result<Vec<Case>> {
+    let path = libhdf5::folder()?.join("written.h5");
+    let case = |&(name, what, aim): &Workload| Case {
+        section: "Writing",
+        name: name.to_owned(),
+        program: Program::Write,
+        path: path.clone(),
+        what: what.to_owned(),
+        aim,
+        check: check(what),
+        cold: false,
+        limit: limit(name, what),
+        chunks: None,
+        counted: ["objects", "attributes", "links", "append"].iter().any(|kind| what.starts_with(kind)),
+    };
+    Ok(WORKLOADS.iter().map(case).collect())
+}
+
+/// How libhdf5 reads the file back.
+pub(crate) fn check(what: &str) -> Option<(Program, String)> {
+    let words: Vec<&str> = what.split_whitespace().collect();
+    let (program, reading) = match words.as_slice() {
+        ["arrays", _, "i32", ..] => (Program::Read, "whole i32"),
+        ["arrays" | "slabs", ..] => (Program::Read, "whole f32"),
+        ["append" | "insert", ..] => (Program::Read, "whole f64"),
+        ["records", ..] => (Program::Read, "field value"),
+        ["strings", ..] => (Program::Read, "strings"),
+        ["objects", ..] => (Program::Metadata, "objects"),
+        ["attributes", ..] => (Program::Metadata, "attributes"),
+        ["links", ..] => (Program::Metadata, "links"),
+        _ => return None,
+    };
+    Some((program, reading.to_owned()))
+}
+
+/// What bounds the writing of a whole array.
+fn limit(name: &str, what: &str) -> Limit {
+    let encoded = ["gzip", "nbit"].iter().any(|filter| what.contains(filter));
+    match what.split(' ').next() {
+        Some("arrays") if encoded => Limit::Encode,
+        Some("arrays" | "records") if !name.contains("M chunks") => Limit::Write,
+        _ => Limit::None,
     }
-    for _ in 0..rounds {
-        ours.push(make(path, what, inputs)?.0);
-        for ((_, peer), times) in peers.iter_mut().zip(&mut theirs) {
-            times.push(peer.ask(&line)?.0);
-        }
-    }
-    let wall = |times: &[Took]| table::median(&times.iter().map(|took| took.wall).collect::<Vec<f64>>());
-    let cpu = |times: &[Took]| table::median(&times.iter().map(|took| took.cpu).collect::<Vec<f64>>());
-    let best = |times: &[Took]| times.iter().map(|took| took.wall).fold(f64::INFINITY, f64::min);
-    let least =
-        |of: &dyn Fn(&[Took]) -> f64| theirs.iter().map(|times| of(times)).fold(f64::INFINITY, f64::min);
-    let (our, their) = (wall(&ours), least(&wall));
-    let mark = if our / their <= aim { "" } else { " *" };
-    println!(
-        "| {name} | {:.2} ({:.2}) | {:.2} ({:.2}) | {:.3} | {aim}{mark} | {:.2} / {:.2} | {bytes} / {their_bytes} = {:.3} |",
-        our * 1e3,
-        best(&ours) * 1e3,
-        their * 1e3,
-        least(&best) * 1e3,
-        our / their,
-        cpu(&ours) * 1e3,
-        least(&cpu) * 1e3,
-        bytes as f64 / their_bytes as f64,
-    );
-    Ok(())
 }
 
 /// What is written, made before the clock starts.
@@ -157,6 +135,11 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
+    /// Nothing yet.
+    pub(crate) fn new(durability: Durability) -> Self {
+        Self { durability, ..Self::default() }
+    }
+
     fn f32(&mut self, count: usize) -> &[f32] {
         if self.f32.len() != count {
             let noise = |at: u64| (at.wrapping_mul(2_654_435_761) >> 7) % 16;
@@ -230,6 +213,7 @@ pub(crate) fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took
         "attributes" => attributes(&file, count)?,
         "links" => links(&file, count)?,
         "append" => append(&file, count, numbers[1], numbers[2], false)?,
+        "insert" => insert(&file, &numbers)?,
         "flushes" => append(&file, count, numbers[1], 1, true)?,
         "strings" => {
             file.new_dataset("x").write_strings(inputs.texts(count))?;
@@ -353,4 +337,15 @@ fn append(file: &File, count: u64, size: u64, unlimited: u64, flushed: bool) -> 
         }
     }
     Ok(())
+}
+
+/// Chunks as they are stored, every so many-th first, of a dataset that is as large as it will be.
+fn insert(file: &File, numbers: &[u64]) -> Result<()> {
+    let &[count, size, unlimited, step] = numbers else { bail!("not four numbers") };
+    let most = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];
+    let builder = file.new_dataset("x").of::<f64>().shape(&[count, size]).max_shape(&most);
+    let dataset = builder.chunks(&[1, size]).create()?;
+    let chunk = vec![7; usize::try_from(size * 8)?];
+    (0..count)
+        .try_for_each(|number| Ok(dataset.write_stored_chunk(&[number * step % count, 0], &chunk, 0)?))
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a task talks to the person who runs it")]
 
+mod bench_compare;
 mod check_corpus;
 mod checks;
 mod corpus;
@@ -62,6 +63,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "swmr",
         swmr::run,
         "one process writes and two read, hyperslab and libhdf5 on either side [SECONDS for each pair, default 120]",
+    ),
+    (
+        "bench-compare",
+        bench_compare::run,
+        "times, memory and sizes against libhdf5 and rust-hdf5, into docs/benchmarks.md [ROUNDS, default 7] [only=TEXT: into target/bench/compare/]",
     ),
     (
         "features",

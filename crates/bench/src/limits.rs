@@ -1,0 +1,223 @@
+//! What the machine gives: copying memory, reading from the cache of the system, writing, decoding and encoding.
+
+use std::fs::File as SystemFile;
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::File;
+use hyperslab::filter::{ChunkTarget, FilterId, Pipeline, Registry, Scratch, Stage};
+
+use crate::contest::{Case, Limit, threads};
+use crate::libhdf5;
+use crate::table::median;
+
+/// How much is read or written at once.
+const PIECE: usize = 1 << 20;
+
+/// Memory that is copied to tell its bandwidth.
+const COPIED: usize = 256 << 20;
+
+/// Memory that is kept, its pages there.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    buffer: Vec<u8>,
+}
+
+impl Limits {
+    fn room(&mut self, length: usize) -> &mut [u8] {
+        if self.buffer.len() < length {
+            self.buffer = vec![1; length];
+        }
+        self.buffer.get_mut(..length).unwrap_or_default()
+    }
+
+    /// Seconds that the bare work of a case takes.
+    pub(crate) fn of(&mut self, case: &Case, rounds: u64) -> Result<Option<f64>> {
+        let once: &mut dyn FnMut(&mut Self) -> Result<f64> = match case.limit {
+            Limit::None => return Ok(None),
+            Limit::Read if case.path.ends_with("array_virtual.h5") => {
+                &mut |this| this.read_sources(&case.path)
+            }
+            Limit::Read => &mut |this| this.read(&case.path),
+            Limit::Write => &mut |this| this.write(std::fs::metadata(&case.path)?.len()),
+            Limit::Decode => {
+                let chunks = Chunks::of(&case.path)?;
+                &mut move |this| chunks.decode(this)
+            }
+            Limit::Encode => {
+                let chunks = Chunks::of(&case.path)?;
+                let plain = chunks.plain()?;
+                &mut move |_| chunks.encode(&plain)
+            }
+        };
+        once(self)?;
+        let seconds: Result<Vec<f64>> = (0..rounds.clamp(1, 7)).map(|_| once(self)).collect();
+        Ok(Some(median(&seconds?)))
+    }
+
+    /// Reads a file into memory, each thread a part.
+    fn read(&mut self, path: &Path) -> Result<f64> {
+        let file = SystemFile::open(path)?;
+        let length = usize::try_from(file.metadata()?.len())?;
+        let buffer = self.room(length);
+        let part = length.div_ceil(threads()).max(1);
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            let read = |(number, part_of): (usize, &mut [u8])| -> Result<()> {
+                for (at, piece) in part_of.chunks_mut(PIECE).enumerate() {
+                    let from = number.saturating_mul(part).saturating_add(at.saturating_mul(PIECE));
+                    file.read_exact_at(piece, from as u64)?;
+                }
+                Ok(())
+            };
+            let running: Vec<_> =
+                buffer.chunks_mut(part).enumerate().map(|job| scope.spawn(move || read(job))).collect();
+            running.into_iter().try_for_each(joined)
+        })?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    /// Opens and reads the sources of the virtual dataset one after the other.
+    fn read_sources(&mut self, path: &Path) -> Result<f64> {
+        let folder = path.with_file_name("virtual_sources");
+        let sources =
+            std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+        let buffer = self.room(PIECE);
+        let start = Instant::now();
+        for source in sources {
+            let file = SystemFile::open(source)?;
+            let length = usize::try_from(file.metadata()?.len())?.min(PIECE);
+            file.read_exact_at(buffer.get_mut(..length).unwrap_or_default(), 0)?;
+        }
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    /// Writes a new file of so many bytes. One thread: two write no faster.
+    fn write(&mut self, bytes: u64) -> Result<f64> {
+        let path = libhdf5::folder()?.join("bare.bin");
+        if path.exists() {
+            std::fs::remove_file(&path)?;
+        }
+        let buffer = self.room(usize::try_from(bytes)?);
+        let start = Instant::now();
+        let mut file = SystemFile::create(&path)?;
+        buffer.chunks(PIECE).try_for_each(|piece| file.write_all(piece))?;
+        drop(file);
+        let seconds = start.elapsed().as_secs_f64();
+        std::fs::remove_file(&path)?;
+        Ok(seconds)
+    }
+
+    /// Bytes that are copied in memory in a second, by so many threads.
+    pub(crate) fn copied(&mut self, threads: usize, rounds: u64) -> Result<f64> {
+        let (from, to) = self.room(COPIED * 2).split_at_mut(COPIED);
+        let part = COPIED.div_ceil(threads.max(1));
+        let mut seconds = Vec::new();
+        for _ in 0..=rounds.clamp(1, 7) {
+            let start = Instant::now();
+            std::thread::scope(|scope| {
+                for (from, to) in from.chunks(part).zip(to.chunks_mut(part)) {
+                    scope.spawn(|| to.copy_from_slice(from));
+                }
+            });
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        let rest = seconds.get(1..).context("no rounds")?;
+        Ok(f64::from(u32::try_from(COPIED)?) / median(rest))
+    }
+}
+
+fn joined(running: std::thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+    running.join().unwrap_or_else(|_| bail!("a thread panicked"))
+}
+
+/// The stored chunks of a dataset, in memory.
+#[derive(Debug)]
+struct Chunks {
+    pipeline: Pipeline,
+    target: ChunkTarget,
+    length: usize,
+    stored: Vec<(Vec<u8>, u32)>,
+}
+
+impl Chunks {
+    fn of(path: &Path) -> Result<Self> {
+        let dataset = File::open(path)?.dataset("x")?;
+        let shape = dataset.chunking().context("no chunks")?.shape;
+        let element_size = usize::try_from(dataset.datatype().size)?;
+        let elements = shape.iter().try_fold(1_u64, |product, side| product.checked_mul(*side));
+        let length = usize::try_from(elements.context("a huge chunk")?)?.saturating_mul(element_size);
+        let stage = |filter: &hyperslab::FilterInfo| Stage {
+            flags: filter.flags,
+            ..Stage::new(FilterId(filter.id), &filter.client_data)
+        };
+        let pipeline = Pipeline::new(dataset.filters().iter().map(stage).collect());
+        let mut stored = Vec::new();
+        for chunk in dataset.chunks()? {
+            let bytes = dataset.read_stored_chunk(&chunk.offset)?.context("no such chunk")?.bytes;
+            stored.push((bytes, chunk.filter_mask));
+        }
+        let target = ChunkTarget { element_size, ..ChunkTarget::of_length(length) };
+        Ok(Self { pipeline, target, length, stored })
+    }
+
+    /// Chunks for each thread, as equally many as can be.
+    fn part(&self) -> usize {
+        self.stored.len().div_ceil(threads()).max(1)
+    }
+
+    fn decode(&self, limits: &mut Limits) -> Result<f64> {
+        let buffer = limits.room(self.length.saturating_mul(self.stored.len()));
+        let registry = Registry::default();
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            let decode = |chunks: &[(Vec<u8>, u32)], out: &mut [u8]| -> Result<()> {
+                let mut scratch = Scratch::default();
+                for ((bytes, mask), out) in chunks.iter().zip(out.chunks_mut(self.length)) {
+                    self.pipeline.decode_into(&registry, *mask, bytes, out, &self.target, &mut scratch)?;
+                }
+                Ok(())
+            };
+            let parts = buffer.chunks_mut(self.part().saturating_mul(self.length));
+            let parts = self.stored.chunks(self.part()).zip(parts);
+            let running: Vec<_> =
+                parts.map(|(chunks, out)| scope.spawn(move || decode(chunks, out))).collect();
+            running.into_iter().try_for_each(joined)
+        })?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    fn plain(&self) -> Result<Vec<Vec<u8>>> {
+        let registry = Registry::default();
+        let decode = |(bytes, mask): &(Vec<u8>, u32)| {
+            Ok(self.pipeline.decode_chunk(&registry, *mask, bytes.as_slice(), &self.target)?)
+        };
+        self.stored.iter().map(decode).collect()
+    }
+
+    fn encode(&self, plain: &[Vec<u8>]) -> Result<f64> {
+        let registry = Registry::default();
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            let encode = |chunks: &[Vec<u8>]| -> Result<()> {
+                let mut scratch = Scratch::default();
+                for bytes in chunks {
+                    self.pipeline.encode_chunk_with(
+                        &registry,
+                        bytes.as_slice(),
+                        &self.target,
+                        &mut scratch,
+                    )?;
+                }
+                Ok(())
+            };
+            let running: Vec<_> =
+                plain.chunks(self.part()).map(|chunks| scope.spawn(move || encode(chunks))).collect();
+            running.into_iter().try_for_each(joined)
+        })?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+}

@@ -1,0 +1,116 @@
+//! Objects, attributes, links and indexes: their lists, and many of them one by one, as the C program reads them.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use hyperslab::{Datatype, DatatypeClass, File, H5Type};
+
+use crate::arrays::next;
+use crate::clock::{Clock, Took};
+
+/// Reads once; gives the seconds and the same sum as the C program.
+pub(crate) fn read(path: &Path, what: &str) -> Result<(Took, u64)> {
+    let words: Vec<&str> = what.split_whitespace().collect();
+    let numbers: Vec<u64> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    let start = Clock::start();
+    let file = File::open(path)?;
+    let sum = match (words.first().copied().unwrap_or_default(), numbers.as_slice()) {
+        ("list", _) => list(&file)?,
+        ("objects", _) => objects(&file)?,
+        ("attributes", _) => {
+            let mut sum = 0;
+            for attribute in file.group("g")?.attributes()? {
+                sum = value(&attribute, add(sum, attribute.name_bytes()))?;
+            }
+            sum
+        }
+        ("links", _) => file.group("g")?.links()?.iter().fold(0, |sum, link| add(sum, &link.name)),
+        ("lookup", &[count, of, seed]) => lookup(&file, count, of, seed)?,
+        ("sizes", &[count, seed]) => chunks(&file, count, seed, false)?,
+        ("chunks", &[count, seed]) => chunks(&file, count, seed, true)?,
+        ("walk", _) => walk(&file)?,
+        (other, _) => bail!("`{other}`: what is that?"),
+    };
+    drop(file);
+    Ok((start.took(), sum))
+}
+
+fn add(sum: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(sum, |sum, byte| sum.wrapping_add(u64::from(*byte)))
+}
+
+fn list(file: &File) -> Result<u64> {
+    let mut sum = 0_u64;
+    for link in file.links()? {
+        let dataset = file.dataset(std::str::from_utf8(&link.name)?)?;
+        let dims = dataset.dataspace().dims().iter().fold(0_u64, |sum, dim| sum.wrapping_add(*dim));
+        sum = add(sum, &link.name).wrapping_add(dims).wrapping_add(u64::from(dataset.datatype().size));
+        for name in dataset.attr_names()? {
+            sum = add(sum, name.as_bytes());
+        }
+    }
+    Ok(sum)
+}
+
+fn objects(file: &File) -> Result<u64> {
+    let mut sum = 0;
+    for link in file.links()? {
+        let dataset = file.dataset(std::str::from_utf8(&link.name)?)?;
+        sum = add(sum, &f64::to_bytes(&dataset.read_raw::<f64>()?));
+        for attribute in dataset.attributes()? {
+            sum = value(&attribute, sum)?;
+        }
+    }
+    Ok(sum)
+}
+
+/// The bytes of an attribute's value as they lie in memory.
+fn value(attribute: &hyperslab::Attribute, sum: u64) -> Result<u64> {
+    let Datatype { class, size } = attribute.datatype()?;
+    Ok(match (class, size) {
+        (DatatypeClass::FloatingPoint(_), 8) => {
+            attribute.read::<f64>()?.iter().fold(sum, |sum, value| add(sum, &f64::to_bytes(&[*value])))
+        }
+        (DatatypeClass::FixedPoint(_), 4) => {
+            attribute.read::<i32>()?.iter().fold(sum, |sum, value| add(sum, &i32::to_bytes(&[*value])))
+        }
+        (class, size) => bail!("no native type for {class:?} of {size} bytes"),
+    })
+}
+
+fn lookup(file: &File, count: u64, of: u64, seed: u64) -> Result<u64> {
+    let group = file.group("g")?;
+    let mut state = seed;
+    for _ in 0..count {
+        let number = next(&mut state).checked_rem(of).unwrap_or(0);
+        group.group(&format!("link_{number:06}"))?;
+    }
+    Ok(count)
+}
+
+fn chunks(file: &File, count: u64, seed: u64, whole: bool) -> Result<u64> {
+    let dataset = file.dataset("x")?;
+    let rows = dataset.dataspace().dims().first().copied().unwrap_or(0);
+    let (mut state, mut sum) = (seed, 0_u64);
+    for _ in 0..count {
+        let row = next(&mut state).checked_rem(rows).unwrap_or(0);
+        let size = if whole {
+            let chunk = dataset.read_stored_chunk(&[row, 0])?;
+            sum = chunk.as_ref().map_or(sum, |chunk| add(sum, &chunk.bytes));
+            chunk.map(|chunk| chunk.info.size)
+        } else {
+            dataset.chunk_at(&[row, 0])?.map(|chunk| chunk.size)
+        };
+        sum = sum.wrapping_add(size.unwrap_or(0));
+    }
+    Ok(sum)
+}
+
+fn walk(file: &File) -> Result<u64> {
+    let mut sum = 0_u64;
+    file.dataset("x")?.for_each_chunk(|chunk| {
+        let row = chunk.offset.first().copied().unwrap_or(0);
+        sum = sum.wrapping_add(row).wrapping_add(chunk.address).wrapping_add(chunk.size);
+    })?;
+    Ok(sum)
+}

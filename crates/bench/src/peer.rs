@@ -1,0 +1,41 @@
+//! The program that does the same work with the crate `rust-hdf5`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use hyperslab_testkit::workspace;
+
+use crate::contest::Program;
+
+/// The program, built.
+#[derive(Debug, Clone)]
+pub(crate) struct Peer {
+    binary: PathBuf,
+    /// The version of the crate.
+    pub(crate) version: String,
+}
+
+impl Peer {
+    /// Builds it: a crate apart, so that nothing else of the workspace depends on the peer.
+    pub(crate) fn build() -> Result<Self> {
+        let folder = workspace::root().join("crates/bench/peer");
+        let target = workspace::root().join("target/peer");
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["build", "--release", "--quiet", "--locked", "--target-dir"]).arg(&target);
+        let status = cargo.current_dir(&folder).status().context("needs cargo")?;
+        ensure!(status.success(), "{}: cargo failed", folder.display());
+        let lock = std::fs::read_to_string(folder.join("Cargo.lock"))?;
+        let version = lock.split("name = \"rust-hdf5\"\nversion = \"").nth(1);
+        let version = version.and_then(|rest| rest.split('"').next()).unwrap_or("of an unknown version");
+        Ok(Self { binary: target.join("release/hyperslab-bench-peer"), version: version.to_owned() })
+    }
+
+    /// The program for a kind of work, to be started. It gets as many threads as there are processors, which is more than
+    /// it takes by itself.
+    pub(crate) fn command(&self, program: Program) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.arg(program.word()).env("RUST_HDF5_IO_THREADS", crate::contest::threads().to_string());
+        command
+    }
+}

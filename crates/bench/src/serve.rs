@@ -1,0 +1,43 @@
+//! Does the work of the benchmarks with hyperslab in a process of its own, as the C programs do with libhdf5.
+
+use std::io::{BufRead as _, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::Durability;
+
+use crate::clock::{self, Took};
+use crate::writes::Inputs;
+use crate::{arrays, metadata, writes};
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let [mode] = args else { bail!("read, write or metadata is needed") };
+    let mut buffers = arrays::Buffers::default();
+    // libhdf5 does no more.
+    let mut inputs = Inputs::new(Durability::None);
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let (line, peak) = line.strip_prefix("peak ").map_or((line.as_str(), false), |rest| (rest, true));
+        clock::weigh(peak);
+        let answer = match work(mode, line, &mut buffers, &mut inputs) {
+            Ok((took, sum)) => format!("{:.9} {:.9} {sum}", took.wall, took.cpu),
+            Err(error) => format!("unsupported {}", format!("{error:#}").replace('\n', " ")),
+        };
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{answer}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn work(mode: &str, line: &str, buffers: &mut arrays::Buffers, inputs: &mut Inputs) -> Result<(Took, u64)> {
+    let (kind, rest) = line.split_once(' ').context("no file")?;
+    let (path, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (path, what) = (Path::new(path), format!("{kind} {rest}"));
+    match mode {
+        "read" => arrays::read(path, &what, buffers),
+        "write" => writes::make(path, &what, inputs),
+        "metadata" => metadata::read(path, &what),
+        _ => bail!("`{mode}`: what is that?"),
+    }
+}

@@ -1,0 +1,13 @@
+//! `cargo xtask bench-compare`: the same work by hyperslab, libhdf5 and `rust-hdf5` in one run, as a table and plots.
+
+use anyhow::Result;
+
+use crate::{shell, test};
+
+/// Rounds, and `only=TEXT` of names.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    test::prepare_referee();
+    let fixed = ["run", "--release", "--quiet", "--package", "hyperslab-bench", "--", "compare"];
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    shell::run(&mut shell::cargo(&[&fixed, args.as_slice()].concat()))
+}
