@@ -86,6 +86,10 @@ fn fuzz(target: &str, seconds: u64, seed: Option<u32>) -> Result<()> {
     }
     command.args(["--", "-timeout=5", "-rss_limit_mb=512", "-max_len=65536", "-print_final_stats=1"]);
     command.args(seed.map(|seed| format!("-seed={seed}")));
+    if std::env::var_os("ASAN_OPTIONS").is_none() {
+        // Freed memory that is kept back to find its users counts as memory, too.
+        command.env("ASAN_OPTIONS", "quarantine_size_mb=32");
+    }
     let run = run_telling(command.arg(format!("-max_total_time={seconds}")));
     run.with_context(|| format!("the input lies in fuzz/artifacts/{target}"))
 }
