@@ -116,7 +116,7 @@ impl ChunkedSource {
             return Ok(ChunkLocation { size: self.chunk_bytes as u64, ..*location });
         }
         if location.size == 0 {
-            return Err(Error::corrupt("chunk", "size", "1 byte", 0).at(location.address));
+            return Err(Error::corrupt("chunk", "size", "at least 1 byte", 0).at(location.address));
         }
         Ok(*location)
     }

@@ -5,13 +5,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyperslab::vfd::simulated::{Fault, FaultKind, SimulatedDisk};
-use hyperslab::{ErrorKind, File};
+use hyperslab::{Durability, ErrorKind, File, FileOptions, LibraryVersion, LibverBounds, OpenOptions};
 use rayon::prelude::*;
 
 use crate::case::{check, read, text_of};
 use crate::content;
 use crate::matrix::{number_of, threads};
-use crate::record::{FILE, JOURNAL, Recording, Sequence};
+use crate::record::{self, FILE, JOURNAL, Recording, Sequence};
 
 /// Faults that are tried unless the environment says otherwise.
 const FEW: usize = 900;
@@ -232,4 +232,76 @@ fn a_failing_disk_is_told_and_harms_nothing() {
     eprintln!("  {none:>8} while a file was made or closed\n  {unnoticed:>8} without an error");
     eprintln!("  {:>8} failed", failures.len());
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+/// A file in which a number stands in the root group, and one in a group some sectors away.
+fn numbers(disk: &SimulatedDisk) -> File {
+    let options =
+        FileOptions::new().libver(LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap());
+    let medium = record::medium(disk, Durability::Ordered);
+    let file = medium.create(options).create_driver(medium.driver.clone()).unwrap();
+    file.set_attr("number", 0).unwrap();
+    file.new_dataset("between").compact().write(&[7_u8; 2000]).unwrap();
+    file.create_group("group").unwrap().set_attr("number", 0).unwrap();
+    file.flush().unwrap();
+    file
+}
+
+fn number_after_restart(disk: &SimulatedDisk) -> i32 {
+    let left = SimulatedDisk::holding(disk.files());
+    let options = OpenOptions::new().journal(left.side_file(JOURNAL));
+    let file = options.open_driver(left.file(FILE)).unwrap();
+    file.attr("number").unwrap().read_scalar().unwrap()
+}
+
+/// The disk fails from the end of a commit on, until the next one has failed: that was not the beginning of a new journal, and what is
+/// flushed later is not undone by the old one.
+#[test]
+fn a_journal_that_cannot_be_begun_is_still_there() {
+    let set = |file: &File, near: i32, far: i32| {
+        file.set_attr("number", near).unwrap();
+        file.group("group").unwrap().set_attr("number", far).unwrap();
+    };
+    let disk = SimulatedDisk::new();
+    let file = numbers(&disk);
+    let before = disk.operations();
+    set(&file, 1, 1);
+    file.flush().unwrap();
+    // The last operation says in the journal that it was applied.
+    let all_but_one = disk.operations() - before - 1;
+    for kind in FaultKind::ALL {
+        let disk = SimulatedDisk::new();
+        let file = numbers(&disk);
+        disk.fail(Fault { after: all_but_one, kind, lasting: true });
+        set(&file, 1, 1);
+        file.flush().unwrap();
+        set(&file, 0, 2);
+        file.flush().unwrap_err();
+        disk.mend();
+        // One sector is left to be changed, which needs no journal if there is none; and it becomes what it was before the commit.
+        set(&file, 0, 1);
+        file.flush().unwrap();
+        assert_eq!(number_after_restart(&disk), 0, "{kind:?}");
+    }
+}
+
+/// Attributes wait in memory after the call that set them; a full disk, when they are to be stored, takes nothing of them away.
+#[test]
+fn attributes_that_wait_outlast_a_full_disk() {
+    let disk = SimulatedDisk::new();
+    let file = numbers(&disk);
+    let group = file.group("group").unwrap();
+    disk.set_capacity(Some(disk.files().values().map(|bytes| bytes.len() as u64).sum()));
+    let long: Vec<i32> = (0..50_000).collect();
+    file.set_attr("long", &long).unwrap();
+    // Now it has to be stored.
+    let other = group.set_attr("other", 1);
+    assert!(other.is_err() || file.flush().is_err());
+    disk.set_capacity(None);
+    file.flush().unwrap();
+    let left = SimulatedDisk::holding(disk.files());
+    let options = OpenOptions::new().journal(left.side_file(JOURNAL));
+    let found = options.open_driver(left.file(FILE)).unwrap();
+    assert_eq!(found.attr("long").unwrap().read::<i32>().unwrap().as_slice().unwrap(), long);
+    check(&left).unwrap();
 }
