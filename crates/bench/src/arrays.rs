@@ -94,18 +94,20 @@ pub(crate) fn cases() -> Result<Vec<Case>> {
         aim,
         check: None,
         cold: name.contains("cold"),
-        limit: limit(name, input),
+        limit: limit(name, input, what),
         chunks: None,
         counted: false,
     };
     Ok(WORKLOADS.iter().map(case).collect())
 }
 
-/// What bounds the reading of a whole array.
-fn limit(name: &str, input: &str) -> Limit {
+/// What bounds the reading of a whole array, of strings and of a million chunks.
+fn limit(name: &str, input: &str, what: &str) -> Limit {
     let conversion = name.contains(" to ") && !name.contains(" rows ");
     match input {
-        _ if name.contains("M chunks") || !(name.contains("whole") || conversion) => Limit::None,
+        _ if name.contains("M chunks") || !(name.contains("whole") || conversion) => {
+            Limit::model(Program::Read, Path::new(input), what)
+        }
         "contiguous" | "chunked" | "none" | "i16" | "f64" | "f32be" | "virtual" => Limit::Read,
         _ => Limit::Decode,
     }

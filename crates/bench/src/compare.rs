@@ -110,6 +110,10 @@ fn told(row: &Row) -> String {
         ratio(row.to_libhdf5()),
         ratio(row.to_peer())
     );
+    if let Some(times) = row.to_limit() {
+        let word = if times > row.case.limit.bound() { ", too much" } else { "" };
+        line = format!("{line}, {times:.2} × limit{word}");
+    }
     if let Outcome::Cannot(why) | Outcome::Wrong(why) = &row.ours {
         line = format!("{line} ({why})");
     }
@@ -149,6 +153,7 @@ fn indexes() -> Result<Vec<Case>> {
 }
 
 fn case(section: &'static str, name: &str, program: Program, path: PathBuf, what: &str) -> Case {
+    let limit = Limit::model(program, &path, what);
     Case {
         section,
         name: name.to_owned(),
@@ -158,7 +163,7 @@ fn case(section: &'static str, name: &str, program: Program, path: PathBuf, what
         aim: 1.0,
         check: None,
         cold: false,
-        limit: Limit::None,
+        limit,
         chunks: None,
         counted: false,
     }

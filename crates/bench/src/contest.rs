@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::clock::Took;
 use crate::libhdf5::Libhdf5;
+use crate::models::Model;
 use crate::peer::Peer;
 use crate::reader::{Answer, Reader};
 use crate::table::median;
@@ -55,6 +56,8 @@ pub(crate) enum Limit {
     Write,
     /// Its chunks are encoded in memory.
     Encode,
+    /// A file that keeps nothing that can be done without.
+    Model(Model),
 }
 
 /// A piece of work.
@@ -77,6 +80,18 @@ pub(crate) struct Case {
     pub(crate) chunks: Option<(u64, u64)>,
     /// Whether instructions are counted too.
     pub(crate) counted: bool,
+}
+
+impl Limit {
+    /// The model of this work, if there is one.
+    pub(crate) fn model(program: Program, path: &Path, what: &str) -> Self {
+        Model::of(program, path, what).map_or(Self::None, Self::Model)
+    }
+
+    /// Longer than so many times what bounds it, work should not take: nobody can have all that a model leaves out.
+    pub(crate) fn bound(self) -> f64 {
+        if matches!(self, Self::Model(_)) { 4.0 } else { 1.3 }
+    }
 }
 
 impl Case {
@@ -162,6 +177,11 @@ impl Row {
     /// Our time to that of the peer.
     pub(crate) fn to_peer(&self) -> Option<f64> {
         Some(self.ours.wall()? / self.peer.as_ref()?.wall()?)
+    }
+
+    /// Our time to that of the bare work.
+    pub(crate) fn to_limit(&self) -> Option<f64> {
+        Some(self.ours.wall()? / self.limit?)
     }
 }
 

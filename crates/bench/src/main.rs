@@ -11,6 +11,7 @@ mod libhdf5;
 mod limits;
 mod memory;
 mod metadata;
+mod models;
 mod noise;
 mod objects;
 mod peer;

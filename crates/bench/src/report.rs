@@ -120,9 +120,8 @@ impl Report {
             cells.extend(all.map(time));
             cells.extend([ratio(row.to_libhdf5()), ratio(row.to_peer())]);
             if limited {
-                let to_limit = row.ours.wall().zip(row.limit).map(|(wall, limit)| wall / limit);
                 cells.push(row.limit.map_or(String::new(), number));
-                cells.push(to_limit.map_or(String::new(), |times| format!("{times:.2}")));
+                cells.push(row.to_limit().map_or(String::new(), |times| format!("{times:.2}")));
             }
             cells.push(memory(row));
             if written {

@@ -89,7 +89,7 @@ pub(crate) fn cases() -> Result<Vec<Case>> {
         aim,
         check: check(what),
         cold: false,
-        limit: limit(name, what),
+        limit: limit(name, &path, what),
         chunks: None,
         counted: ["objects", "attributes", "links", "append"].iter().any(|kind| what.starts_with(kind)),
     };
@@ -113,13 +113,13 @@ pub(crate) fn check(what: &str) -> Option<(Program, String)> {
     Some((program, reading.to_owned()))
 }
 
-/// What bounds the writing of a whole array.
-fn limit(name: &str, what: &str) -> Limit {
+/// What bounds the writing of a whole array, and metadata work.
+fn limit(name: &str, path: &Path, what: &str) -> Limit {
     let encoded = ["gzip", "nbit"].iter().any(|filter| what.contains(filter));
     match what.split(' ').next() {
         Some("arrays") if encoded => Limit::Encode,
         Some("arrays" | "records") if !name.contains("M chunks") => Limit::Write,
-        _ => Limit::None,
+        _ => Limit::model(Program::Write, path, what),
     }
 }
 
