@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use hyperslab::{Dataset, File, H5Type, Hyperslab, Points, Region, RegularHyperslab, Selection};
+use hyperslab::{
+    Dataset, File, FileDriver, H5Type, Hyperslab, OpenOptions, Points, Region, RegularHyperslab, Selection,
+};
 
+use crate::case::{Case, Limit, Program};
 use crate::clock::{Clock, Took};
-use crate::contest::{Case, Limit, Program};
 use crate::libhdf5::{self, Libhdf5};
-use crate::table;
+use crate::{sum, table};
 
 /// A reading, as the C program understands it: its name, its input, what is asked for, and the ratio aimed at.
 type Workload = (&'static str, &'static str, &'static str, f64);
@@ -93,12 +95,25 @@ pub(crate) fn cases() -> Result<Vec<Case>> {
         what: what.to_owned(),
         aim,
         check: None,
+        mapped: false,
         cold: name.contains("cold"),
         limit: limit(name, input, what),
         chunks: None,
         counted: false,
     };
     Ok(WORKLOADS.iter().map(case).collect())
+}
+
+/// Those where it matters how a file is read, by those who map files into memory.
+pub(crate) fn mapped() -> Result<Vec<Case>> {
+    let matters = ["contiguous", "chunked", "none", "i16", "f64", "f32be", "virtual"];
+    let name = |case: &Case| Some(case.path.file_stem()?.to_str()?.strip_prefix("array_")?.to_owned());
+    let mut cases = cases()?;
+    cases.retain(|case| name(case).is_some_and(|name| matters.contains(&name.as_str())) && !case.cold);
+    for case in &mut cases {
+        (case.section, case.mapped) = ("Files mapped into memory", true);
+    }
+    Ok(cases)
 }
 
 /// What bounds the reading of a whole array, of strings and of a million chunks.
@@ -130,27 +145,38 @@ pub(crate) fn make_inputs(library: &Libhdf5, cases: &[Case]) -> Result<()> {
 /// Buffers whose pages are there.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
+    /// Whether files are mapped into memory.
+    mapped: bool,
     f32: Vec<f32>,
     f64: Vec<f64>,
     i32: Vec<i32>,
 }
 
+impl Buffers {
+    /// None yet; `mapped` tells whether files are mapped into memory.
+    pub(crate) fn new(mapped: bool) -> Self {
+        Self { mapped, ..Self::default() }
+    }
+}
+
 /// Reads once, as the C program does; gives the seconds and the same sum.
 pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Took, u64)> {
     let words: Vec<&str> = what.split_whitespace().collect();
+    let driver = if buffers.mapped { FileDriver::Mmap } else { FileDriver::Auto };
+    let open = || -> Result<File> { Ok(OpenOptions::new().driver(driver.clone()).open(path)?) };
     match words.as_slice() {
-        ["strings"] => strings(path),
-        ["field", member] => field(path, member, &mut buffers.f64),
-        [kind, "f32", rest @ ..] => arrays(path, kind, rest, &mut buffers.f32),
-        [kind, "f64", rest @ ..] => arrays(path, kind, rest, &mut buffers.f64),
-        [kind, "i32", rest @ ..] => arrays(path, kind, rest, &mut buffers.i32),
+        ["strings"] => strings(open),
+        ["field", member] => field(open, member, &mut buffers.f64),
+        [kind, "f32", rest @ ..] => arrays(open, kind, rest, &mut buffers.f32),
+        [kind, "f64", rest @ ..] => arrays(open, kind, rest, &mut buffers.f64),
+        [kind, "i32", rest @ ..] => arrays(open, kind, rest, &mut buffers.i32),
         _ => bail!("`{what}`: what is that?"),
     }
 }
 
-fn strings(path: &Path) -> Result<(Took, u64)> {
+fn strings(open: impl Fn() -> Result<File>) -> Result<(Took, u64)> {
     let start = Clock::start();
-    let file = File::open(path)?;
+    let file = open()?;
     let all = file.dataset("x")?.read_strings()?;
     drop(file);
     let took = start.took();
@@ -163,14 +189,14 @@ fn strings(path: &Path) -> Result<(Took, u64)> {
     Ok((took + start.took(), sum))
 }
 
-fn field(path: &Path, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)> {
+fn field(open: impl Fn() -> Result<File>, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)> {
     let start = Clock::start();
-    let file = File::open(path)?;
+    let file = open()?;
     let dataset = file.dataset("x")?;
     let count = usize::try_from(dataset.size()?)?;
     if buffer.len() != count {
         *buffer = vec![1.0; count];
-        return field(path, member, buffer);
+        return field(open, member, buffer);
     }
     dataset.read_field_into(member, &Selection::All, buffer)?;
     drop((dataset, file));
@@ -178,7 +204,7 @@ fn field(path: &Path, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)
 }
 
 fn arrays<T: H5Type + Default>(
-    path: &Path,
+    open: impl Fn() -> Result<File>,
     kind: &str,
     args: &[&str],
     buffer: &mut Vec<T>,
@@ -188,7 +214,7 @@ fn arrays<T: H5Type + Default>(
     let number = |at: usize| numbers.get(at).copied().unwrap_or(1);
     let mut state = 0;
     let (turns, each) = match kind {
-        "whole" => (1, File::open(path)?.dataset("x")?.size()?),
+        "whole" => (1, open()?.dataset("x")?.size()?),
         "slab" => (
             1,
             numbers.iter().skip(1 + usize::try_from(number(0))?).take(usize::try_from(number(0))?).product(),
@@ -213,7 +239,7 @@ fn arrays<T: H5Type + Default>(
         })?;
     }
     let start = Clock::start();
-    let file = File::open(path)?;
+    let file = open()?;
     let dataset = file.dataset("x")?;
     for part in buffer.chunks_exact_mut(each) {
         let selection = select(kind, &numbers, &dataset, &mut state)?;
@@ -265,8 +291,8 @@ pub(crate) fn next(state: &mut u64) -> u64 {
 
 fn sum<T: H5Type>(values: &[T]) -> u64 {
     let bytes = T::to_bytes(values);
-    bytes.as_chunks::<4>().0.iter().fold(bytes.len() as u64, |sum, word| {
-        sum.wrapping_mul(31)
-            .wrapping_add(u64::from(word.iter().rev().fold(0_u32, |word, byte| word << 8 | u32::from(*byte))))
+    let word = |word: &[u8; 4]| word.iter().rev().fold(0_u32, |word, byte| word << 8 | u32::from(*byte));
+    sum::over(bytes.len() as u64, bytes.as_chunks::<4>().0, |values, words| {
+        words.extend(values.iter().map(word));
     })
 }

@@ -10,7 +10,8 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::File;
 use hyperslab::filter::{ChunkTarget, FilterId, Pipeline, Registry, Scratch, Stage};
 
-use crate::contest::{Case, Limit, threads};
+use crate::case::{Case, Limit};
+use crate::contest::threads;
 use crate::libhdf5;
 use crate::table::median;
 

@@ -21,7 +21,8 @@ use anyhow::{Context as _, Result};
 use hyperslab_format::codec::checksum;
 
 use crate::arrays::next;
-use crate::contest::{Program, threads};
+use crate::case::Program;
+use crate::contest::threads;
 use crate::libhdf5;
 use crate::limits::{self, PIECE};
 use crate::table::median;

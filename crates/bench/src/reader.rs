@@ -11,7 +11,7 @@ use crate::clock::Took;
 use crate::libhdf5::{Reading, Work};
 
 /// Longer than this no piece of work is waited for.
-const LONGEST: Duration = Duration::from_mins(2);
+const LONGEST: Duration = Duration::from_secs(45);
 
 /// The program and the line to it.
 #[derive(Debug)]

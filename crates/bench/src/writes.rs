@@ -17,8 +17,8 @@ use hyperslab::{
     Selection,
 };
 
+use crate::case::{Case, Limit, Program};
 use crate::clock::{Clock, Took};
-use crate::contest::{Case, Limit, Program};
 use crate::libhdf5::{self, Libhdf5};
 use crate::table;
 
@@ -88,6 +88,7 @@ pub(crate) fn cases() -> Result<Vec<Case>> {
         what: what.to_owned(),
         aim,
         check: check(what),
+        mapped: false,
         cold: false,
         limit: limit(name, &path, what),
         chunks: None,

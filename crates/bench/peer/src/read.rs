@@ -16,28 +16,28 @@ pub(crate) struct Buffers {
 /// An element whose bytes are summed.
 trait Element: H5Type + Default {
     const ONE: Self;
-    fn words(self) -> [Option<u32>; 2];
+    fn words(values: &[Self], words: &mut Vec<u32>);
 }
 
 impl Element for f32 {
     const ONE: Self = 1.0;
-    fn words(self) -> [Option<u32>; 2] {
-        [Some(self.to_bits()), None]
+    fn words(values: &[Self], words: &mut Vec<u32>) {
+        words.extend(values.iter().map(|value| value.to_bits()));
     }
 }
 
 impl Element for i32 {
     const ONE: Self = 1;
-    fn words(self) -> [Option<u32>; 2] {
-        [Some(self.cast_unsigned()), None]
+    fn words(values: &[Self], words: &mut Vec<u32>) {
+        words.extend(values.iter().map(|value| value.cast_unsigned()));
     }
 }
 
 impl Element for f64 {
     const ONE: Self = 1.0;
-    fn words(self) -> [Option<u32>; 2] {
-        let bits = self.to_bits();
-        [Some(bits as u32), Some((bits >> 32) as u32)]
+    fn words(values: &[Self], words: &mut Vec<u32>) {
+        words
+            .extend(values.iter().flat_map(|value| [value.to_bits() as u32, (value.to_bits() >> 32) as u32]));
     }
 }
 
@@ -179,6 +179,5 @@ pub(crate) fn below(state: &mut u64, end: usize) -> usize {
 }
 
 fn sum<T: Element>(values: &[T]) -> u64 {
-    let words = values.iter().flat_map(|value| value.words()).flatten();
-    words.fold(size_of_val(values) as u64, |sum, word| sum.wrapping_mul(31).wrapping_add(u64::from(word)))
+    crate::sum::over(size_of_val(values) as u64, values, T::words)
 }
