@@ -53,6 +53,8 @@ const WORKLOADS: &[Workload] = &[
     ("f32 big endian to f32", "f32be", "whole f32", 0.7),
     ("one f64 member of 30 bytes", "records", "field x", 0.5),
     ("one f64 member, chunked", "records_chunked", "field x", 0.5),
+    ("2 M records of 30 bytes, as they are", "records", "records", 1.0),
+    ("2 M records, chunked, as they are", "records_chunked", "records", 1.0),
     ("1 M variable strings", "strings", "strings", 0.4),
     ("virtual of 1000 sources, whole", "virtual", "whole f32", 1.0),
     ("1 M chunks, B-tree v1, one read", "million_btree1", "rows f32 1 16 4", 1.0),
@@ -120,6 +122,7 @@ pub(crate) fn mapped() -> Result<Vec<Case>> {
 fn limit(name: &str, input: &str, what: &str) -> Limit {
     let conversion = name.contains(" to ") && !name.contains(" rows ");
     match input {
+        _ if what == "records" => Limit::Read,
         _ if name.contains("M chunks") || !(name.contains("whole") || conversion) => {
             Limit::model(Program::Read, Path::new(input), what)
         }
@@ -147,6 +150,7 @@ pub(crate) fn make_inputs(library: &Libhdf5, cases: &[Case]) -> Result<()> {
 pub(crate) struct Buffers {
     /// Whether files are mapped into memory.
     mapped: bool,
+    bytes: Vec<u8>,
     f32: Vec<f32>,
     f64: Vec<f64>,
     i32: Vec<i32>,
@@ -166,6 +170,7 @@ pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(To
     let open = || -> Result<File> { Ok(OpenOptions::new().driver(driver.clone()).open(path)?) };
     match words.as_slice() {
         ["strings"] => strings(open),
+        ["records"] => records(open, &mut buffers.bytes),
         ["field", member] => field(open, member, &mut buffers.f64),
         [kind, "f32", rest @ ..] => arrays(open, kind, rest, &mut buffers.f32),
         [kind, "f64", rest @ ..] => arrays(open, kind, rest, &mut buffers.f64),
@@ -199,6 +204,22 @@ fn field(open: impl Fn() -> Result<File>, member: &str, buffer: &mut Vec<f64>) -
         return field(open, member, buffer);
     }
     dataset.read_field_into(member, &Selection::All, buffer)?;
+    drop((dataset, file));
+    Ok((start.took(), sum(buffer)))
+}
+
+/// Whole records, as they are stored.
+fn records(open: impl Fn() -> Result<File>, buffer: &mut Vec<u8>) -> Result<(Took, u64)> {
+    let dataset = open()?.dataset("x")?;
+    let count = dataset.size()? * u64::from(dataset.datatype().size);
+    drop(dataset);
+    if buffer.len() as u64 != count {
+        *buffer = vec![1; usize::try_from(count)?];
+    }
+    let start = Clock::start();
+    let file = open()?;
+    let dataset = file.dataset("x")?;
+    dataset.read_bytes(&Selection::All, dataset.datatype(), buffer)?;
     drop((dataset, file));
     Ok((start.took(), sum(buffer)))
 }

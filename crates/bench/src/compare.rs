@@ -30,6 +30,7 @@ const MADE: &[(&str, &str)] = &[
 const METADATA: &[(&str, &str, &str, bool)] = &[
     ("list of 10 000 datasets, earliest", "metadata_objects_earliest", "list", true),
     ("list of 10 000 datasets, v110", "metadata_objects_v110", "list", true),
+    ("10 000 datasets visited, v110", "metadata_objects_v110", "visit", true),
     ("10 000 datasets read, 2 attributes each, earliest", "metadata_objects_earliest", "objects", true),
     ("10 000 datasets read, 2 attributes each, v110", "metadata_objects_v110", "objects", true),
     ("10 000 attributes of one group read", "metadata_attributes", "attributes", true),

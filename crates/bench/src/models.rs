@@ -130,7 +130,7 @@ impl Model {
                 let kind = if low < 2 { "btree1" } else { "other" };
                 Self::WriteChunks(Indexed::new(rows * columns / 16, 64, kind, 2))
             }
-            (Program::Metadata, "list" | "objects", _) => Self::ReadObjects(10_000),
+            (Program::Metadata, "list" | "objects" | "visit", _) => Self::ReadObjects(10_000),
             (Program::Metadata, "attributes", _) => Self::ReadAttributes(10_000),
             (Program::Metadata, "links", _) => Self::ListLinks(100_000),
             (Program::Metadata, "lookup", &[count, of, _]) => Self::FindLinks(count, of),
