@@ -62,7 +62,7 @@ def polynomial(sum, numbers):
 
 
 def sum_of(array):
-    return polynomial(array.nbytes, np.ascontiguousarray(array).reshape(-1).view(np.uint32))
+    return polynomial(array.nbytes, np.ascontiguousarray(array).reshape(-1).view(np.uint8).view(np.uint32))
 
 
 def bytes_of(parts):

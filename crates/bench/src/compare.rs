@@ -13,7 +13,7 @@ use crate::libhdf5::{self, Libhdf5};
 use crate::limits::Limits;
 use crate::outcome::{Outcome, Role, Row};
 use crate::report::Report;
-use crate::{arrays, writes};
+use crate::{arrays, sparse, writes};
 
 const ROUNDS: u64 = 5;
 
@@ -63,7 +63,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     ensure!(rounds > 0, "no rounds");
     let mut cases = [arrays::cases()?, arrays::mapped()?, writes::cases()?, metadata()?, indexes()?].concat();
     cases.retain(|case| only.is_none_or(|text| format!("{}: {}", case.section, case.name).contains(text)));
-    ensure!(!cases.is_empty(), "nothing is called so");
+    let sparse = only.is_none_or(|text| sparse::SECTION.contains(text));
+    ensure!(!cases.is_empty() || sparse, "nothing is called so");
     let library = Libhdf5::find()?;
     arrays::make_inputs(&library, &cases)?;
     let mut contest = Contest::new(library)?.with_python()?.with_mapped()?;
@@ -85,7 +86,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     for line in causes.useless(&rows, only.is_none()) {
         println!("{line}");
     }
-    let report = Report { rounds, rows, counter, causes, copied: [one?, all?] };
+    let sparse = if sparse { sparse_section() } else { String::new() };
+    let report = Report { rounds, rows, counter, causes, sparse, copied: [one?, all?] };
     let folder =
         if only.is_some() { libhdf5::folder()?.join("compare") } else { workspace::root().join("docs") };
     report.write(&folder)?;
@@ -93,6 +95,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let failed = report.rows.iter().filter(|row| row.wall().is_none()).count();
     ensure!(failed == 0, "hyperslab did not do {failed} of them");
     Ok(())
+}
+
+/// Sparse matrices, or nothing where what they need is not installed.
+fn sparse_section() -> String {
+    sparse::section().unwrap_or_else(|error| {
+        println!("without sparse matrices: {error:#}");
+        String::new()
+    })
 }
 
 fn measure(contest: &mut Contest, limits: &mut Limits, case: Case, rounds: u64) -> Result<Row> {

@@ -138,7 +138,7 @@ pub(crate) fn read_by_all(file: &SystemFile, buffer: &mut [u8]) -> Result<()> {
     })
 }
 
-pub(crate) fn joined(running: std::thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+pub(crate) fn joined<T>(running: std::thread::ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
     running.join().unwrap_or_else(|_| bail!("a thread panicked"))
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
     pub(crate) counter: Counter,
     pub(crate) causes: Causes,
+    /// The section about sparse matrices.
+    pub(crate) sparse: String,
     /// Bytes that are copied in memory in a second, by one thread and by all.
     pub(crate) copied: [f64; 2],
 }
@@ -52,6 +54,7 @@ impl Report {
             )?;
             write!(text, "## {section}\n\n![{section}](benchmarks/{file})\n\n{}", table(&rows))?;
         }
+        text.push_str(&self.sparse);
         text.push_str(&behind::section(&self.rows, &self.causes));
         text.push_str(&self.counter.section());
         write!(text, "{last}{after}")?;
