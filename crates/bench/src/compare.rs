@@ -12,6 +12,7 @@ use crate::instructions::Counter;
 use crate::libhdf5::{self, Libhdf5};
 use crate::limits::Limits;
 use crate::outcome::{Outcome, Role, Row};
+use crate::reader::Late;
 use crate::report::Report;
 use crate::{arrays, sparse, writes};
 
@@ -128,6 +129,9 @@ fn told(row: &Row) -> String {
         }
     }
     line.push_str(&behind::told(row));
+    if let Some(Outcome::Late) = row.of(Role::Hyperslab).next() {
+        line = format!("{line} ({Late})");
+    }
     if let Some(Outcome::Cannot(why) | Outcome::Wrong(why)) = row.of(Role::Hyperslab).next() {
         line = format!("{line} ({why})");
     }

@@ -10,7 +10,7 @@ use crate::case::{Case, Program};
 use crate::libhdf5::Libhdf5;
 use crate::outcome::{Entry, Outcome, Role};
 use crate::peer::Peer;
-use crate::reader::{Answer, Reader};
+use crate::reader::{Answer, Late, Reader};
 
 /// Somebody who needs more than this many seconds does the work this often at most.
 const LONG: (f64, usize) = (2.0, 3);
@@ -139,7 +139,7 @@ impl Contest {
             Ok(answer) => Ok(answer),
             Err(error) => {
                 one.running.remove(place);
-                Ok(Answer::Cannot(format!("{error:#}")))
+                Ok(if error.is::<Late>() { Answer::Late } else { Answer::Cannot(format!("{error:#}")) })
             }
         }
     }
@@ -177,6 +177,7 @@ impl Contest {
                     }
                     (Answer::Done(..), outcome) => *outcome = Outcome::Wrong("not as before".to_owned()),
                     (Answer::Cannot(why), outcome) => *outcome = Outcome::Cannot(why),
+                    (Answer::Late, outcome) => *outcome = Outcome::Late,
                 }
             }
         }
@@ -206,6 +207,7 @@ impl Contest {
                     match self.ask(1, *program, &crate::case::line(what, &case.path))? {
                         Answer::Done(_, sum) => Ok(Some(sum)),
                         Answer::Cannot(why) => Err(format!("libhdf5 does not read the file: {why}")),
+                        Answer::Late => Err(format!("libhdf5 reads the file for {Late}")),
                     }
                 }
                 (Answer::Done(_, sum), None) if case.program != Program::Write => Ok(Some(*sum)),
@@ -230,6 +232,7 @@ impl Contest {
         let entry = |(at, name, role, answer, seen)| {
             let outcome = match (answer, seen) {
                 (Answer::Cannot(why), _) => Outcome::Cannot(why),
+                (Answer::Late, _) => Outcome::Late,
                 (_, Err(why)) => Outcome::Wrong(why),
                 (Answer::Done(took, sum), seen) if seen == Ok(expected) => {
                     Outcome::Done { times: vec![took], sum, peak: None }

@@ -16,6 +16,8 @@ pub(crate) enum Outcome {
     },
     Wrong(String),
     Cannot(String),
+    /// It took too long.
+    Late,
 }
 
 impl Outcome {

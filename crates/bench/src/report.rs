@@ -13,6 +13,7 @@ use crate::contest::threads;
 use crate::instructions::Counter;
 use crate::outcome::{Entry, Outcome, Role, Row};
 use crate::plot::{self, Bar};
+use crate::reader::LONGEST;
 use crate::table::to_f64;
 
 /// Between these lines of the document everything is made anew.
@@ -149,7 +150,7 @@ fn reasons(rows: &[&Row]) -> String {
     for row in rows {
         for Entry { name, outcome, .. } in &row.entries {
             let (word, why) = match outcome {
-                Outcome::Done { .. } => continue,
+                Outcome::Done { .. } | Outcome::Late => continue,
                 Outcome::Wrong(why) => ("wrong", why),
                 Outcome::Cannot(why) => ("unsupported", why),
             };
@@ -174,6 +175,7 @@ fn time(outcome: &Outcome) -> String {
         Outcome::Done { .. } => outcome.wall().map_or("–".to_owned(), number),
         Outcome::Wrong(_) => "wrong".to_owned(),
         Outcome::Cannot(_) => "unsupported".to_owned(),
+        Outcome::Late => format!("> {}", number(LONGEST.as_secs_f64())),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::case::{Case, Program};
 use crate::contest::{Contest, threads};
 use crate::libhdf5::Libhdf5;
 use crate::outcome::{Outcome, Role, Row as Compared};
+use crate::reader::Late;
 
 /// The times of both sides for one input, in seconds.
 #[derive(Debug, Default)]
@@ -88,6 +89,7 @@ pub(crate) fn compare(library: Libhdf5, cases: Vec<Case>, rounds: u64) -> Result
             row.of(Role::Peer).next().map_or(String::new(), |peer| match peer {
                 Outcome::Done { .. } => ms(peer.wall()),
                 Outcome::Wrong(why) => format!("wrong: {why}"),
+                Outcome::Late => Late.to_string(),
                 Outcome::Cannot(why) => format!("unsupported: {}", why.chars().take(60).collect::<String>()),
             }),
             times(row.to_peer()),
