@@ -396,3 +396,44 @@ fn any_selection_is_written_as_into_an_array() {
     let rows: Vec<i16> = expected.chunks(9).skip(1).step_by(2).flatten().copied().collect();
     assert_eq!(odd, rows);
 }
+
+/// Mappings in any order, over each other and with gaps, some of one run and some of several.
+#[test]
+fn elements_without_a_source_are_fill_values_whatever_was_there() {
+    let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
+    let numbers: Vec<i32> = (100..112).collect();
+    file.new_dataset("s").write(numbers.as_slice()).unwrap();
+    let slab = |start: u64, count: u64, stride: u64| {
+        let slab = hyperslab::RegularHyperslab::strided(&[start], &[stride], &[count]);
+        Selection::Hyperslab(hyperslab::Hyperslab::Regular(slab))
+    };
+    let shown = [(6, 0, 4, 1), (2, 4, 2, 1), (8, 5, 2, 3), (3, 6, 4, 1), (17, 11, 1, 1)];
+    let mapping = |&(at, from, count, stride): &(u64, u64, u64, u64)| VirtualMapping {
+        file: ".".into(),
+        dataset: "s".into(),
+        selection: slab(at, count, stride),
+        source_selection: slab(from, count, 1),
+    };
+    let mappings: Vec<VirtualMapping> = shown.iter().map(mapping).collect();
+    let builder = file.new_dataset("v").of::<i32>().shape(&[20]).fill(-5);
+    let dataset = builder.virtual_sources(&mappings).create().unwrap();
+    let mut expected = vec![-5; 20];
+    for (at, from, count, stride) in shown {
+        for step in 0..count {
+            expected[usize::try_from(at + step * stride).unwrap()] =
+                numbers[usize::try_from(from + step).unwrap()];
+        }
+    }
+    let mut found = vec![77; 20];
+    dataset.read_into(&Selection::All, &mut found).unwrap();
+    assert_eq!(found, expected);
+    for (start, length) in [(1, 18), (3, 4), (4, 10), (0, 1), (12, 6)] {
+        let mut found = vec![77_i64; length];
+        dataset.read_into(&slab(start, length as u64, 1), &mut found).unwrap();
+        let part = &expected[usize::try_from(start).unwrap()..][..length];
+        assert!(
+            found.iter().zip(part).all(|(found, expected)| *found == i64::from(*expected)),
+            "{start} {length}"
+        );
+    }
+}

@@ -115,6 +115,10 @@ impl SourceDatasets for Sources<'_> {
         let datatype = &source.dataset.description.datatype;
         let nesting = self.inside()?;
         let conversion = self.conversions(&source)?.plan(datatype, self.datatype)?;
+        if !conversion.is_no_op() {
+            // Members that the source does not have.
+            out.fill(0);
+        }
         let mut to = Destination::converted(out, &conversion);
         source.dataset.read_nested(&source.file, selection, &mut to, &nesting)
     }
@@ -149,7 +153,7 @@ impl Sources<'_> {
 
     fn find(&self, file_name: &[u8], name: &[u8]) -> Result<Option<Arc<SourceDataset>>> {
         let open = || self.virtual_.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = open().iter().find(|one| one.file_name == file_name && one.name == name).cloned();
+        let known = open().iter().rev().find(|one| one.file_name == file_name && one.name == name).cloned();
         if known.is_some() {
             return Ok(known);
         }

@@ -79,6 +79,21 @@ impl Places {
         }
     }
 
+    /// The places as one run, if they are one: elements before it, and those in it.
+    pub(super) fn as_run(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Part { dims, selection, .. } => {
+                let mut runs = selection.linear_runs(dims).ok()?;
+                let run = runs.next()?;
+                runs.next().is_none().then_some((run.offset, run.length))
+            }
+            Self::Pieces { pieces, count } => match pieces.as_slice() {
+                [(0, piece)] if piece.length == *count => Some((piece.wanted, piece.length)),
+                _ => None,
+            },
+        }
+    }
+
     /// Puts elements of the source into their places.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! What is wanted of a virtual dataset, mapping by mapping; reading it: from each source, into place.
 
+use std::ops::Range;
+
 use hyperslab_dataspace::{Axis, AxisPart, Dims, Hyperslab, Ordered, Region, RegularHyperslab, Selection};
 
 use super::Mapping;
@@ -20,7 +22,8 @@ pub trait SourceShapes: std::fmt::Debug {
 
 /// The datasets that a virtual one shows.
 pub trait SourceDatasets: SourceShapes {
-    /// Reads the selected elements as elements of the virtual dataset's type, in the order of the selection.
+    /// Reads the selected elements as elements of the virtual dataset's type, in the order of the selection. `out` may hold
+    /// anything before.
     ///
     /// # Errors
     /// If they cannot be read, or have a type that cannot be converted.
@@ -93,14 +96,38 @@ impl VirtualSource<'_> {
     /// # Errors
     /// If a source that is there cannot be read, or does not have the elements that are mapped.
     pub fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        self.fill.write(out);
+        // Up to there every element has a value, if only the one of those without a source.
+        let mut settled = 0;
         self.map.parts(selection, &mut |part| {
             let count = part.places.count();
             self.map.steps.copy(count)?;
+            let run = part.places.as_run().map(|run| self.bytes_of(run)).transpose()?;
+            self.settle(out, &mut settled, run.as_ref().map_or(usize::MAX, |run| run.start));
+            if let Some(place) = run.and_then(|run| out.get_mut(run.clone()).map(|place| (place, run.end))) {
+                let (place, end) = place;
+                settled = settled.max(end);
+                return self.sources.read(part.file, part.dataset, &part.selection, place);
+            }
             let mut packed = vec![0; byte_count(count, self.element_size, "virtual data")?];
             self.sources.read(part.file, part.dataset, &part.selection, &mut packed)?;
             part.places.place(&packed, out, self.element_size)
-        })
+        })?;
+        self.settle(out, &mut settled, usize::MAX);
+        Ok(())
+    }
+
+    /// Gives elements without a source their value, from what is settled up to `end`.
+    fn settle(&self, out: &mut [u8], settled: &mut usize, end: usize) {
+        let end = end.min(out.len());
+        if let Some(gap) = out.get_mut(*settled..end) {
+            self.fill.write(gap);
+            *settled = end;
+        }
+    }
+
+    fn bytes_of(&self, (start, length): (u64, u64)) -> Result<Range<usize>> {
+        let start = byte_count(start, self.element_size, "virtual data")?;
+        Ok(start..start.saturating_add(byte_count(length, self.element_size, "virtual data")?))
     }
 }
 
