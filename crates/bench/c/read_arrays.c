@@ -9,6 +9,7 @@
  *     rows FILE TYPE N SIZE SEED                 N stretches of SIZE elements of a 1-D dataset, at multiples of SIZE
  *     field FILE NAME                            one f64 member of a compound
  *     strings FILE                               variable-length strings
+ *     records FILE                               all of a compound, as it is stored
  *     peak now                                   instead of seconds, the most memory the process ever had, in bytes
  * TYPE is i32, f32 or f64. With "peak" before it, the answer is bytes of memory instead of seconds. The prototypes below are the few calls of the public C interface that are used. */
 #include <dlfcn.h>
@@ -34,6 +35,7 @@ static herr_t (*reclaim)(hid_t, hid_t, hid_t, void *);
 static hid_t (*type_create)(int, size_t), (*dataset_type)(hid_t);
 static herr_t (*type_insert)(hid_t, const char *, size_t, hid_t);
 static herr_t (*type_close)(hid_t);
+static size_t (*type_size)(hid_t);
 static long long (*space_points)(hid_t), (*space_selected)(hid_t);
 static int (*space_dims)(hid_t, hsize_t *, hsize_t *);
 static hid_t (*space_create)(int, const hsize_t *, const hsize_t *);
@@ -73,10 +75,21 @@ static void *room(size_t size) {
 }
 
 static uint64_t sum_of(const void *data, size_t size) {
+    /* Eight words at once, which do not wait for each other. */
+    static const uint64_t powers[8] = {27512614111, 887503681, 28629151, 923521, 29791, 961, 31, 1};
+    const char *bytes = data;
     uint64_t sum = size;
-    for (size_t i = 0; i + 4 <= size; i += 4) {
+    size_t i = 0;
+    for (; i + 32 <= size; i += 32) {
+        uint32_t words[8];
+        uint64_t part = 0;
+        memcpy(words, bytes + i, 32);
+        for (int k = 0; k < 8; k++) part += words[k] * powers[k];
+        sum = sum * 852891037441 + part;
+    }
+    for (; i + 4 <= size; i += 4) {
         uint32_t word;
-        memcpy(&word, (const char *)data + i, 4);
+        memcpy(&word, bytes + i, 4);
         sum = sum * 31 + word;
     }
     return sum;
@@ -202,7 +215,7 @@ static void load(const char *path) {
     *(void **)&reclaim = find("H5Dvlen_reclaim");
     *(void **)&type_create = find("H5Tcreate"), *(void **)&dataset_type = find("H5Dget_type");
     *(void **)&type_insert = find("H5Tinsert");
-    *(void **)&type_close = find("H5Tclose");
+    *(void **)&type_close = find("H5Tclose"), *(void **)&type_size = find("H5Tget_size");
     *(void **)&space_points = find("H5Sget_simple_extent_npoints");
     *(void **)&space_selected = find("H5Sget_select_npoints");
     *(void **)&space_dims = find("H5Sget_simple_extent_dims");
@@ -230,6 +243,12 @@ int main(int argc, char **argv) {
             hid_t type = type_create(6, 8);
             CHECK(type_insert(type, strtok(NULL, " \n"), 0, *(hid_t *)find("H5T_NATIVE_DOUBLE_g")));
             whole(path, type, 8);
+            type_close(type);
+        } else if (!strcmp(kind, "records")) {
+            hid_t file = file_open(path, 0, 0), set = dataset_open(file, "x", 0), type = dataset_type(set);
+            CHECK(type);
+            dataset_close(set), file_close(file);
+            whole(path, type, type_size(type));
             type_close(type);
         } else {
             hid_t type = native(strtok(NULL, " \n"), &size);

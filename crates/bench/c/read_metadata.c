@@ -2,6 +2,7 @@
  * Each line on standard input is one reading, the opening of the file included; the answer is one line: seconds, seconds of
  * the processor, and a sum over what was read; or "unsupported" and why.
  *     list FILE                 the datasets of the root group: name, extent, size of an element, names of attributes
+ *     visit FILE                all objects of the file, their paths
  *     objects FILE              those datasets, whole, with all attributes
  *     attributes FILE           all attributes of the group "g", names and f64
  *     links FILE                names of the links of the group "g"
@@ -59,9 +60,10 @@ static void check(long long value, const char *what) {
 #define F(type, name, arguments) static type(*name) arguments;
 FUNCTIONS
 #undef F
-/* Older libraries have the first two under other names, and not the third. */
+/* Older libraries have the first three under other names, and not the last. */
 static herr_t (*read_chunk)(hid_t, hid_t, const hsize_t *, uint32_t *, void *);
 static herr_t (*link_iterate)(hid_t, int, int, hsize_t *, visit_t, void *);
+static herr_t (*visit)(hid_t, int, int, visit_t, void *, unsigned);
 static herr_t (*chunk_iterate)(hid_t, hid_t, chunk_visit_t, void *);
 
 static void *buffer;
@@ -92,6 +94,10 @@ static herr_t on_name(hid_t object, const char *name, const void *info, void *da
     (void)object, (void)info, (void)data;
     add(name, strlen(name));
     return 0;
+}
+
+static herr_t on_visited(hid_t object, const char *name, const void *info, void *data) {
+    return strcmp(name, ".") ? on_name(object, name, info, data) : 0;
 }
 
 static herr_t on_listed(hid_t group, const char *name, const void *info, void *data) {
@@ -205,6 +211,8 @@ int main(int argc, char **argv) {
     if (!link_iterate) *(void **)&link_iterate = dlsym(library, "H5Literate");
     *(void **)&read_chunk = dlsym(library, "H5Dread_chunk1");
     if (!read_chunk) *(void **)&read_chunk = dlsym(library, "H5Dread_chunk");
+    *(void **)&visit = dlsym(library, "H5Ovisit3");
+    if (!visit) *(void **)&visit = dlsym(library, "H5Ovisit2");
     *(void **)&chunk_iterate = dlsym(library, "H5Dchunk_iter");
     CHECK(H5open());
     while (fgets(line, sizeof line, stdin)) {
@@ -222,6 +230,7 @@ int main(int argc, char **argv) {
         hid_t file = H5Fopen(path, 0, 0);
         CHECK(file);
         if (!strcmp(kind, "list")) CHECK(link_iterate(file, 0, 2, &at, on_listed, NULL));
+        else if (!strcmp(kind, "visit")) CHECK(visit(file, 0, 2, on_visited, NULL, 1));
         else if (!strcmp(kind, "objects")) CHECK(link_iterate(file, 0, 2, &at, on_object, NULL));
         else if (!strcmp(kind, "sizes") || !strcmp(kind, "chunks") || !strcmp(kind, "walk")) of_chunks(file, kind, numbers);
         else of_group(file, kind, numbers);

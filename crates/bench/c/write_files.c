@@ -12,6 +12,7 @@
  *     slabs FILE LOW ROWS COLUMNS CHUNK_ROWS CHUNK_COLUMNS SLAB_ROWS SLAB_COLUMNS STRIDE   f32, box by box; with a stride above 1
  *                                only every so many-th column, of the whole array, SLAB_ROWS at a time
  *     records FILE LOW N         compounds of i32, f64 and i16, packed in the file, as the compiler lays them out in memory
+ *     packed FILE LOW N          the same, packed in memory too
  * LOW is the lower library bound: 0 earliest, 1 v18, 2 v110. FILTERS: none, gzip, shuffle_gzip, nbit; or the type in the
  * file, to which f32 is converted: i16, f64, f32be.
  * With "peak" before a request, the answer is bytes of memory instead of seconds.
@@ -291,6 +292,30 @@ static void records(hid_t file, hsize_t count) {
     H5Dclose(set), H5Sclose(space), H5Tclose(memory), H5Tclose(stored);
 }
 
+/* Records without room between their members, written as they are. */
+static char *all_packed;
+static hsize_t packed_count;
+static void make_packed(hsize_t count) {
+    if (packed_count == count) return;
+    all_packed = malloc(count * 14);
+    for (hsize_t i = 0; i < count; i++) {
+        int number = (int)i;
+        double value = (double)i * 0.5;
+        short kind = (short)(i % 100);
+        memcpy(all_packed + 14 * i, &number, 4), memcpy(all_packed + 14 * i + 4, &value, 8), memcpy(all_packed + 14 * i + 12, &kind, 2);
+    }
+    packed_count = count;
+}
+static void packed(hid_t file, hsize_t count) {
+    hid_t type = H5Tcreate(6, 14);
+    CHECK(H5Tinsert(type, "number", 0, id("H5T_NATIVE_INT_g"))), CHECK(H5Tinsert(type, "value", 4, id("H5T_NATIVE_DOUBLE_g")));
+    CHECK(H5Tinsert(type, "kind", 12, id("H5T_NATIVE_SHORT_g")));
+    hid_t space = H5Screate_simple(1, &count, NULL), set = H5Dcreate2(file, "x", type, space, 0, 0, 0);
+    CHECK(set);
+    CHECK(H5Dwrite(set, type, 0, 0, 0, all_packed));
+    H5Dclose(set), H5Sclose(space), H5Tclose(type);
+}
+
 static char **texts;
 static hsize_t text_count;
 static void make_texts(hsize_t count) {
@@ -340,6 +365,7 @@ int main(int argc, char **argv) {
             hsize_t size = chunks ? number() : 0, unlimited = chunks ? number() : 0;
             if (!strcmp(kind, "strings")) make_texts(count);
             if (!strcmp(kind, "records")) make_records(count);
+            if (!strcmp(kind, "packed")) make_packed(count);
             start = begin();
             hid_t file = make(path, low);
             if (!strcmp(kind, "objects")) objects(file, count);
@@ -350,6 +376,7 @@ int main(int argc, char **argv) {
             else if (!strcmp(kind, "flushes")) append(file, count, number(), 1, path);
             else if (!strcmp(kind, "strings")) strings(file, count);
             else if (!strcmp(kind, "records")) records(file, count);
+            else if (!strcmp(kind, "packed")) packed(file, count);
             else return 1;
             CHECK(H5Fclose(file));
         }

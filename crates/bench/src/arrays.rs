@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use hyperslab::{Dataset, File, H5Type, Hyperslab, Points, Region, RegularHyperslab, Selection};
+use hyperslab::{
+    Dataset, File, FileDriver, H5Type, Hyperslab, OpenOptions, Points, Region, RegularHyperslab, Selection,
+};
 
+use crate::case::{Case, Limit, Program};
 use crate::clock::{Clock, Took};
-use crate::contest::{Case, Limit, Program};
 use crate::libhdf5::{self, Libhdf5};
-use crate::table;
+use crate::{sum, table};
 
 /// A reading, as the C program understands it: its name, its input, what is asked for, and the ratio aimed at.
 type Workload = (&'static str, &'static str, &'static str, f64);
@@ -51,6 +53,8 @@ const WORKLOADS: &[Workload] = &[
     ("f32 big endian to f32", "f32be", "whole f32", 0.7),
     ("one f64 member of 30 bytes", "records", "field x", 0.5),
     ("one f64 member, chunked", "records_chunked", "field x", 0.5),
+    ("2 M records of 30 bytes, as they are", "records", "records", 1.0),
+    ("2 M records, chunked, as they are", "records_chunked", "records", 1.0),
     ("1 M variable strings", "strings", "strings", 0.4),
     ("virtual of 1000 sources, whole", "virtual", "whole f32", 1.0),
     ("1 M chunks, B-tree v1, one read", "million_btree1", "rows f32 1 16 4", 1.0),
@@ -93,19 +97,37 @@ pub(crate) fn cases() -> Result<Vec<Case>> {
         what: what.to_owned(),
         aim,
         check: None,
+        mapped: false,
         cold: name.contains("cold"),
-        limit: limit(name, input),
+        limit: limit(name, input, what),
         chunks: None,
         counted: false,
     };
     Ok(WORKLOADS.iter().map(case).collect())
 }
 
-/// What bounds the reading of a whole array.
-fn limit(name: &str, input: &str) -> Limit {
+/// Those where it matters how a file is read, by those who map files into memory.
+pub(crate) fn mapped() -> Result<Vec<Case>> {
+    let matters = ["contiguous", "chunked", "none", "f32be", "virtual"];
+    let name = |case: &Case| Some(case.path.file_stem()?.to_str()?.strip_prefix("array_")?.to_owned());
+    let mut cases = cases()?;
+    cases.retain(|case| name(case).is_some_and(|name| matters.contains(&name.as_str())));
+    // What the other does not do is of no interest here.
+    cases.retain(|case| !case.cold && !case.name.contains("every"));
+    for case in &mut cases {
+        (case.section, case.mapped, case.limit) = ("Files mapped into memory", true, Limit::None);
+    }
+    Ok(cases)
+}
+
+/// What bounds the reading of a whole array, of strings and of a million chunks.
+fn limit(name: &str, input: &str, what: &str) -> Limit {
     let conversion = name.contains(" to ") && !name.contains(" rows ");
     match input {
-        _ if name.contains("M chunks") || !(name.contains("whole") || conversion) => Limit::None,
+        _ if what == "records" => Limit::Read,
+        _ if name.contains("M chunks") || !(name.contains("whole") || conversion) => {
+            Limit::model(Program::Read, Path::new(input), what)
+        }
         "contiguous" | "chunked" | "none" | "i16" | "f64" | "f32be" | "virtual" => Limit::Read,
         _ => Limit::Decode,
     }
@@ -128,27 +150,40 @@ pub(crate) fn make_inputs(library: &Libhdf5, cases: &[Case]) -> Result<()> {
 /// Buffers whose pages are there.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
+    /// Whether files are mapped into memory.
+    mapped: bool,
+    bytes: Vec<u8>,
     f32: Vec<f32>,
     f64: Vec<f64>,
     i32: Vec<i32>,
 }
 
+impl Buffers {
+    /// None yet; `mapped` tells whether files are mapped into memory.
+    pub(crate) fn new(mapped: bool) -> Self {
+        Self { mapped, ..Self::default() }
+    }
+}
+
 /// Reads once, as the C program does; gives the seconds and the same sum.
 pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Took, u64)> {
     let words: Vec<&str> = what.split_whitespace().collect();
+    let driver = if buffers.mapped { FileDriver::Mmap } else { FileDriver::Auto };
+    let open = || -> Result<File> { Ok(OpenOptions::new().driver(driver.clone()).open(path)?) };
     match words.as_slice() {
-        ["strings"] => strings(path),
-        ["field", member] => field(path, member, &mut buffers.f64),
-        [kind, "f32", rest @ ..] => arrays(path, kind, rest, &mut buffers.f32),
-        [kind, "f64", rest @ ..] => arrays(path, kind, rest, &mut buffers.f64),
-        [kind, "i32", rest @ ..] => arrays(path, kind, rest, &mut buffers.i32),
+        ["strings"] => strings(open),
+        ["records"] => records(open, &mut buffers.bytes),
+        ["field", member] => field(open, member, &mut buffers.f64),
+        [kind, "f32", rest @ ..] => arrays(open, kind, rest, &mut buffers.f32),
+        [kind, "f64", rest @ ..] => arrays(open, kind, rest, &mut buffers.f64),
+        [kind, "i32", rest @ ..] => arrays(open, kind, rest, &mut buffers.i32),
         _ => bail!("`{what}`: what is that?"),
     }
 }
 
-fn strings(path: &Path) -> Result<(Took, u64)> {
+fn strings(open: impl Fn() -> Result<File>) -> Result<(Took, u64)> {
     let start = Clock::start();
-    let file = File::open(path)?;
+    let file = open()?;
     let all = file.dataset("x")?.read_strings()?;
     drop(file);
     let took = start.took();
@@ -161,22 +196,38 @@ fn strings(path: &Path) -> Result<(Took, u64)> {
     Ok((took + start.took(), sum))
 }
 
-fn field(path: &Path, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)> {
+fn field(open: impl Fn() -> Result<File>, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)> {
     let start = Clock::start();
-    let file = File::open(path)?;
+    let file = open()?;
     let dataset = file.dataset("x")?;
     let count = usize::try_from(dataset.size()?)?;
     if buffer.len() != count {
         *buffer = vec![1.0; count];
-        return field(path, member, buffer);
+        return field(open, member, buffer);
     }
     dataset.read_field_into(member, &Selection::All, buffer)?;
     drop((dataset, file));
     Ok((start.took(), sum(buffer)))
 }
 
+/// Whole records, as they are stored.
+fn records(open: impl Fn() -> Result<File>, buffer: &mut Vec<u8>) -> Result<(Took, u64)> {
+    let dataset = open()?.dataset("x")?;
+    let count = dataset.size()? * u64::from(dataset.datatype().size);
+    drop(dataset);
+    if buffer.len() as u64 != count {
+        *buffer = vec![1; usize::try_from(count)?];
+    }
+    let start = Clock::start();
+    let file = open()?;
+    let dataset = file.dataset("x")?;
+    dataset.read_bytes(&Selection::All, dataset.datatype(), buffer)?;
+    drop((dataset, file));
+    Ok((start.took(), sum(buffer)))
+}
+
 fn arrays<T: H5Type + Default>(
-    path: &Path,
+    open: impl Fn() -> Result<File>,
     kind: &str,
     args: &[&str],
     buffer: &mut Vec<T>,
@@ -186,7 +237,7 @@ fn arrays<T: H5Type + Default>(
     let number = |at: usize| numbers.get(at).copied().unwrap_or(1);
     let mut state = 0;
     let (turns, each) = match kind {
-        "whole" => (1, File::open(path)?.dataset("x")?.size()?),
+        "whole" => (1, open()?.dataset("x")?.size()?),
         "slab" => (
             1,
             numbers.iter().skip(1 + usize::try_from(number(0))?).take(usize::try_from(number(0))?).product(),
@@ -211,7 +262,7 @@ fn arrays<T: H5Type + Default>(
         })?;
     }
     let start = Clock::start();
-    let file = File::open(path)?;
+    let file = open()?;
     let dataset = file.dataset("x")?;
     for part in buffer.chunks_exact_mut(each) {
         let selection = select(kind, &numbers, &dataset, &mut state)?;
@@ -263,8 +314,8 @@ pub(crate) fn next(state: &mut u64) -> u64 {
 
 fn sum<T: H5Type>(values: &[T]) -> u64 {
     let bytes = T::to_bytes(values);
-    bytes.as_chunks::<4>().0.iter().fold(bytes.len() as u64, |sum, word| {
-        sum.wrapping_mul(31)
-            .wrapping_add(u64::from(word.iter().rev().fold(0_u32, |word, byte| word << 8 | u32::from(*byte))))
+    let word = |word: &[u8; 4]| word.iter().rev().fold(0_u32, |word, byte| word << 8 | u32::from(*byte));
+    sum::over(bytes.len() as u64, bytes.as_chunks::<4>().0, |values, words| {
+        words.extend(values.iter().map(word));
     })
 }

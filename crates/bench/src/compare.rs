@@ -1,18 +1,22 @@
 //! Everything against libhdf5 and `rust-hdf5` in one run, with what the machine gives and what memory it takes.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use hyperslab_testkit::workspace;
 
-use crate::contest::{Case, Contest, Limit, Outcome, Program, Row, threads};
+use crate::behind::{self, Causes};
+use crate::case::{Case, Program};
+use crate::contest::{Contest, threads};
+use crate::instructions::Counter;
 use crate::libhdf5::{self, Libhdf5};
 use crate::limits::Limits;
-use crate::report::{Instructions, Report};
-use crate::{arrays, writes};
+use crate::outcome::{Outcome, Role, Row};
+use crate::reader::Late;
+use crate::report::Report;
+use crate::{arrays, sparse, writes};
 
-const ROUNDS: u64 = 7;
+const ROUNDS: u64 = 5;
 
 /// Files that libhdf5 makes for the metadata to be read: the name and what it is asked for.
 const MADE: &[(&str, &str)] = &[
@@ -27,6 +31,7 @@ const MADE: &[(&str, &str)] = &[
 const METADATA: &[(&str, &str, &str, bool)] = &[
     ("list of 10 000 datasets, earliest", "metadata_objects_earliest", "list", true),
     ("list of 10 000 datasets, v110", "metadata_objects_v110", "list", true),
+    ("10 000 datasets visited, v110", "metadata_objects_v110", "visit", true),
     ("10 000 datasets read, 2 attributes each, earliest", "metadata_objects_earliest", "objects", true),
     ("10 000 datasets read, 2 attributes each, v110", "metadata_objects_v110", "objects", true),
     ("10 000 attributes of one group read", "metadata_attributes", "attributes", true),
@@ -57,39 +62,52 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         }
     }
     ensure!(rounds > 0, "no rounds");
-    let mut cases = [arrays::cases()?, writes::cases()?, metadata()?, indexes()?].concat();
+    let mut cases = [arrays::cases()?, arrays::mapped()?, writes::cases()?, metadata()?, indexes()?].concat();
     cases.retain(|case| only.is_none_or(|text| format!("{}: {}", case.section, case.name).contains(text)));
-    ensure!(!cases.is_empty(), "nothing is called so");
+    let sparse = only.is_none_or(|text| sparse::SECTION.contains(text));
+    ensure!(!cases.is_empty() || sparse, "nothing is called so");
     let library = Libhdf5::find()?;
     arrays::make_inputs(&library, &cases)?;
-    let mut contest = Contest::new(library)?;
+    let mut contest = Contest::new(library)?.with_python()?.with_mapped()?;
     make_metadata(&contest, &cases)?;
-    let (mut limits, mut rows, mut instructions) = (Limits::default(), Vec::new(), Vec::new());
+    let (mut limits, mut rows, mut counter) = (Limits::default(), Vec::new(), Counter::default());
     let copied = [1, threads()].map(|threads| limits.copied(threads, rounds));
     for case in cases {
         let name = format!("{}: {}", case.section, case.name);
         let row = measure(&mut contest, &mut limits, case, rounds).with_context(|| name.clone())?;
         if row.case.counted {
-            instructions.extend(count(&contest, &row)?);
+            counter.count(&contest, &row)?;
         }
         println!("{name}: {}", told(&row));
         rows.push(row);
     }
     let [one, all] = copied;
-    let names = contest.contestants.iter().map(|one| one.name.clone()).collect();
     contest.finish()?;
-    let report = Report { names, rounds, rows, instructions, copied: [one?, all?] };
+    let causes = Causes::read(&workspace::root().join("docs/benchmarks/causes.md"))?;
+    for line in causes.useless(&rows, only.is_none()) {
+        println!("{line}");
+    }
+    let sparse = if sparse { sparse_section() } else { String::new() };
+    let report = Report { rounds, rows, counter, causes, sparse, copied: [one?, all?] };
     let folder =
         if only.is_some() { libhdf5::folder()?.join("compare") } else { workspace::root().join("docs") };
     report.write(&folder)?;
-    println!("\n{}", folder.join("benchmarks.md").display());
-    let failed = report.rows.iter().filter(|row| row.ours.wall().is_none()).count();
+    println!("\n{}{}", behind::summary(&report.rows), folder.join("benchmarks.md").display());
+    let failed = report.rows.iter().filter(|row| row.wall().is_none()).count();
     ensure!(failed == 0, "hyperslab did not do {failed} of them");
     Ok(())
 }
 
+/// Sparse matrices, or nothing where what they need is not installed.
+fn sparse_section() -> String {
+    sparse::section().unwrap_or_else(|error| {
+        println!("without sparse matrices: {error:#}");
+        String::new()
+    })
+}
+
 fn measure(contest: &mut Contest, limits: &mut Limits, case: Case, rounds: u64) -> Result<Row> {
-    let mut outcomes = contest.measure(&case, rounds)?;
+    let mut entries = contest.measure(&case, rounds)?;
     let limit = match limits.of(&case, rounds) {
         Ok(limit) => limit,
         Err(error) => {
@@ -97,20 +115,24 @@ fn measure(contest: &mut Contest, limits: &mut Limits, case: Case, rounds: u64) 
             None
         }
     };
-    contest.weigh(&case, &mut outcomes)?;
-    contest.row(case, outcomes, limit)
+    contest.weigh(&case, &mut entries)?;
+    Ok(Row { case, entries, limit })
 }
 
 /// A line for who waits.
 fn told(row: &Row) -> String {
-    let ratio = |ratio: Option<f64>| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}"));
-    let mut line = format!(
-        "{:.2} ms, {} × libhdf5, {} × rust-hdf5",
-        row.ours.wall().unwrap_or(f64::NAN) * 1e3,
-        ratio(row.to_libhdf5()),
-        ratio(row.to_peer())
-    );
-    if let Outcome::Cannot(why) | Outcome::Wrong(why) = &row.ours {
+    let mut line = format!("{:.2} ms", row.wall().unwrap_or(f64::NAN) * 1e3);
+    let ratios = [("libhdf5", row.to_libhdf5()), ("rust-hdf5", row.to_peer()), ("limit", row.to_limit())];
+    for (name, ratio) in ratios {
+        if let Some(ratio) = ratio {
+            line = format!("{line}, {ratio:.2} × {name}");
+        }
+    }
+    line.push_str(&behind::told(row));
+    if let Some(Outcome::Late) = row.of(Role::Hyperslab).next() {
+        line = format!("{line} ({Late})");
+    }
+    if let Some(Outcome::Cannot(why) | Outcome::Wrong(why)) = row.of(Role::Hyperslab).next() {
         line = format!("{line} ({why})");
     }
     line
@@ -120,7 +142,7 @@ fn metadata() -> Result<Vec<Case>> {
     let folder = libhdf5::folder()?;
     let case = |&(name, file, what, counted): &(&str, &str, &str, bool)| Case {
         counted,
-        ..case("Reading metadata", name, Program::Metadata, folder.join(format!("{file}.h5")), what)
+        ..Case::new("Reading metadata", name, Program::Metadata, folder.join(format!("{file}.h5")), what)
     };
     Ok(METADATA.iter().map(case).collect())
 }
@@ -131,7 +153,7 @@ fn indexes() -> Result<Vec<Case>> {
     for (name, file, low, unlimited) in INDEXES {
         let path = folder.join(format!("array_{file}.h5"));
         let part = |what: &str, program: Program, path: &Path, line: &str| {
-            case("Chunk indexes", &format!("{name}: {what}"), program, path.to_owned(), line)
+            Case::new("Chunk indexes", &format!("{name}: {what}"), program, path.to_owned(), line)
         };
         let written = folder.join("written.h5");
         for (order, step) in [("100 000 inserted", 1), ("100 000 inserted, scattered", 7919)] {
@@ -146,22 +168,6 @@ fn indexes() -> Result<Vec<Case>> {
         cases.push(part("all walked", Program::Metadata, &path, "walk"));
     }
     Ok(cases)
-}
-
-fn case(section: &'static str, name: &str, program: Program, path: PathBuf, what: &str) -> Case {
-    Case {
-        section,
-        name: name.to_owned(),
-        program,
-        path,
-        what: what.to_owned(),
-        aim: 1.0,
-        check: None,
-        cold: false,
-        limit: Limit::None,
-        chunks: None,
-        counted: false,
-    }
 }
 
 /// Has libhdf5 make the files whose metadata is read, those that are not there yet.
@@ -179,40 +185,4 @@ fn make_metadata(contest: &Contest, cases: &[Case]) -> Result<()> {
         std::fs::rename(part, path)?;
     }
     Ok(())
-}
-
-/// Instructions that each needs, as callgrind counts them; nothing where there is no valgrind.
-fn count(contest: &Contest, row: &Row) -> Result<Option<Instructions>> {
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        return Ok(None);
-    }
-    let outcomes = [&row.ours].into_iter().chain(&row.libhdf5).chain(&row.peer);
-    let mut counts = Vec::new();
-    for (at, outcome) in outcomes.enumerate() {
-        let quick = outcome.wall().is_some_and(|wall| wall < 2.0);
-        let of = |line: &str| counted(&contest.command(at, row.case.program)?, line);
-        counts.push(if quick { Some(of(&row.case.line())?.saturating_sub(of("")?)) } else { None });
-    }
-    Ok(Some(Instructions { name: row.case.name.clone(), counts }))
-}
-
-/// Instructions of a program that is given one line, or none.
-fn counted(program: &Command, line: &str) -> Result<u64> {
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    command.arg(program.get_program()).args(program.get_args());
-    for (name, value) in program.get_envs() {
-        if let Some(value) = value {
-            command.env(name, value);
-        }
-    }
-    let input = libhdf5::folder()?.join("counted.txt");
-    std::fs::write(&input, if line.is_empty() { String::new() } else { format!("{line}\n") })?;
-    let output = command.stdin(std::fs::File::open(&input)?).output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let number = said.lines().find_map(|line| line.split("Collected :").nth(1)).map(str::trim);
-    match number.map(str::parse) {
-        Some(Ok(number)) => Ok(number),
-        _ => bail!("callgrind: {said}"),
-    }
 }

@@ -1,5 +1,7 @@
 //! The libhdf5 to compare with, and the C programs that use it.
 
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,6 +18,10 @@ pub(crate) struct Libhdf5 {
     pub(crate) library: PathBuf,
     /// Its version.
     pub(crate) version: String,
+    /// Where h5py finds filters.
+    plugins: OnceCell<String>,
+    /// The C programs that were compiled, by their names.
+    programs: RefCell<HashMap<String, PathBuf>>,
 }
 
 /// What one reading took, and what tells whether it read the same.
@@ -57,7 +63,8 @@ impl Libhdf5 {
         let mut lines = answer.lines();
         let library = PathBuf::from(lines.next().unwrap_or_default());
         ensure!(library.is_file(), "h5py has no shared libhdf5 of its own");
-        Ok(Self { referee, library, version: lines.next().unwrap_or_default().to_owned() })
+        let version = lines.next().unwrap_or_default().to_owned();
+        Ok(Self { referee, library, version, plugins: OnceCell::new(), programs: RefCell::default() })
     }
 
     /// Runs a Python program of this crate.
@@ -73,15 +80,37 @@ impl Libhdf5 {
 
     /// A C program of this crate with a libhdf5, to be started.
     pub(crate) fn command(&self, program: &str, library: &Path) -> Result<Command> {
-        let plugins = self.script("import hdf5plugin\nprint(hdf5plugin.PLUGIN_PATH)", &[])?;
-        let mut command = Command::new(compile(program)?);
-        command.arg(library).env("HDF5_PLUGIN_PATH", plugins.trim());
+        let plugins = if let Some(found) = self.plugins.get() {
+            found
+        } else {
+            let found = self.script("import hdf5plugin\nprint(hdf5plugin.PLUGIN_PATH)", &[])?;
+            self.plugins.get_or_init(|| found.trim().to_owned())
+        };
+        let mut command = Command::new(self.compiled(program)?);
+        command.arg(library).env("HDF5_PLUGIN_PATH", plugins);
         Ok(command)
+    }
+
+    /// The program that does the work with h5py, to be started.
+    pub(crate) fn python(&self, mode: &str) -> Command {
+        let mut command = Command::new(self.referee.python());
+        command.arg(workspace::root().join("crates/bench/python/serve.py")).arg(mode);
+        command.env("HDF5_USE_FILE_LOCKING", "FALSE");
+        command
+    }
+
+    fn compiled(&self, program: &str) -> Result<PathBuf> {
+        if let Some(binary) = self.programs.borrow().get(program) {
+            return Ok(binary.clone());
+        }
+        let binary = compile(program)?;
+        self.programs.borrow_mut().insert(program.to_owned(), binary.clone());
+        Ok(binary)
     }
 
     /// Compiles a C program of this crate and starts it with the library and a file.
     pub(crate) fn start(&self, program: &str, file: &Path) -> Result<Reader> {
-        Reader::start(Command::new(compile(program)?).arg(&self.library).arg(file))
+        Reader::start(Command::new(self.compiled(program)?).arg(&self.library).arg(file))
     }
 
     /// As [`start`](Self::start), for a program that is told the files later.

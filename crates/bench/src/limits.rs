@@ -10,12 +10,13 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::File;
 use hyperslab::filter::{ChunkTarget, FilterId, Pipeline, Registry, Scratch, Stage};
 
-use crate::contest::{Case, Limit, threads};
+use crate::case::{Case, Limit};
+use crate::contest::threads;
 use crate::libhdf5;
 use crate::table::median;
 
 /// How much is read or written at once.
-const PIECE: usize = 1 << 20;
+pub(crate) const PIECE: usize = 1 << 20;
 
 /// Memory that is copied to tell its bandwidth.
 const COPIED: usize = 256 << 20;
@@ -36,8 +37,10 @@ impl Limits {
 
     /// Seconds that the bare work of a case takes.
     pub(crate) fn of(&mut self, case: &Case, rounds: u64) -> Result<Option<f64>> {
+        let rounds = rounds.clamp(1, 7);
         let once: &mut dyn FnMut(&mut Self) -> Result<f64> = match case.limit {
             Limit::None => return Ok(None),
+            Limit::Model(model) => return Ok(Some(model.seconds(self.room(model.room()), rounds)?)),
             Limit::Read if case.path.ends_with("array_virtual.h5") => {
                 &mut |this| this.read_sources(&case.path)
             }
@@ -54,7 +57,7 @@ impl Limits {
             }
         };
         once(self)?;
-        let seconds: Result<Vec<f64>> = (0..rounds.clamp(1, 7)).map(|_| once(self)).collect();
+        let seconds: Result<Vec<f64>> = (0..rounds).map(|_| once(self)).collect();
         Ok(Some(median(&seconds?)))
     }
 
@@ -63,20 +66,8 @@ impl Limits {
         let file = SystemFile::open(path)?;
         let length = usize::try_from(file.metadata()?.len())?;
         let buffer = self.room(length);
-        let part = length.div_ceil(threads()).max(1);
         let start = Instant::now();
-        std::thread::scope(|scope| {
-            let read = |(number, part_of): (usize, &mut [u8])| -> Result<()> {
-                for (at, piece) in part_of.chunks_mut(PIECE).enumerate() {
-                    let from = number.saturating_mul(part).saturating_add(at.saturating_mul(PIECE));
-                    file.read_exact_at(piece, from as u64)?;
-                }
-                Ok(())
-            };
-            let running: Vec<_> =
-                buffer.chunks_mut(part).enumerate().map(|job| scope.spawn(move || read(job))).collect();
-            running.into_iter().try_for_each(joined)
-        })?;
+        read_by_all(&file, buffer)?;
         Ok(start.elapsed().as_secs_f64())
     }
 
@@ -130,7 +121,24 @@ impl Limits {
     }
 }
 
-fn joined(running: std::thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+/// Reads the beginning of a file into memory, each thread a part.
+pub(crate) fn read_by_all(file: &SystemFile, buffer: &mut [u8]) -> Result<()> {
+    let part = buffer.len().div_ceil(threads()).max(1);
+    std::thread::scope(|scope| {
+        let read = |(number, part_of): (usize, &mut [u8])| -> Result<()> {
+            for (at, piece) in part_of.chunks_mut(PIECE).enumerate() {
+                let from = number.saturating_mul(part).saturating_add(at.saturating_mul(PIECE));
+                file.read_exact_at(piece, from as u64)?;
+            }
+            Ok(())
+        };
+        let running: Vec<_> =
+            buffer.chunks_mut(part).enumerate().map(|job| scope.spawn(move || read(job))).collect();
+        running.into_iter().try_for_each(joined)
+    })
+}
+
+pub(crate) fn joined<T>(running: std::thread::ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
     running.join().unwrap_or_else(|_| bail!("a thread panicked"))
 }
 

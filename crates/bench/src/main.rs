@@ -3,16 +3,21 @@
 #![expect(clippy::print_stdout, reason = "a benchmark talks to the person who runs it")]
 
 mod arrays;
+mod behind;
+mod case;
 mod clock;
 mod compare;
 mod contest;
 mod durability;
+mod instructions;
 mod libhdf5;
 mod limits;
 mod memory;
 mod metadata;
+mod models;
 mod noise;
 mod objects;
+mod outcome;
 mod peer;
 mod plot;
 mod reader;
@@ -20,6 +25,7 @@ mod report;
 mod rfc;
 mod serve;
 mod sparse;
+mod sum;
 mod table;
 mod threads;
 mod writes;
@@ -39,7 +45,7 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
     (
         "compare",
         compare::run,
-        "all of it against libhdf5 and rust-hdf5, with limits and peak memory, into docs/ [ROUNDS, default 7] [only=TEXT: into target/bench/]",
+        "all of it against libhdf5 and rust-hdf5, with limits and peak memory, into docs/ [ROUNDS, default 5] [only=TEXT: into target/bench/]",
     ),
     (
         "arrays",

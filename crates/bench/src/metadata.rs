@@ -17,6 +17,8 @@ pub(crate) fn read(path: &Path, what: &str) -> Result<(Took, u64)> {
     let sum = match (words.first().copied().unwrap_or_default(), numbers.as_slice()) {
         ("list", _) => list(&file)?,
         ("objects", _) => objects(&file)?,
+        // The root is a slash and nothing else.
+        ("visit", _) => file.walk().fold(0, |sum, one| add(sum, one.path.get(1..).unwrap_or_default())),
         ("attributes", _) => {
             let mut sum = 0;
             for attribute in file.group("g")?.attributes()? {

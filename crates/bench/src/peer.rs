@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use hyperslab_testkit::workspace;
 
-use crate::contest::Program;
+use crate::case::Program;
 
 /// The program, built.
 #[derive(Debug, Clone)]
@@ -17,18 +17,23 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Builds it: a crate apart, so that nothing else of the workspace depends on the peer.
-    pub(crate) fn build() -> Result<Self> {
+    /// Builds it: a crate apart, so that nothing else of the workspace depends on the peer. With its feature for it, it maps
+    /// every file that it reads into memory.
+    pub(crate) fn build(mapped: bool) -> Result<Self> {
         let folder = workspace::root().join("crates/bench/peer");
         let target = workspace::root().join("target/peer");
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(["build", "--release", "--quiet", "--locked", "--target-dir"]).arg(&target);
+        cargo.args(mapped.then_some("--features=mapped"));
         let status = cargo.current_dir(&folder).status().context("needs cargo")?;
         ensure!(status.success(), "{}: cargo failed", folder.display());
         let lock = std::fs::read_to_string(folder.join("Cargo.lock"))?;
         let version = lock.split("name = \"rust-hdf5\"\nversion = \"").nth(1);
         let version = version.and_then(|rest| rest.split('"').next()).unwrap_or("of an unknown version");
-        Ok(Self { binary: target.join("release/hyperslab-bench-peer"), version: version.to_owned() })
+        // Both kinds are built in one place.
+        let binary = target.join(if mapped { "mapped" } else { "plain" });
+        std::fs::copy(target.join("release/hyperslab-bench-peer"), &binary)?;
+        Ok(Self { binary, version: version.to_owned() })
     }
 
     /// The program for a kind of work, to be started. It gets as many threads as there are processors, which is more than

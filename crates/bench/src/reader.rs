@@ -11,7 +11,7 @@ use crate::clock::Took;
 use crate::libhdf5::{Reading, Work};
 
 /// Longer than this no piece of work is waited for.
-const LONGEST: Duration = Duration::from_mins(2);
+pub(crate) const LONGEST: Duration = Duration::from_secs(45);
 
 /// The program and the line to it.
 #[derive(Debug)]
@@ -21,6 +21,18 @@ pub(crate) struct Reader {
     answers: Receiver<String>,
 }
 
+/// That a program takes too long, and was ended.
+#[derive(Debug)]
+pub(crate) struct Late;
+
+impl std::fmt::Display for Late {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "more than {} s", LONGEST.as_secs())
+    }
+}
+
+impl std::error::Error for Late {}
+
 /// What a program says to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
@@ -28,6 +40,8 @@ pub(crate) enum Answer {
     Done(Took, u64),
     /// Why it does no such work.
     Cannot(String),
+    /// Nothing for too long.
+    Late,
 }
 
 impl Reader {
@@ -54,7 +68,7 @@ impl Reader {
             Ok(answer) => Ok(answer),
             Err(RecvTimeoutError::Timeout) => {
                 self.child.kill()?;
-                bail!("more than {} s", LONGEST.as_secs())
+                bail!(Late)
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.child.wait()?;
@@ -90,6 +104,7 @@ impl Reader {
         match self.request(line)? {
             Answer::Done(took, sum) => Ok((took, sum)),
             Answer::Cannot(why) => bail!("{why}"),
+            Answer::Late => bail!(Late),
         }
     }
 

@@ -7,29 +7,28 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use hyperslab_testkit::workspace;
 
-use crate::contest::{Outcome, Program, Row, threads};
+use crate::behind::{self, Causes};
+use crate::case::Program;
+use crate::contest::threads;
+use crate::instructions::Counter;
+use crate::outcome::{Entry, Outcome, Role, Row};
 use crate::plot::{self, Bar};
+use crate::reader::LONGEST;
 use crate::table::to_f64;
 
 /// Between these lines of the document everything is made anew.
 const MARKERS: [&str; 2] =
     ["<!-- what follows is written by `cargo xtask bench-compare` -->", "<!-- end of what is written -->"];
 
-/// Instructions that each needs for a piece of work.
-#[derive(Debug)]
-pub(crate) struct Instructions {
-    pub(crate) name: String,
-    pub(crate) counts: Vec<Option<u64>>,
-}
-
 /// What a comparison found.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// Of those who did the work, hyperslab first.
-    pub(crate) names: Vec<String>,
     pub(crate) rounds: u64,
     pub(crate) rows: Vec<Row>,
-    pub(crate) instructions: Vec<Instructions>,
+    pub(crate) counter: Counter,
+    pub(crate) causes: Causes,
+    /// The section about sparse matrices.
+    pub(crate) sparse: String,
     /// Bytes that are copied in memory in a second, by one thread and by all.
     pub(crate) copied: [f64; 2],
 }
@@ -54,10 +53,11 @@ impl Report {
                 &format!("{section}: time of hyperslab divided by that of others (left of 1 it is faster)"),
                 &bars,
             )?;
-            write!(text, "## {section}\n\n![{section}](benchmarks/{file})\n\n{}", self.table(&rows))?;
+            write!(text, "## {section}\n\n![{section}](benchmarks/{file})\n\n{}", table(&rows))?;
         }
-        text.push_str(&self.counted());
-        text.push_str(&self.behind());
+        text.push_str(&self.sparse);
+        text.push_str(&behind::section(&self.rows, &self.causes));
+        text.push_str(&self.counter.section());
         write!(text, "{last}{after}")?;
         Ok(std::fs::write(folder.join("benchmarks.md"), text)?)
     }
@@ -70,128 +70,94 @@ impl Report {
 
     fn head(&self) -> String {
         let [one, all] = self.copied.map(|rate| rate / 1e9);
+        let mut names: Vec<&str> = Vec::new();
+        for Entry { name, .. } in self.rows.iter().flat_map(|row| &row.entries) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
         let commit = output("git", &["rev-parse", "--short=12", "HEAD"]);
         format!(
             "- date: {}, commit {commit}\n- machine: {}\n- {}; {} rounds, {} threads\n- memory is copied at {one:.1} GB/s by \
-             one thread, at {all:.1} GB/s by {}\n- {}\n\n",
+             one thread, at {all:.1} GB/s by {}\n\n{}",
             output("date", &["-u", "+%Y-%m-%d"]),
             machine(),
-            self.names.join(", "),
+            names.join(", "),
             self.rounds,
             threads(),
             threads(),
-            self.summary(),
+            behind::summary(&self.rows),
         )
     }
+}
 
-    /// How many are ahead, and by how much in the middle.
-    fn summary(&self) -> String {
-        let of = |name: &str, ratio: fn(&Row) -> Option<f64>| {
-            let ratios: Vec<f64> = self.rows.iter().filter_map(ratio).collect();
-            let ahead = ratios.iter().filter(|ratio| **ratio <= 1.0).count();
-            format!(
-                "not slower than {name} in {ahead} of {} workloads, median ratio {:.2}",
-                ratios.len(),
-                crate::table::median(&ratios)
-            )
-        };
-        format!("{}; {}", of("libhdf5", Row::to_libhdf5), of("rust-hdf5", Row::to_peer))
+/// Whose figures stand beside each other, in this order.
+const ROLES: [(Role, &str); 4] = [
+    (Role::Hyperslab, "hyperslab"),
+    (Role::Libhdf5, "libhdf5"),
+    (Role::Peer, "rust-hdf5"),
+    (Role::Python, "h5py"),
+];
+
+/// Those of them who took part.
+fn roles(rows: &[&Row]) -> Vec<(Role, &'static str)> {
+    let took_part = |role: Role| rows.iter().any(|row| row.of(role).next().is_some());
+    ROLES.into_iter().filter(|(role, _)| took_part(*role)).collect()
+}
+
+fn table(rows: &[&Row]) -> String {
+    let written = rows.iter().any(|row| row.case.program == Program::Write);
+    let limited = rows.iter().any(|row| row.limit.is_some());
+    let roles = roles(rows);
+    let other = |role: Role| roles.iter().any(|(one, _)| *one == role);
+    let mut heads = vec!["workload".to_owned()];
+    let entries = rows.first().map_or([].as_slice(), |row| &row.entries);
+    heads.extend(entries.iter().map(|entry| format!("{}, ms", entry.name)));
+    heads.extend(other(Role::Libhdf5).then(|| "÷ libhdf5".to_owned()));
+    heads.extend(other(Role::Peer).then(|| "÷ rust-hdf5".to_owned()));
+    if limited {
+        heads.extend(["limit, ms", "÷ limit"].map(str::to_owned));
     }
-
-    fn table(&self, rows: &[&Row]) -> String {
-        let written = rows.iter().any(|row| row.case.program == Program::Write);
-        let limited = rows.iter().any(|row| row.limit.is_some());
-        let mut heads = vec!["workload".to_owned()];
-        heads.extend(self.names.iter().map(|name| format!("{name}, ms")));
-        heads.extend(["÷ libhdf5", "÷ rust-hdf5"].map(str::to_owned));
+    let names: Vec<&str> = roles.iter().map(|(_, name)| *name).collect();
+    heads.push(format!("peak MiB: {}", names.join(", ")));
+    if written {
+        heads.push(format!("bytes to those of {}", names.get(1..).unwrap_or_default().join(", ")));
+        heads.push("metadata bytes a chunk".to_owned());
+    }
+    let rule = "---:|".repeat(heads.len().saturating_sub(1));
+    let mut text = format!("| {} |\n|---|{rule}\n", heads.join(" | "));
+    for row in rows {
+        let mut cells = vec![row.case.name.clone()];
+        cells.extend(row.entries.iter().map(|entry| time(&entry.outcome)));
+        cells.extend(other(Role::Libhdf5).then(|| ratio(row.to_libhdf5())));
+        cells.extend(other(Role::Peer).then(|| ratio(row.to_peer())));
         if limited {
-            heads.extend(["limit, ms", "÷ limit"].map(str::to_owned));
+            cells.push(row.limit.map_or(String::new(), number));
+            cells.push(row.to_limit().map_or(String::new(), |times| format!("{times:.2}")));
         }
-        heads.push("peak MiB: hyperslab, libhdf5, rust-hdf5".to_owned());
+        cells.push(memory(row, &roles));
         if written {
-            heads.push("bytes to libhdf5, to rust-hdf5".to_owned());
-            heads.push("metadata bytes a chunk".to_owned());
+            cells.extend([bytes(row, &roles), overhead(row, &roles)]);
         }
-        let mut text =
-            format!("| {} |\n|---|{}\n", heads.join(" | "), "---:|".repeat(heads.len().saturating_sub(1)));
-        for row in rows {
-            let all = [&row.ours].into_iter().chain(&row.libhdf5).chain(&row.peer);
-            let mut cells = vec![row.case.name.clone()];
-            cells.extend(all.map(time));
-            cells.extend([ratio(row.to_libhdf5()), ratio(row.to_peer())]);
-            if limited {
-                let to_limit = row.ours.wall().zip(row.limit).map(|(wall, limit)| wall / limit);
-                cells.push(row.limit.map_or(String::new(), number));
-                cells.push(to_limit.map_or(String::new(), |times| format!("{times:.2}")));
-            }
-            cells.push(memory(row));
-            if written {
-                cells.extend([bytes(row), overhead(row)]);
-            }
-            let _ = writeln!(text, "| {} |", cells.join(" | "));
-        }
-        format!("{text}\n{}", self.reasons(rows))
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
+    format!("{text}\n{}", reasons(rows))
+}
 
-    /// Why somebody did not do something.
-    fn reasons(&self, rows: &[&Row]) -> String {
-        let mut text = String::new();
-        for row in rows {
-            let all = [&row.ours].into_iter().chain(&row.libhdf5).chain(&row.peer);
-            for (outcome, name) in all.zip(&self.names) {
-                let (word, why) = match outcome {
-                    Outcome::Done { .. } => continue,
-                    Outcome::Wrong(why) => ("wrong", why),
-                    Outcome::Cannot(why) => ("unsupported", why),
-                };
-                let _ = writeln!(text, "- {}, {name}: {word}: {why}", row.case.name);
-            }
-        }
-        if text.is_empty() { text } else { format!("{text}\n") }
-    }
-
-    fn counted(&self) -> String {
-        if self.instructions.is_empty() {
-            return String::new();
-        }
-        let heads: Vec<String> = self.names.iter().map(|name| format!("{name}, M")).collect();
-        let mut text = "## Instructions\n\nMillions, as callgrind counts them; they do not depend on what else the machine \
-                        does.\n\n"
-            .to_owned();
-        let rule = "---:|".repeat(heads.len().saturating_add(1));
-        let _ = writeln!(text, "| workload | {} | ÷ libhdf5 |\n|---|{rule}", heads.join(" | "));
-        for Instructions { name, counts } in &self.instructions {
-            let millions = |count: &Option<u64>| {
-                count.map_or("–".to_owned(), |count| format!("{:.1}", to_f64(count) / 1e6))
+/// Why somebody did not do something.
+fn reasons(rows: &[&Row]) -> String {
+    let mut text = String::new();
+    for row in rows {
+        for Entry { name, outcome, .. } in &row.entries {
+            let (word, why) = match outcome {
+                Outcome::Done { .. } | Outcome::Late => continue,
+                Outcome::Wrong(why) => ("wrong", why),
+                Outcome::Cannot(why) => ("unsupported", why),
             };
-            let cells: Vec<String> = counts.iter().map(millions).collect();
-            let libhdf5 = self.names.iter().zip(counts).filter(|(name, _)| name.starts_with("libhdf5"));
-            let least = libhdf5.filter_map(|(_, count)| *count).min();
-            let ours = counts.first().copied().flatten();
-            let to_least = ours.zip(least).map(|(ours, least)| to_f64(ours) / to_f64(least));
-            let _ = writeln!(text, "| {name} | {} | {} |", cells.join(" | "), ratio(to_least));
+            let _ = writeln!(text, "- {}, {name}: {word}: {why}", row.case.name);
         }
-        text.push('\n');
-        text
     }
-
-    /// Where somebody is faster.
-    fn behind(&self) -> String {
-        let mut text = "## Behind\n\n".to_owned();
-        let empty = text.len();
-        for row in &self.rows {
-            for (name, ratio) in [("libhdf5", row.to_libhdf5()), ("rust-hdf5", row.to_peer())] {
-                if let Some(ratio) = ratio.filter(|ratio| *ratio > 1.0) {
-                    let _ = writeln!(text, "- {}: {}: {ratio:.2} × {name}", row.case.section, row.case.name);
-                }
-            }
-        }
-        if text.len() == empty {
-            text.push_str("Nowhere.\n");
-        }
-        text.push('\n');
-        text
-    }
+    if text.is_empty() { text } else { format!("{text}\n") }
 }
 
 fn number(seconds: f64) -> String {
@@ -209,6 +175,7 @@ fn time(outcome: &Outcome) -> String {
         Outcome::Done { .. } => outcome.wall().map_or("–".to_owned(), number),
         Outcome::Wrong(_) => "wrong".to_owned(),
         Outcome::Cannot(_) => "unsupported".to_owned(),
+        Outcome::Late => format!("> {}", number(LONGEST.as_secs_f64())),
     }
 }
 
@@ -222,35 +189,35 @@ fn ratio(ratio: Option<f64>) -> String {
     }
 }
 
-fn memory(row: &Row) -> String {
+fn memory(row: &Row, roles: &[(Role, &str)]) -> String {
     let mib = |bytes: Option<f64>| {
         bytes.map_or("–".to_owned(), |bytes| format!("{:.1}", bytes / f64::from(1 << 20)))
     };
-    let peer = row.peer.as_ref().and_then(Outcome::peak);
-    format!("{}, {}, {}", mib(row.ours.peak()), mib(row.least(Outcome::peak)), mib(peer))
+    let peaks: Vec<String> = roles.iter().map(|(role, _)| mib(row.least(*role, Outcome::peak))).collect();
+    peaks.join(", ")
 }
 
-fn bytes(row: &Row) -> String {
+fn bytes(row: &Row, roles: &[(Role, &str)]) -> String {
     if row.case.program != Program::Write {
         return String::new();
     }
-    let to = |other: Option<u64>| {
-        let both = row.ours.sum().zip(other);
+    let to = |(role, _): &(Role, &str)| {
+        let both = row.smallest(Role::Hyperslab).zip(row.smallest(*role));
         both.map_or("–".to_owned(), |(ours, other)| format!("{:.3}", to_f64(ours) / to_f64(other)))
     };
-    let libhdf5 = row.libhdf5.iter().filter_map(Outcome::sum).min();
-    format!("{}, {}", to(libhdf5), to(row.peer.as_ref().and_then(Outcome::sum)))
+    let others: Vec<String> = roles.iter().skip(1).map(to).collect();
+    others.join(", ")
 }
 
-/// What the file has beyond the data, for each chunk: ours, libhdf5's, the peer's.
-fn overhead(row: &Row) -> String {
+/// What the file has beyond the data, for each chunk.
+fn overhead(row: &Row, roles: &[(Role, &str)]) -> String {
     let Some((chunks, data)) = row.case.chunks else { return String::new() };
-    let of = |bytes: Option<u64>| match bytes {
+    let of = |(role, _): &(Role, &str)| match row.smallest(*role) {
         Some(bytes) => format!("{:.1}", to_f64(bytes.saturating_sub(data)) / to_f64(chunks)),
         None => "–".to_owned(),
     };
-    let libhdf5 = row.libhdf5.iter().filter_map(Outcome::sum).min();
-    format!("{}, {}, {}", of(row.ours.sum()), of(libhdf5), of(row.peer.as_ref().and_then(Outcome::sum)))
+    let all: Vec<String> = roles.iter().map(of).collect();
+    all.join(", ")
 }
 
 /// What a program prints, if it runs.

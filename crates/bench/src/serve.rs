@@ -11,8 +11,9 @@ use crate::writes::Inputs;
 use crate::{arrays, metadata, writes};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let [mode] = args else { bail!("read, write or metadata is needed") };
-    let mut buffers = arrays::Buffers::default();
+    let [mode, rest @ ..] = args else { bail!("read, write or metadata is needed") };
+    let mapped = rest.first().is_some_and(|word| word == "mapped");
+    let mut buffers = arrays::Buffers::new(mapped);
     // libhdf5 does no more.
     let mut inputs = Inputs::new(Durability::None);
     for line in std::io::stdin().lock().lines() {

@@ -7,6 +7,7 @@ mod others;
 mod ours;
 mod report;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -17,6 +18,9 @@ use self::others::Others;
 use self::ours::Ours;
 use self::report::Measured;
 use crate::libhdf5;
+
+/// Its heading in the comparison.
+pub(crate) const SECTION: &str = "Sparse matrices";
 
 /// Rows and columns of the matrices.
 const SIDE: usize = 20_000;
@@ -79,6 +83,25 @@ impl Wanted {
     }
 }
 
+/// A section for the comparison: what is stored as CSR arrays or as a sparse array elsewhere, at one density.
+pub(crate) fn section() -> Result<String> {
+    let words = ["0.01", "rounds=3", "columns=hyperslab,csr,csr_gzip,tiledb,zarr"].map(str::to_owned);
+    let wanted = Wanted::parse(&words)?;
+    let mut text = format!(
+        "## {SECTION}\n\n{0} x {0} f32, as structured chunks of hyperslab and as others store them; milliseconds: median (best) / \
+         median of the processors. What is aimed at is a part of what CSR arrays with gzip take. All densities and a dense \
+         dataset: `cargo run --release -p hyperslab-bench -- sparse`.\n",
+        wanted.side
+    );
+    for pattern in &wanted.patterns {
+        for density in &wanted.densities {
+            text.push_str(&compare(&wanted, *pattern, *density)?.replace("\n## ", "\n### "));
+        }
+    }
+    text.push('\n');
+    Ok(text)
+}
+
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let wanted = Wanted::parse(args)?;
     println!(
@@ -87,14 +110,15 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     );
     for density in &wanted.densities {
         for pattern in &wanted.patterns {
-            compare(&wanted, *pattern, *density).with_context(|| format!("{} {density}", pattern.name()))?;
+            let table = compare(&wanted, *pattern, *density);
+            print!("{}", table.with_context(|| format!("{} {density}", pattern.name()))?);
         }
     }
     Ok(())
 }
 
 /// All columns for one matrix.
-fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<()> {
+fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<String> {
     let folder = Folder::new()?;
     let matrix = Matrix::make(wanted.side, pattern, density, 1);
     let requests = matrix.requests(pattern, 7)?;
@@ -109,17 +133,18 @@ fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<()> {
         backends.retain(|backend| wanted.columns.iter().any(|name| name == backend.name()));
     }
     let (count, rounds) = (matrix.values.len(), wanted.rounds(density));
-    println!("\n## {} {}%: {count} values, {rounds} rounds\n", pattern.name(), density * 100.0);
+    let percent = density * 100.0;
+    let mut text = format!("\n## {} {percent}%: {count} values, {rounds} rounds\n\n", pattern.name());
     for backend in &backends {
-        println!("- {}: {}", backend.name(), backend.what());
+        let _ = writeln!(text, "- {}: {}", backend.name(), backend.what());
     }
     for why in missing {
-        println!("- not measured: {why}");
+        let _ = writeln!(text, "- not measured: {why}");
     }
     let measured = measure(&mut backends, rounds, &expected(&matrix, &requests))?;
     let count = f64::from(u32::try_from(count)?);
-    println!("\n{}", report::table(&measured, count, density));
-    Ok(())
+    let _ = writeln!(text, "\n{}", report::table(&measured, count, density));
+    Ok(text)
 }
 
 /// What each operation must meet.

@@ -2,8 +2,11 @@
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::contest::{Case, Contest, Outcome, Program, threads};
+use crate::case::{Case, Program};
+use crate::contest::{Contest, threads};
 use crate::libhdf5::Libhdf5;
+use crate::outcome::{Outcome, Role, Row as Compared};
+use crate::reader::Late;
 
 /// The times of both sides for one input, in seconds.
 #[derive(Debug, Default)]
@@ -59,40 +62,41 @@ pub(crate) fn compare(library: Libhdf5, cases: Vec<Case>, rounds: u64) -> Result
     );
     let mut wrong = Vec::new();
     for case in cases {
-        let outcomes = contest.measure(&case, rounds).with_context(|| case.name.clone())?;
-        let row = contest.row(case, outcomes, None)?;
+        let entries = contest.measure(&case, rounds).with_context(|| case.name.clone())?;
+        let row = Compared { case, entries, limit: None };
+        let ours = row.of(Role::Hyperslab).next().context("hyperslab did nothing")?;
         let ms = |seconds: Option<f64>| {
             seconds.map_or("–".to_owned(), |seconds| format!("{:.2}", seconds * 1e3))
         };
         let times = |ratio: Option<f64>| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.3}"));
         let missed = row.to_libhdf5().is_none_or(|ratio| ratio > row.case.aim);
-        let bytes =
-            match (row.case.program, row.ours.sum(), row.libhdf5.iter().filter_map(Outcome::sum).min()) {
-                (Program::Write, Some(ours), Some(theirs)) => {
-                    format!("{ours} / {theirs} = {:.3}", to_f64(ours) / to_f64(theirs))
-                }
-                _ => String::new(),
-            };
+        let bytes = match (row.case.program, ours.sum(), row.smallest(Role::Libhdf5)) {
+            (Program::Write, Some(ours), Some(theirs)) => {
+                format!("{ours} / {theirs} = {:.3}", to_f64(ours) / to_f64(theirs))
+            }
+            _ => String::new(),
+        };
         println!(
             "| {} | {} ({}) | {} ({}) | {} | {}{} | {} | {} | {} / {} | {bytes} |",
             row.case.name,
-            ms(row.ours.wall()),
-            ms(row.ours.best()),
-            ms(row.least(Outcome::wall)),
-            ms(row.least(Outcome::best)),
+            ms(ours.wall()),
+            ms(ours.best()),
+            ms(row.least(Role::Libhdf5, Outcome::wall)),
+            ms(row.least(Role::Libhdf5, Outcome::best)),
             times(row.to_libhdf5()),
             row.case.aim,
             if missed { " *" } else { "" },
-            row.peer.as_ref().map_or(String::new(), |peer| match peer {
+            row.of(Role::Peer).next().map_or(String::new(), |peer| match peer {
                 Outcome::Done { .. } => ms(peer.wall()),
                 Outcome::Wrong(why) => format!("wrong: {why}"),
+                Outcome::Late => Late.to_string(),
                 Outcome::Cannot(why) => format!("unsupported: {}", why.chars().take(60).collect::<String>()),
             }),
             times(row.to_peer()),
-            ms(row.ours.cpu()),
-            ms(row.least(Outcome::cpu)),
+            ms(ours.cpu()),
+            ms(row.least(Role::Libhdf5, Outcome::cpu)),
         );
-        if let Outcome::Wrong(why) | Outcome::Cannot(why) = &row.ours {
+        if let Outcome::Wrong(why) | Outcome::Cannot(why) = ours {
             wrong.push(format!("{}: {why}", row.case.name));
         }
     }

@@ -17,8 +17,8 @@ use hyperslab::{
     Selection,
 };
 
+use crate::case::{Case, Limit, Program};
 use crate::clock::{Clock, Took};
-use crate::contest::{Case, Limit, Program};
 use crate::libhdf5::{self, Libhdf5};
 use crate::table;
 
@@ -39,6 +39,7 @@ const WORKLOADS: &[Workload] = &[
     ("f32 to i16, chunked 64 MiB", "arrays 1 f32 i16 4096 4096 512 512", 0.8),
     ("f32 to big-endian, chunked 64 MiB", "arrays 1 f32 f32be 4096 4096 512 512", 0.8),
     ("2 M records, packed", "records 1 2000000", 0.8),
+    ("2 M records, as they are", "packed 1 2000000", 1.0),
     ("slabs of rows, contiguous 64 MiB", "slabs 1 4096 4096 0 0 64 4096 1", 1.0),
     ("slabs of 256 x 256, contiguous 64 MiB", "slabs 1 4096 4096 0 0 256 256 1", 1.0),
     ("slabs of 16 x 16, contiguous 4 MiB", "slabs 1 1024 1024 0 0 16 16 1", 1.0),
@@ -88,8 +89,9 @@ pub(crate) fn cases() -> Result<Vec<Case>> {
         what: what.to_owned(),
         aim,
         check: check(what),
+        mapped: false,
         cold: false,
-        limit: limit(name, what),
+        limit: limit(name, &path, what),
         chunks: None,
         counted: ["objects", "attributes", "links", "append"].iter().any(|kind| what.starts_with(kind)),
     };
@@ -103,7 +105,7 @@ pub(crate) fn check(what: &str) -> Option<(Program, String)> {
         ["arrays", _, "i32", ..] => (Program::Read, "whole i32"),
         ["arrays" | "slabs", ..] => (Program::Read, "whole f32"),
         ["append" | "insert", ..] => (Program::Read, "whole f64"),
-        ["records", ..] => (Program::Read, "field value"),
+        ["records" | "packed", ..] => (Program::Read, "field value"),
         ["strings", ..] => (Program::Read, "strings"),
         ["objects", ..] => (Program::Metadata, "objects"),
         ["attributes", ..] => (Program::Metadata, "attributes"),
@@ -113,13 +115,13 @@ pub(crate) fn check(what: &str) -> Option<(Program, String)> {
     Some((program, reading.to_owned()))
 }
 
-/// What bounds the writing of a whole array.
-fn limit(name: &str, what: &str) -> Limit {
+/// What bounds the writing of a whole array, and metadata work.
+fn limit(name: &str, path: &Path, what: &str) -> Limit {
     let encoded = ["gzip", "nbit"].iter().any(|filter| what.contains(filter));
     match what.split(' ').next() {
         Some("arrays") if encoded => Limit::Encode,
-        Some("arrays" | "records") if !name.contains("M chunks") => Limit::Write,
-        _ => Limit::None,
+        Some("arrays" | "records" | "packed") if !name.contains("M chunks") => Limit::Write,
+        _ => Limit::model(Program::Write, path, what),
     }
 }
 
@@ -132,6 +134,7 @@ pub(crate) struct Inputs {
     i32: Vec<i32>,
     texts: Vec<String>,
     records: Vec<u8>,
+    packed: Vec<u8>,
 }
 
 impl Inputs {
@@ -171,6 +174,15 @@ impl Inputs {
         &self.records
     }
 
+    /// The same without room between the members.
+    fn packed(&mut self, count: u64) -> &[u8] {
+        if self.packed.len() as u64 != count * 14 {
+            let records = self.records(count);
+            self.packed = records.chunks(24).flat_map(|one| [&one[..4], &one[8..18]].concat()).collect();
+        }
+        &self.packed
+    }
+
     fn texts(&mut self, count: u64) -> &[String] {
         if self.texts.len() as u64 != count {
             self.texts = (0..count).map(|at| format!("string number {}", at * 7919 % count)).collect();
@@ -200,6 +212,7 @@ pub(crate) fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took
         ("arrays", _) => drop(inputs.i32(usize::try_from(count * numbers[1])?)),
         ("strings", _) => drop(inputs.texts(count)),
         ("records", _) => drop(inputs.records(count)),
+        ("packed", _) => drop(inputs.packed(count)),
         ("slabs", _) => drop(inputs.f32(usize::try_from(numbers[4] * numbers[5] / numbers[6])?)),
         _ => {}
     }
@@ -208,7 +221,7 @@ pub(crate) fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took
     match *kind {
         "arrays" => array(&file, rest, &numbers, inputs)?,
         "slabs" => slabs(&file, &numbers, inputs)?,
-        "records" => records(&file, count, inputs)?,
+        "records" | "packed" => records(&file, count, *kind == "packed", inputs)?,
         "objects" => objects(&file, count)?,
         "attributes" => attributes(&file, count)?,
         "links" => links(&file, count)?,
@@ -284,7 +297,7 @@ fn slabs(file: &File, numbers: &[u64], inputs: &mut Inputs) -> Result<()> {
     Ok(())
 }
 
-fn records(file: &File, count: u64, inputs: &mut Inputs) -> Result<()> {
+fn records(file: &File, count: u64, packed: bool, inputs: &mut Inputs) -> Result<()> {
     let types = || {
         let little = ByteOrder::LittleEndian;
         [
@@ -297,7 +310,10 @@ fn records(file: &File, count: u64, inputs: &mut Inputs) -> Result<()> {
         |(name, offset, datatype): (&str, u32, Datatype)| Member { name: name.into(), offset, datatype };
     let memory = Datatype::compound(24, types().map(member).to_vec());
     let stored = Datatype::packed(types().map(|(name, _, datatype)| (name, datatype)));
-    let dataset = file.new_dataset("x").datatype(stored).shape(&[count]).create()?;
+    let dataset = file.new_dataset("x").datatype(stored.clone()).shape(&[count]).create()?;
+    if packed {
+        return Ok(dataset.write_bytes(&Selection::All, &stored, inputs.packed(count))?);
+    }
     Ok(dataset.write_bytes(&Selection::All, &memory, inputs.records(count))?)
 }
 

@@ -34,7 +34,7 @@ pub use extent::{Dataspace, Dims, MAX_RANK, MaxDims, SimpleExtent};
 pub use fill::{fill, fill_box};
 pub use gather::{gather, scatter};
 pub use grid::ChunkGrid;
-pub use linear::{LinearRun, LinearRuns, strides};
+pub use linear::{LinearRows, LinearRun, LinearRuns, Spread, strides};
 pub use order::Ordered;
 pub use region::{Coordinates, Region};
 pub use runs::{Run, Runs};

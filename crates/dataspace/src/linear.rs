@@ -23,13 +23,29 @@ pub struct LinearRuns<'a> {
     /// Elements between neighbours in each dimension.
     strides: Dims,
     pending: Option<LinearRun>,
+    /// Rows of one run each, equally far apart, of which the last one was given.
+    rows: Rows,
+}
+
+/// Rows that follow.
+#[derive(Debug, Clone, Copy, Default)]
+struct Rows {
+    left: u64,
+    offset: u64,
+    stride: u64,
+    length: u64,
 }
 
 impl<'a> LinearRuns<'a> {
     /// The runs of a selection that was found to lie in `dims`.
     pub(crate) fn new(selection: &'a Selection, dims: &[u64]) -> Result<Self> {
         if product("number of elements", dims.iter().copied())? == 0 {
-            return Ok(Self { source: Source::Empty, strides: Dims::new(), pending: None });
+            return Ok(Self {
+                source: Source::Empty,
+                strides: Dims::new(),
+                pending: None,
+                rows: Rows::default(),
+            });
         }
         let mut dims = Dims::from_slice(dims);
         let source = match selection {
@@ -48,7 +64,44 @@ impl<'a> LinearRuns<'a> {
             }
             Selection::Points(points) => Source::Points(PointRuns::new(points)),
         };
-        Ok(Self { source, strides: strides(&dims), pending: None })
+        Ok(Self { source, strides: strides(&dims), pending: None, rows: Rows::default() })
+    }
+}
+
+/// How a selection lies in an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spread {
+    /// Elements of the first run.
+    pub first: u64,
+    /// Runs, at most: some may follow each other.
+    pub runs: u64,
+    /// Elements from the first selected one to the last.
+    pub span: u64,
+}
+
+impl LinearRuns<'_> {
+    /// How the selection lies, where that is known without going through it: for regular hyperslabs.
+    ///
+    /// ```
+    /// use hyperslab_dataspace::{Region, Selection};
+    /// let rows = Selection::region(&Region::new(&[2, 3], &[4, 5])?);
+    /// let spread = rows.linear_runs(&[100, 10])?.spread().unwrap();
+    /// assert_eq!((spread.first, spread.runs, spread.span), (5, 4, 35));
+    /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
+    /// ```
+    pub fn spread(&self) -> Option<Spread> {
+        let Source::Regular(runs) = &self.source else { return None };
+        let (mut spread, mut fastest) = (Spread { first: 1, runs: 1, span: 1 }, true);
+        for (axis, stride) in runs.axes().rev().zip(self.strides.iter().rev()) {
+            let (start, end) = axis.bounds()?;
+            let steps = end.saturating_sub(start).saturating_sub(1);
+            spread.span = spread.span.saturating_add(steps.saturating_mul(*stride));
+            spread.runs = spread.runs.saturating_mul(if fastest { axis.block_count() } else { axis.len() });
+            if std::mem::take(&mut fastest) {
+                spread.first = axis.block_length(0);
+            }
+        }
+        Some(spread)
     }
 }
 
@@ -56,12 +109,65 @@ impl Iterator for LinearRuns<'_> {
     type Item = LinearRun;
 
     fn next(&mut self) -> Option<LinearRun> {
+        let rows = &mut self.rows;
+        if rows.left > 0 {
+            rows.left -= 1;
+            // Within the array, whose elements 64 bits can count.
+            rows.offset = rows.offset.saturating_add(rows.stride);
+            return Some(LinearRun { offset: rows.offset, length: rows.length });
+        }
+        self.next_apart()
+    }
+}
+
+/// Runs of equal length, equally far apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinearRows {
+    /// Elements before the first one, in C order.
+    pub offset: u64,
+    /// Elements from the first one of a run to that of the next.
+    pub stride: u64,
+    /// Elements of a run.
+    pub length: u64,
+    /// Number of runs.
+    pub count: u64,
+}
+
+impl LinearRuns<'_> {
+    /// The next runs, as many as are of equal length and equally far apart and can be told at once.
+    ///
+    /// ```
+    /// use hyperslab_dataspace::{LinearRows, Region, Selection};
+    /// let rows = Selection::region(&Region::new(&[2, 3], &[4, 5])?);
+    /// let mut runs = rows.linear_runs(&[100, 10])?;
+    /// assert_eq!(runs.next_rows(), Some(LinearRows { offset: 23, stride: 10, length: 5, count: 4 }));
+    /// assert_eq!(runs.next_rows(), None);
+    /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
+    /// ```
+    pub fn next_rows(&mut self) -> Option<LinearRows> {
+        let LinearRun { offset, length } = self.next()?;
+        let left = std::mem::take(&mut self.rows.left);
+        Some(LinearRows { offset, stride: self.rows.stride, length, count: left.saturating_add(1) })
+    }
+
+    /// The next run that is not the next row of the same length.
+    fn next_apart(&mut self) -> Option<LinearRun> {
         loop {
             let Some(length) = self.source.advance() else { return self.pending.take() };
-            let offset = self.source.start().iter().zip(&self.strides).fold(0_u64, |offset, (at, stride)| {
-                // Within the array, whose elements 64 bits can count.
-                offset.saturating_add(at.saturating_mul(*stride))
-            });
+            let offset = self
+                .source
+                .start()
+                .iter()
+                .zip(&self.strides)
+                .fold(0_u64, |offset, (at, stride)| offset.saturating_add(at.saturating_mul(*stride)));
+            // Rows that are whole were made one dimension with the next slower one: no two of them touch.
+            if let Source::Regular(runs) = &mut self.source
+                && let Some((left, length)) = runs.take_rows()
+            {
+                let stride = self.strides.iter().rev().nth(1).copied().unwrap_or(0);
+                self.rows = Rows { left, offset, stride, length };
+                return Some(LinearRun { offset, length });
+            }
             match &mut self.pending {
                 Some(run) if run.offset.saturating_add(run.length) == offset => run.length += length,
                 pending => {

@@ -1,5 +1,7 @@
 //! Selections as runs of elements along the fastest dimension.
 
+use smallvec::SmallVec;
+
 use crate::blocks::BlockRuns;
 use crate::{Axes, Axis, Dims, Points};
 
@@ -59,7 +61,7 @@ impl Source<'_> {
 /// The runs of a regular hyperslab.
 #[derive(Debug, Clone)]
 pub(crate) struct RegularRuns {
-    slow: Vec<Slow>,
+    slow: SmallVec<[Slow; 3]>,
     /// The fastest dimension; none in a dataspace without dimensions.
     fast: Option<Axis>,
     /// The next block of it.
@@ -85,6 +87,11 @@ impl RegularRuns {
         Self { slow, fast, next: 0, start, done }
     }
 
+    /// The dimensions, slowest first.
+    pub(crate) fn axes(&self) -> impl DoubleEndedIterator<Item = &Axis> {
+        self.slow.iter().map(|slow| &slow.axis).chain(&self.fast)
+    }
+
     fn advance(&mut self) -> Option<u64> {
         if self.done {
             return None;
@@ -103,6 +110,18 @@ impl RegularRuns {
             *last = fast.block_start(block);
         }
         Some(fast.block_length(block))
+    }
+
+    /// Goes to the last of the rows that follow the present one in the same block of the next slower dimension; gives their
+    /// number, and that of the elements of each. None if a row has several runs.
+    pub(crate) fn take_rows(&mut self) -> Option<(u64, u64)> {
+        let fast = self.fast.filter(|fast| fast.block_count() == 1)?;
+        let slow = self.slow.last_mut()?;
+        let rows = slow.axis.block_length(slow.block).saturating_sub(slow.within).saturating_sub(1);
+        slow.within = slow.within.saturating_add(rows);
+        let at = self.start.len().checked_sub(2).and_then(|at| self.start.get_mut(at))?;
+        *at = at.saturating_add(rows);
+        Some((rows, fast.block_length(0)))
     }
 
     fn next_row(&mut self) -> Option<()> {

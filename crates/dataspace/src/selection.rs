@@ -234,13 +234,11 @@ impl RegularHyperslab {
             same_rank("a hyperslab", dims.len(), part.len())?;
         }
         let parts = self.start.iter().zip(&self.stride).zip(&self.count).zip(&self.block);
-        parts
-            .zip(dims)
-            .enumerate()
-            .map(|(dimension, ((((start, stride), count), block), size))| {
-                Axis::new(*start, *stride, *count, *block, *size, dimension)
-            })
-            .collect()
+        let mut axes = Axes::new();
+        for (dimension, ((((start, stride), count), block), size)) in parts.zip(dims).enumerate() {
+            axes.push(Axis::new(*start, *stride, *count, *block, *size, dimension)?);
+        }
+        Ok(axes)
     }
 }
 

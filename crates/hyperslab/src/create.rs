@@ -266,7 +266,7 @@ impl FileOptions {
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot make `{}`", path.display()), source })?;
         let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
-        let resolver = Beside::new(path, self.external, StoreOptions { write, ..self.store.clone() }, 0);
+        let resolver = Beside::new(path, self.external, StoreOptions { write, ..self.store.clone() });
         let journal = self.store.journal.clone().unwrap_or_else(|| journal_of(path));
         let file = self.journal(journal).create_with(Arc::new(driver))?;
         File::of(file.with_resolver(Arc::new(resolver)))

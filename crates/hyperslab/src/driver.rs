@@ -265,7 +265,10 @@ impl Opener {
 
 /// Where the journal of a file lies. It is the same one whatever links lead to the file.
 pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    // Symbolic links on the way lead to the same folder; one in place of the file leads to another.
+    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+    let path = if is_link { std::fs::canonicalize(path) } else { std::path::absolute(path) }
+        .unwrap_or_else(|_| path.to_owned());
     let mut name = path.into_os_string();
     name.push(".hjournal");
     Arc::new(PathSideFile::new(name))

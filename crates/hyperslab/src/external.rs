@@ -1,7 +1,8 @@
 //! The other files that links and datasets lead to.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use hyperslab_engine::data::virtual_::VirtualOptions;
 use hyperslab_engine::ops::{FileResolver, OpenFile};
@@ -45,6 +46,9 @@ pub(crate) struct Beside {
     /// For files that are changed.
     write: Option<LibverBounds>,
     path: PathBuf,
+    /// Where the file really lies, and its folder.
+    place: OnceLock<Option<PathBuf>>,
+    real_folder: OnceLock<Option<PathBuf>>,
     tree: Arc<Tree>,
     depth: usize,
 }
@@ -52,11 +56,37 @@ pub(crate) struct Beside {
 /// The files that are open since links of one file lead to them. They must not be in each other's way.
 #[derive(Debug, Default)]
 struct Tree {
-    root: Option<PathBuf>,
+    root: PathBuf,
+    real_root: OnceLock<Option<PathBuf>>,
     open: Mutex<Vec<(PathBuf, Weak<OpenFile>)>>,
+    /// Where folders really lie: many files are in few of them.
+    folders: Mutex<HashMap<PathBuf, PathBuf>>,
 }
 
+/// Folders of which it is known where they really lie.
+const FOLDERS: usize = 64;
+
 impl Tree {
+    /// Where a file really lies, if it is there.
+    fn place(&self, path: &Path) -> Option<PathBuf> {
+        let (folder, name) = (path.parent().filter(|folder| folder.is_absolute()), path.file_name());
+        let (Some(folder), Some(name)) = (folder, name) else { return path.canonicalize().ok() };
+        if path.symlink_metadata().ok()?.is_symlink() {
+            return path.canonicalize().ok();
+        }
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(real) = folders.get(folder) {
+            return Some(real.join(name));
+        }
+        let real = folder.canonicalize().ok()?;
+        if folders.len() >= FOLDERS {
+            folders.clear();
+        }
+        let place = real.join(name);
+        folders.insert(folder.to_owned(), real);
+        Some(place)
+    }
+
     fn open(&self) -> MutexGuard<'_, Vec<(PathBuf, Weak<OpenFile>)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,7 +94,7 @@ impl Tree {
     /// Whether the file at that path is to be locked when it is opened: it is not if it is open for writing already.
     /// Those who read it give their locks back if it is to be written.
     fn make_way(&self, path: &Path, write: bool) -> Result<bool> {
-        if self.root.as_deref() == Some(path) {
+        if self.real_root.get_or_init(|| self.place(&self.root)).as_deref() == Some(path) {
             return Ok(false);
         }
         let mut open = self.open();
@@ -87,17 +117,45 @@ impl Tree {
 }
 
 impl Beside {
-    /// For links of the file at `path`, which was reached over `depth` files.
-    pub(crate) fn new(path: &Path, policy: ExternalFiles, options: StoreOptions, depth: usize) -> Self {
+    /// For links of the file at `path`.
+    pub(crate) fn new(path: &Path, policy: ExternalFiles, options: StoreOptions) -> Self {
+        let tree = Tree { root: path.to_owned(), ..Tree::default() };
+        Self::at(path, policy, options, Arc::new(tree))
+    }
+
+    fn at(path: &Path, policy: ExternalFiles, options: StoreOptions, tree: Arc<Tree>) -> Self {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).to_owned();
-        // Other files are read, whatever is done with this one, until somebody writes to them.
-        let write = options.write;
-        // Each file has a journal of its own.
-        let options = StoreOptions { write: None, journal: None, ..options };
-        let (virtual_options, path) = (VirtualOptions::default(), path.to_owned());
-        let tree = Arc::new(Tree { root: path.canonicalize().ok(), open: Mutex::default() });
-        Self { folder, raw_folder: None, virtual_options, policy, options, write, path, tree, depth }
+        Self {
+            folder: folder.unwrap_or(Path::new(".")).to_owned(),
+            raw_folder: None,
+            virtual_options: VirtualOptions::default(),
+            policy,
+            // Other files are read, whatever is done with this one, until somebody writes to them.
+            write: options.write,
+            // Each file has a journal of its own.
+            options: StoreOptions { write: None, journal: None, ..options },
+            path: path.to_owned(),
+            place: OnceLock::new(),
+            real_folder: OnceLock::new(),
+            tree,
+            depth: 0,
+        }
+    }
+
+    /// For links of a file that this one leads to.
+    fn further(&self, path: &Path) -> Self {
+        Self {
+            raw_folder: self.raw_folder.clone(),
+            virtual_options: self.virtual_options,
+            write: None,
+            depth: self.depth.saturating_add(1),
+            ..Self::at(path, self.policy, self.options.clone(), Arc::clone(&self.tree))
+        }
+    }
+
+    /// Where the file itself really lies.
+    fn place(&self) -> Option<&Path> {
+        self.place.get_or_init(|| self.tree.place(&self.path)).as_deref()
     }
 
     /// With another folder for files of raw data.
@@ -122,12 +180,13 @@ impl Beside {
         candidates
     }
 
-    fn is_allowed(&self, path: &Path, folder: &Path) -> bool {
+    /// Whether what really lies at `place` may be opened.
+    fn is_allowed(&self, place: Option<&Path>, folder: Option<&Path>) -> bool {
         match self.policy {
             ExternalFiles::Refuse => false,
             ExternalFiles::Anywhere => true,
-            ExternalFiles::Beside => match (path.canonicalize(), folder.canonicalize()) {
-                (Ok(path), Ok(folder)) => path.starts_with(folder),
+            ExternalFiles::Beside => match (place, folder) {
+                (Some(place), Some(folder)) => place.starts_with(folder),
                 _ => false,
             },
         }
@@ -161,14 +220,13 @@ impl Beside {
         if candidates.is_empty() {
             return Err(Error::NotFound { what: "file", name: name.to_owned() });
         }
-        let allowed = candidates.iter().find(|path| self.is_allowed(path, &self.folder));
-        let path = allowed.ok_or_else(|| outside(name))?;
+        let folder = self.real_folder.get_or_init(|| self.folder.canonicalize().ok()).as_deref();
+        let mut places = candidates.iter().map(|path| (path, self.tree.place(path)));
+        let allowed = places.find(|(_, place)| self.is_allowed(place.as_deref(), folder));
+        let (path, place) = allowed.ok_or_else(|| outside(name))?;
         let mut options = StoreOptions { write, ..self.options.clone() };
-        let mut resolver = Self::new(path, self.policy, options.clone(), self.depth.saturating_add(1))
-            .with_raw_folder(self.raw_folder.clone())
-            .with_virtual_options(self.virtual_options);
-        resolver.tree = Arc::clone(&self.tree);
-        let place = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let resolver = Self { write, ..self.further(path) };
+        let place = place.unwrap_or_else(|| path.clone());
         if !self.tree.make_way(&place, write.is_some())? {
             options.locking = FileLocking::Off;
         }
@@ -193,9 +251,8 @@ impl FileResolver for Beside {
 
     fn is_own(&self, name: &[u8]) -> bool {
         let Ok(name) = std::str::from_utf8(name) else { return false };
-        let own = || self.path.canonicalize().ok();
-        let named = self.candidates(Path::new(name)).first().and_then(|path| path.canonicalize().ok());
-        named.is_some() && named == own()
+        let named = self.candidates(Path::new(name)).first().and_then(|path| self.tree.place(path));
+        named.is_some() && named.as_deref() == self.place()
     }
 
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
@@ -213,7 +270,7 @@ impl FileResolver for Beside {
         if !path.exists() {
             // Only where the file may be is it made.
             let folder = path.parent().unwrap_or(Path::new("."));
-            if !self.is_allowed(folder, self.raw_folder()) {
+            if !self.is_raw_allowed(folder) {
                 return Err(outside(name));
             }
             let made = Sec2::open(&path, Access::CreateNew);
@@ -230,11 +287,15 @@ impl Beside {
         self.raw_folder.as_deref().unwrap_or(&self.folder)
     }
 
+    fn is_raw_allowed(&self, path: &Path) -> bool {
+        let (path, folder) = (path.canonicalize().ok(), self.raw_folder().canonicalize().ok());
+        self.is_allowed(path.as_deref(), folder.as_deref())
+    }
+
     /// Whether that is the file with the dataset, or its journal, neither of which is raw data to be overwritten.
     fn is_part_of_file(&self, path: &Path) -> bool {
-        let Ok(path) = path.canonicalize() else { return false };
-        let Ok(own) = self.path.canonicalize() else { return false };
-        let mut journal = own.clone().into_os_string();
+        let (Ok(path), Some(own)) = (path.canonicalize(), self.place()) else { return false };
+        let mut journal = own.as_os_str().to_owned();
         journal.push(".hjournal");
         path == own || path.as_os_str() == journal
     }
@@ -244,7 +305,7 @@ impl Beside {
     }
 
     fn open_raw_at(&self, name: &str, path: &Path, access: Access) -> Result<Arc<dyn Driver>> {
-        if !self.is_allowed(path, self.raw_folder()) {
+        if !self.is_raw_allowed(path) {
             return Err(outside(name));
         }
         if access != Access::ReadOnly && self.is_part_of_file(path) {

@@ -275,7 +275,7 @@ impl OpenOptions {
         if self.swmr_write {
             self.store.write.get_or_insert(LibverBounds::DEFAULT);
         }
-        let resolver = Beside::new(path, self.external, self.store.clone(), 0)
+        let resolver = Beside::new(path, self.external, self.store.clone())
             .with_raw_folder(self.raw_folder)
             .with_virtual_options(self.virtual_options);
         let opener = Opener { driver: self.driver, options: self.store, log: self.log };

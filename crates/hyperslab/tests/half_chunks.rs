@@ -116,3 +116,38 @@ fn no_more_waits_than_may() {
     assert_eq!(encoded(), 256);
     assert!(dataset.read_raw::<i32>().unwrap().iter().all(|value| *value == 1));
 }
+
+/// New chunks that pass no filter wait as well, if more than a little is written of them.
+#[test]
+fn chunks_without_filters_wait_for_the_rest() {
+    for cache in [0, 100 << 10, 64 << 20] {
+        let file = FileOptions::new().chunk_cache(cache).create_in_memory().unwrap();
+        let builder = file.new_dataset("d").of::<i32>().shape(&[150, 130]).chunks(&[64, 64]);
+        let dataset = builder.fill(9).create().unwrap();
+        let mut model = ndarray::Array2::from_elem((150, 130), 9);
+        let slabs =
+            (0..150).step_by(37).flat_map(|row| (0..130).step_by(41).map(move |column| (row, column)));
+        for (number, (row, column)) in slabs.enumerate() {
+            // The last but one stays as it is, one is written twice, of one hardly anything is.
+            let (rows, columns) = match number {
+                18 => continue,
+                7 => (1, 1),
+                _ => (37.min(150 - row), 41.min(130 - column)),
+            };
+            let values = ndarray::Array2::from_shape_fn((rows, columns), |(i, j)| {
+                i32::try_from(1000 * number + 50 * i + j).unwrap()
+            });
+            let place = ndarray::s![row..row + rows, column..column + columns];
+            model.slice_mut(place).assign(&values);
+            let slab = s![row..row + rows, column..column + columns];
+            dataset.write_slice(&slab, &values).unwrap();
+            if number == 5 {
+                assert_eq!(dataset.read::<i32>().unwrap(), model.clone().into_dyn());
+                dataset.write_slice(&slab, &values).unwrap();
+            }
+        }
+        assert_eq!(dataset.read::<i32>().unwrap(), model.clone().into_dyn());
+        let again = File::from_bytes(file.to_bytes().unwrap()).unwrap().dataset("d").unwrap();
+        assert_eq!(again.read::<i32>().unwrap(), model.into_dyn());
+    }
+}

@@ -1,5 +1,6 @@
 //! When the system was started: whether it was since is what tells the end of a program from a loss of power.
 
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 /// One start of the system.
@@ -19,6 +20,11 @@ impl Boot {
     /// assert!(Boot::current().is_none_or(|boot| Boot::current().is_some_and(|again| again.id == boot.id)));
     /// ```
     pub fn current() -> Option<Self> {
+        static CURRENT: OnceLock<Option<Boot>> = OnceLock::new();
+        *CURRENT.get_or_init(Self::ask)
+    }
+
+    fn ask() -> Option<Self> {
         let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let mut id = [0; 16];
         let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();

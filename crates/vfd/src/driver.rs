@@ -61,6 +61,12 @@ pub trait Driver: Send + Sync + Debug {
     /// defined. [`DriverError::Io`] if the system fails.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()>;
 
+    /// Tells that so many bytes from `offset` on are going to be read soon, so that a medium which is slow to give them
+    /// begins to fetch them. Nothing depends on it.
+    fn expect_read(&self, offset: u64, length: usize) {
+        let _ = (offset, length);
+    }
+
     /// Fills many buffers; the outcome is that of one [`Driver::read_at`] per request, in any order.
     /// Requests may overlap. The default reads small requests that lie near each other in one go.
     ///

@@ -160,6 +160,13 @@ impl Driver for Sec2 {
         })
     }
 
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    fn expect_read(&self, offset: u64, length: usize) {
+        let length = u64::try_from(length).ok().and_then(std::num::NonZeroU64::new);
+        // Advice: a system that does not take it reads when it is asked to.
+        let _ = rustix::fs::fadvise(&self.file, offset, length, rustix::fs::Advice::WillNeed);
+    }
+
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.writable()?;
         if bytes.is_empty() {

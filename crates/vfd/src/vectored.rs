@@ -1,5 +1,7 @@
 //! The default of vectored reads and writes: small requests near each other become one.
 
+use std::time::{Duration, Instant};
+
 use crate::{Driver, ReadRequest, Result, WriteRequest};
 
 /// Bytes between two reads that are cheaper to read along than to skip.
@@ -8,16 +10,37 @@ const GAP: u64 = 4 << 10;
 /// Bytes that are joined at most; larger requests stand alone and are read into place.
 const JOINED: u64 = 1 << 20;
 
-/// Reads every request, joining small neighbours.
+/// A read that takes longer waits for a disk or a network.
+const SLOW: Duration = Duration::from_micros(40);
+
+/// Requests of which a slow medium is told ahead.
+const AHEAD: usize = 64;
+
+/// Reads after a quick one that are not timed.
+const UNTIMED: usize = 15;
+
+/// Reads every request, joining small neighbours. Where one takes long, the medium is told of the next ones, to fetch them
+/// side by side.
 pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequest<'_>]) -> Result<()> {
     let mut order: Vec<&mut ReadRequest<'_>> = requests.iter_mut().collect();
     order.sort_by_key(|request| request.offset);
     let mut joined = Vec::new();
     let mut rest = order.as_mut_slice();
+    let mut untimed = 0_usize;
     while !rest.is_empty() {
-        let count = neighbours(rest);
-        let Some((group, tail)) = rest.split_at_mut_checked(count.max(1)) else { break };
+        let count = neighbours(rest).max(1);
+        let Some((group, tail)) = rest.split_at_mut_checked(count) else { break };
+        let start = (untimed == 0 && !tail.is_empty()).then(Instant::now);
         read_group(driver, group, &mut joined)?;
+        untimed = match start {
+            Some(start) if start.elapsed() > SLOW => {
+                let ahead = tail.iter().take(AHEAD);
+                ahead.for_each(|request| driver.expect_read(request.offset, request.buf.len()));
+                AHEAD
+            }
+            Some(_) => UNTIMED,
+            None => untimed.saturating_sub(count),
+        };
         rest = tail;
     }
     Ok(())

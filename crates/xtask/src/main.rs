@@ -67,7 +67,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "bench-compare",
         bench_compare::run,
-        "times, memory and sizes against libhdf5 and rust-hdf5, into docs/benchmarks.md [ROUNDS, default 7] [only=TEXT: into target/bench/compare/]",
+        "times, memory and sizes against libhdf5 and rust-hdf5, into docs/benchmarks.md [ROUNDS, default 5] [only=TEXT: into target/bench/compare/]",
     ),
     (
         "features",

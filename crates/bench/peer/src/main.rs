@@ -8,6 +8,8 @@
 mod clock;
 mod metadata;
 mod read;
+#[path = "../../src/sum.rs"]
+mod sum;
 mod write;
 
 use std::io::{BufRead as _, Write as _};

@@ -13,6 +13,7 @@ pub(crate) fn read(kind: &str, path: &str, words: &[&str]) -> Result<(Took, u64)
     let sum = match kind {
         "list" => list(&file)?,
         "objects" => objects(&file)?,
+        "visit" => bail!("it visits no objects"),
         "links" => links(&file)?,
         "lookup" => lookup(&file, &numbers)?,
         "chunks" => chunks(&file, &numbers)?,

@@ -1,5 +1,7 @@
 //! Makes files: arrays, slabs, records, objects, attributes, links, appends, chunks, strings.
 
+use std::borrow::Cow;
+
 use anyhow::{Context as _, Result, bail};
 use rust_hdf5::{
     ByteOrder, CompoundType, DatatypeMessage, FilterPipeline, H5Dataset, H5File, H5Type, LibverBound,
@@ -14,6 +16,7 @@ pub(crate) struct Inputs {
     i32: Vec<i32>,
     texts: Vec<String>,
     records: Vec<u8>,
+    packed: Vec<u8>,
 }
 
 impl Inputs {
@@ -26,6 +29,10 @@ impl Inputs {
             "strings" if self.texts.len() != number(0)? => {
                 let count = number(0)?;
                 self.texts = (0..count).map(|at| format!("string number {}", at * 7919 % count)).collect();
+            }
+            "packed" if self.packed.len() != number(0)? * 14 => {
+                self.make_records(number(0)?);
+                self.packed = packed(&self.records);
             }
             "records" if self.records.len() != number(0)? * 24 => self.make_records(number(0)?),
             _ => {}
@@ -78,7 +85,8 @@ pub(crate) fn write(kind: &str, path: &str, words: &[&str], inputs: &mut Inputs)
     match kind {
         "arrays" => array(&file, words, &numbers, inputs)?,
         "slabs" => slabs(&file, &numbers, &inputs.f32)?,
-        "records" => records(&file, &inputs.records)?,
+        "records" => records(&file, numbers.first(), || packed(&inputs.records).into())?,
+        "packed" => records(&file, numbers.first(), || inputs.packed.as_slice().into())?,
         "objects" => objects(&file, &numbers)?,
         "attributes" => attributes(&file, &numbers)?,
         "links" => links(&file, &numbers)?,
@@ -155,21 +163,26 @@ fn slabs(file: &H5File, numbers: &[usize], values: &[f32]) -> Result<()> {
 }
 
 /// The caller packs them: the crate takes records as they are stored.
-fn records(file: &H5File, records: &[u8]) -> Result<()> {
+/// The members of records one behind the other.
+fn packed(records: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(records.len() / 24 * 14);
+    for record in records.as_chunks::<24>().0 {
+        packed.extend_from_slice(&record[..4]);
+        packed.extend_from_slice(&record[8..18]);
+    }
+    packed
+}
+
+fn records<'a>(file: &H5File, count: Option<&usize>, packed: impl Fn() -> Cow<'a, [u8]>) -> Result<()> {
     let members = vec![
         ("number".to_owned(), i32::hdf5_type(), 0),
         ("value".to_owned(), f64::hdf5_type(), 4),
         ("kind".to_owned(), i16::hdf5_type(), 12),
     ];
     let compound = CompoundType { members, total_size: 14 };
-    let dataset = file.new_dataset::<u8>().datatype(compound.to_datatype()).shape([records.len() / 24]);
-    let dataset = dataset.create("x")?;
-    let mut packed = Vec::with_capacity(records.len() / 24 * 14);
-    for record in records.as_chunks::<24>().0 {
-        packed.extend_from_slice(&record[..4]);
-        packed.extend_from_slice(&record[8..18]);
-    }
-    Ok(dataset.write_raw_bytes(&packed)?)
+    let count = *count.context("no count")?;
+    let dataset = file.new_dataset::<u8>().datatype(compound.to_datatype()).shape([count]).create("x")?;
+    Ok(dataset.write_raw_bytes(&packed())?)
 }
 
 fn objects(file: &H5File, numbers: &[usize]) -> Result<()> {

@@ -2,6 +2,8 @@
 
 use hyperslab_dataspace::{Axis, Dims, Ordered, Selection, Tile, Tiles, Tiling, strides};
 
+use rayon::prelude::*;
+
 use super::context::{ReadContext, Room, room_of};
 use super::parallel;
 use super::{Destination, Transform, byte_count};
@@ -15,6 +17,12 @@ const GAP: u64 = 4 << 10;
 
 /// Runs fetched with one call of the driver.
 const BATCH: usize = 16 << 10;
+
+/// Bytes of a run up to which it is asked for with others.
+const SHORT: u64 = 32 << 10;
+
+/// Runs that are worth another thread.
+const PER_TASK: usize = 256;
 
 /// Tiles that are listed at once.
 const LISTED: usize = 16 << 10;
@@ -58,13 +66,25 @@ pub(super) fn read(
             if axes.iter().any(Axis::is_empty) {
                 return Ok(());
             }
-            if let Some(block) = block_shape(axes, dims, size) {
+            let block = block_shape(axes, dims, size).filter(|block| !is_by_rows(axes, block, size, to));
+            if let Some(block) = block {
                 let tiling = Tiling::new(axes, dims, &block)?;
                 return Blocks { context, bytes, tiling, strides: strides(dims), size }.read(to);
             }
         }
     }
-    read_runs(bytes, dims, selection, to)
+    read_runs(context, bytes, dims, selection, to)
+}
+
+/// Whether blocks are single short runs that go as they are: then many are asked for at once.
+fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &Destination<'_>) -> bool {
+    let Some((fastest, slower)) = axes.split_last() else { return false };
+    let bytes = fastest.len().saturating_mul(size as u64);
+    to.transform().is_copy()
+        && fastest.block_count() == 1
+        && bytes <= SHORT
+        && block.iter().take(slower.len()).all(|length| *length == 1)
+        && slower.iter().any(|axis| axis.len() > 1)
 }
 
 /// The shape of blocks that are each one stretch of bytes, as long as it is worth while; `None` if elements lie so
@@ -203,6 +223,7 @@ impl Blocks<'_> {
 
 /// Reads the runs of a selection one after the other, batch by batch.
 fn read_runs(
+    context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
     dims: &[u64],
     selection: &Selection,
@@ -233,7 +254,7 @@ fn read_runs(
                 let offset = at.saturating_mul(size as u64);
                 bytes.check(offset, length)?;
                 let buffer = room_of(&mut fetched, length);
-                fetch_all(bytes, vec![(offset, &mut *buffer)])?;
+                fetch_all(context, bytes, vec![(offset, &mut *buffer)])?;
                 to.put(position, buffer)?;
                 position = position.saturating_add(piece);
                 at = at.saturating_add(piece);
@@ -255,7 +276,7 @@ fn read_runs(
             requests.push((run.offset.saturating_mul(size as u64), part));
             rest = behind;
         }
-        fetch_all(bytes, requests)?;
+        fetch_all(context, bytes, requests)?;
         if !transform.is_copy() {
             to.put(position, fetched.get(..length).unwrap_or_default())?;
         }
@@ -265,8 +286,24 @@ fn read_runs(
 }
 
 /// Copies what is in memory, and fetches the rest.
-fn fetch_all(bytes: &dyn LinearBytes, requests: Vec<Request<'_>>) -> Result<()> {
-    let Some(all) = bytes.view() else { return bytes.fetch(requests) };
+fn fetch_all(
+    context: ReadContext<'_>,
+    bytes: &dyn LinearBytes,
+    mut requests: Vec<Request<'_>>,
+) -> Result<()> {
+    let Some(all) = bytes.view() else {
+        let groups = (requests.len() / PER_TASK).min(4 * rayon::current_num_threads());
+        if groups < 2 || !context.store.may_share() {
+            return bytes.fetch(requests);
+        }
+        let each = requests.len().div_ceil(groups).max(1);
+        let mut parts = Vec::with_capacity(groups);
+        while requests.len() > each {
+            parts.push(requests.split_off(requests.len().saturating_sub(each)));
+        }
+        parts.push(requests);
+        return context.store.share(|| parts.into_par_iter().rev().try_for_each(|part| bytes.fetch(part)));
+    };
     for (offset, buffer) in requests {
         let start = usize::try_from(offset).ok();
         let part = start.and_then(|start| all.get(start..start.checked_add(buffer.len())?));

@@ -7,15 +7,16 @@ use parking_lot::Mutex;
 use super::linear_write::{self, LinearTarget};
 use super::{Fill, Origin, byte_count};
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::store::{ByteRows, Store};
 
 /// Bytes of fill value that are written at once.
 const FILLED: u64 = 1 << 20;
 
-/// Writes the selected elements of an array of the shape `dims` that begins at `address`.
+/// Writes the selected elements of an array of the shape `dims` that begins at `address`. The number of elements was
+/// checked.
 ///
 /// # Errors
-/// [`Error::Misuse`] if `from` has another number of elements; those of conversions and the medium.
+/// Those of conversions and the medium.
 pub fn write_contiguous(
     store: &Store,
     address: Address,
@@ -23,21 +24,21 @@ pub fn write_contiguous(
     selection: &Selection,
     from: &Origin<'_>,
 ) -> Result<()> {
-    let count = selection.element_count(dims)?;
-    from.check(count)?;
     if matches!(selection, Selection::All)
         && !from.is_partial()
-        && let Some(elements) = from.as_stored(0, count)
+        && let Some(elements) = from.as_stored(0, selection.element_count(dims)?)
     {
         return store.write_raw(address, elements);
     }
-    linear_write::write(store, &InFile { store, address }, dims, selection, from)
+    let elements = dims.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+    let length = elements.saturating_mul(from.size() as u64);
+    linear_write::write(store, &InFile { store, address, length }, dims, selection, from)
 }
 
 /// Writes the selected elements of an array of the shape `dims` whose bytes are `data`.
 ///
 /// # Errors
-/// As [`write_contiguous`].
+/// As [`write_contiguous`], and [`Error::Misuse`] if `from` has another number of elements.
 pub fn write_compact(
     store: &Store,
     data: &mut [u8],
@@ -54,7 +55,7 @@ pub fn write_compact(
 /// # Errors
 /// Those of the medium.
 pub fn fill_contiguous(store: &Store, address: Address, length: u64, fill: &Fill, size: usize) -> Result<()> {
-    let target = InFile { store, address };
+    let target = InFile { store, address, length };
     let size = (size as u64).max(1);
     let step = (FILLED / size).max(1).saturating_mul(size);
     let mut bytes = vec![0; byte_count(step.min(length), 1, "fill values")?];
@@ -71,6 +72,8 @@ pub fn fill_contiguous(store: &Store, address: Address, length: u64, fill: &Fill
 struct InFile<'a> {
     store: &'a Store,
     address: Address,
+    /// Bytes of all elements.
+    length: u64,
 }
 
 impl InFile<'_> {
@@ -88,6 +91,10 @@ impl LinearTarget for InFile<'_> {
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.store.write_raw(self.at(offset)?, bytes)
+    }
+
+    fn write_rows(&self, rows: &ByteRows<'_>) -> Result<()> {
+        self.store.write_raw_rows((self.address, self.length), rows)
     }
 }
 

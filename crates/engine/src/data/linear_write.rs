@@ -1,6 +1,6 @@
 //! Elements side by side in C order: how a selection of them is written.
 
-use hyperslab_dataspace::{Axis, Dims, Ordered, Piece, Selection, Tiling, strides};
+use hyperslab_dataspace::{Axis, Dims, LinearRuns, Ordered, Piece, Selection, Tiling, strides};
 use smallvec::SmallVec;
 
 use super::linear::block_shape;
@@ -8,13 +8,16 @@ use super::origin::Origin;
 use super::staged::{self, Room};
 use super::{byte_count, parallel};
 use crate::error::Result;
-use crate::store::Store;
+use crate::store::{ByteRows, Store};
 
 /// Bytes that are converted at once.
 const BLOCK: u64 = 1 << 20;
 
 /// Bytes side by side that are written as they lie in the caller's buffer.
 const DIRECT: usize = 16 << 10;
+
+/// Bytes from one run to the next beyond which the runs are written without what lies between them.
+const FAR: u64 = 256;
 
 /// Blocks that are listed at once.
 const LISTED: usize = 16 << 10;
@@ -26,6 +29,13 @@ pub(super) trait LinearTarget: Sync {
 
     /// Puts bytes to an offset. Threads put to different ones at once.
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Puts rows of bytes to their offsets.
+    fn write_rows(&self, rows: &ByteRows<'_>) -> Result<()> {
+        let offsets = std::iter::successors(Some(rows.offset), |offset| offset.checked_add(rows.stride));
+        let mut rows = rows.bytes.chunks_exact(rows.length.max(1)).zip(offsets);
+        rows.try_for_each(|(row, offset)| self.write(offset, row))
+    }
 }
 
 /// Writes the selected elements of an array of that shape. The number of elements was checked. The caller holds `store`.
@@ -39,7 +49,8 @@ pub(super) fn write(
     if dims.contains(&0) {
         return Ok(());
     }
-    if !matches!(selection, Selection::Points(_)) && !has_long_runs(dims, selection, from)? {
+    let runs = selection.linear_runs(dims)?;
+    if !matches!(selection, Selection::Points(_)) && !go_alone(&runs, from) {
         let ordered = Ordered::new(selection, dims)?;
         if let Some(axes) = ordered.axes() {
             if axes.iter().any(Axis::is_empty) {
@@ -51,13 +62,22 @@ pub(super) fn write(
             }
         }
     }
-    write_runs(target, dims, selection, from)
+    write_runs(target, runs, from)
 }
 
-/// Whether elements go into the file from where they are, many at a time.
-fn has_long_runs(dims: &[u64], selection: &Selection, from: &Origin<'_>) -> Result<bool> {
-    let Some(first) = selection.linear_runs(dims)?.next() else { return Ok(true) };
-    Ok(from.as_stored(0, first.length).is_some_and(|bytes| bytes.len() > DIRECT))
+/// Whether runs go into the file from where they are, one after the other: long ones, or some that are far apart.
+fn go_alone(runs: &LinearRuns<'_>, from: &Origin<'_>) -> bool {
+    if let Some(spread) = runs.spread() {
+        let is_far = || are_far(spread.runs, spread.span.saturating_mul(from.size() as u64));
+        return from.as_stored(0, spread.first).is_some_and(|first| first.len() > DIRECT || is_far());
+    }
+    let Some(first) = runs.clone().next() else { return true };
+    from.as_stored(0, first.length).is_some_and(|first| first.len() > DIRECT)
+}
+
+/// Whether so many runs in a span of bytes lie so far apart that they are written without what lies between them.
+pub(super) fn are_far(runs: u64, span: u64) -> bool {
+    runs.saturating_mul(FAR) < span
 }
 
 /// A selection cut into blocks.
@@ -79,13 +99,7 @@ struct Block {
     offset: u64,
     /// Other elements lie between them.
     has_gaps: bool,
-    /// They are written one run after the other, without what lies between them.
-    by_runs: bool,
 }
-
-/// Runs of a block are written one after the other if it is no longer than that and each stands for so many bytes of
-/// it: they stay in memory then, where their neighbours will find the same pages.
-const BY_RUNS: (usize, u64) = (128 << 10, 1500);
 
 impl Blocks<'_> {
     fn write(&self) -> Result<()> {
@@ -101,9 +115,6 @@ impl Blocks<'_> {
             let fill = |at: usize, room: &mut Room| self.fill(&block(at)?, room);
             let write = |at: usize, room: &Room| {
                 let block = block(at)?;
-                if block.by_runs {
-                    return self.write_runs(&block);
-                }
                 self.target.write(block.offset, room.bytes(block.length))
             };
             staged::each(self.store, listed.len(), parallel::is_worth(self.store, bytes), fill, write)?;
@@ -123,29 +134,10 @@ impl Blocks<'_> {
         let length = byte_count(end.saturating_sub(first), size, "raw data")?;
         let selected = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.element_count()));
         let has_gaps = selected != end.saturating_sub(first);
-        let runs = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.runs().1));
-        let by_runs = has_gaps
-            && length <= BY_RUNS.0
-            && runs.saturating_mul(BY_RUNS.1) < length as u64
-            && self.from.as_stored(0, 0).is_some();
-        Ok(Block { pieces, first, length, offset, has_gaps, by_runs })
-    }
-
-    fn write_runs(&self, block: &Block) -> Result<()> {
-        let size = self.from.size() as u64;
-        block.pieces.iter().try_for_each(|piece| {
-            piece.for_each_run(|element, position, count| {
-                let bytes = self.from.as_stored(position, count).unwrap_or_default();
-                let offset = element.saturating_sub(block.first).saturating_mul(size);
-                self.target.write(block.offset.saturating_add(offset), bytes)
-            })
-        })
+        Ok(Block { pieces, first, length, offset, has_gaps })
     }
 
     fn fill(&self, block: &Block, room: &mut Room) -> Result<()> {
-        if block.by_runs {
-            return Ok(());
-        }
         let (bytes, rows) = room.of(block.length);
         if block.has_gaps || self.from.is_partial() {
             self.target.read(block.offset, bytes)?;
@@ -158,37 +150,56 @@ impl Blocks<'_> {
 }
 
 /// Writes the runs of a selection one after the other.
-fn write_runs(
-    target: &dyn LinearTarget,
-    dims: &[u64],
-    selection: &Selection,
-    from: &Origin<'_>,
-) -> Result<()> {
+fn write_runs(target: &dyn LinearTarget, mut runs: LinearRuns<'_>, from: &Origin<'_>) -> Result<()> {
     let size = from.size();
-    let most = (BLOCK / size.max(1) as u64).max(1);
     let mut position = 0_u64;
     let mut buffer = Vec::new();
-    for run in selection.linear_runs(dims)? {
-        let mut at = run.offset;
-        let end = run.offset.saturating_add(run.length);
-        while at < end {
-            let offset = at.saturating_mul(size as u64);
-            if let Some(bytes) = from.as_stored(position, end - at) {
-                target.write(offset, bytes)?;
-                position = position.saturating_add(end - at);
-                break;
-            }
-            let count = most.min(end - at);
-            buffer.clear();
-            buffer.resize(byte_count(count, size, "raw data")?, 0);
-            if from.is_partial() {
-                target.read(offset, &mut buffer)?;
-            }
-            from.put(position, count, &mut buffer)?;
-            target.write(offset, &buffer)?;
-            position = position.saturating_add(count);
-            at = at.saturating_add(count);
+    while let Some(rows) = runs.next_rows() {
+        let (offset, stride) =
+            (rows.offset.saturating_mul(size as u64), rows.stride.saturating_mul(size as u64));
+        if let Some(bytes) = from.as_stored(position, rows.count.saturating_mul(rows.length)) {
+            let length = byte_count(rows.length, size, "raw data")?;
+            target.write_rows(&ByteRows { offset, stride, length, bytes })?;
+            position = position.saturating_add(rows.count.saturating_mul(rows.length));
+            continue;
+        }
+        for row in 0..rows.count {
+            let offset = rows.offset.saturating_add(row.saturating_mul(rows.stride));
+            position = write_converted(
+                target,
+                offset..offset.saturating_add(rows.length),
+                position,
+                from,
+                &mut buffer,
+            )?;
         }
     }
     Ok(())
+}
+
+/// Writes a run, converted piece by piece; gives the position behind it.
+fn write_converted(
+    target: &dyn LinearTarget,
+    run: std::ops::Range<u64>,
+    mut position: u64,
+    from: &Origin<'_>,
+    buffer: &mut Vec<u8>,
+) -> Result<u64> {
+    let size = from.size();
+    let most = (BLOCK / size.max(1) as u64).max(1);
+    let mut at = run.start;
+    while at < run.end {
+        let count = most.min(run.end - at);
+        buffer.clear();
+        buffer.resize(byte_count(count, size, "raw data")?, 0);
+        let offset = at.saturating_mul(size as u64);
+        if from.is_partial() {
+            target.read(offset, buffer)?;
+        }
+        from.put(position, count, buffer)?;
+        target.write(offset, buffer)?;
+        position = position.saturating_add(count);
+        at = at.saturating_add(count);
+    }
+    Ok(position)
 }

@@ -58,6 +58,7 @@ use edit::{SMALL_WRITE, Writing};
 use following::Following;
 use journal::{Change, Journal};
 use locking::FileLock;
+pub use pages::ByteRows;
 use pages::{Medium, Pages};
 use salvage::Salvaging;
 use swmr::Followed;
@@ -66,6 +67,12 @@ use unsaved::Unsaved;
 
 /// Raw data up to this many bytes is read through the page cache, where its neighbours are likely to follow.
 const SMALL_READ: usize = 2048;
+
+/// Rows that are written at once.
+const ROWS: usize = 1024;
+
+/// Bytes of raw data that are copied from a page, if it is in memory.
+const SHORT_RUN: usize = 1024;
 
 /// Bytes that are changed in memory at once.
 const AT_ONCE: usize = 1 << 20;
@@ -365,8 +372,17 @@ impl Store {
     pub fn read_raw(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
         let start = self.locate(address, buffer.len() as u64, "raw data")?;
         self.note_raw(address, buffer.len());
+        if self.is_in_pages(start, buffer).map_err(|source| Self::raw_error(address, source))? {
+            return Ok(());
+        }
         let read = self.pages.read_into(self.medium(), start, buffer);
         read.map_err(|source| Self::raw_error(address, source))
+    }
+
+    /// Whether a short run was copied from a page in memory.
+    fn is_in_pages(&self, start: u64, buffer: &mut [u8]) -> std::result::Result<bool, DriverError> {
+        let may = buffer.len() <= SHORT_RUN && !self.follows() && self.driver.as_bytes().is_none();
+        if may { self.pages.read_short(self.medium(), start, buffer) } else { Ok(false) }
     }
 
     /// All raw data of one dataset. If it is little, its neighbours, likely to be asked for next, come with it
@@ -404,6 +420,9 @@ impl Store {
         for (address, buffer) in requests {
             let offset = self.locate(*address, buffer.len() as u64, "raw data")?;
             self.note_raw(*address, buffer.len());
+            if self.is_in_pages(offset, buffer).map_err(|source| Self::raw_error(*address, source))? {
+                continue;
+            }
             located.push(ReadRequest { offset, buf: buffer });
         }
         self.driver.read_many(&mut located).map_err(|source| Self::raw_error(first, source))
@@ -445,6 +464,42 @@ impl Store {
                     .map_err(failed)?;
                 self.relieve()?;
             }
+        }
+        Ok(())
+    }
+
+    /// Rows of raw data, to their offsets in a block of `length` bytes that was allocated for them.
+    ///
+    /// # Errors
+    /// As [`write_raw`](Self::write_raw).
+    pub fn write_raw_rows(&self, (address, length): (Address, u64), rows: &ByteRows<'_>) -> Result<()> {
+        if !self.writable {
+            return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
+        }
+        let first = self.locate(address, length, "raw data")?;
+        let Some(end) = rows.end().filter(|end| *end <= length) else {
+            return Err(Error::corrupt(
+                "raw data",
+                "size",
+                format!("rows inside of {length} bytes"),
+                address,
+            ));
+        };
+        let failed = |source| Error::Io { action: format!("cannot write raw data at {address}"), source };
+        // Others have a turn in between.
+        let at_once = if rows.length > SMALL_WRITE { 1 } else { (AT_ONCE / rows.length.max(1)).min(ROWS) };
+        let mut offset = rows.offset;
+        for bytes in rows.bytes.chunks(at_once.saturating_mul(rows.length).max(1)) {
+            if bytes.len() > SMALL_WRITE && at_once == 1 {
+                self.write_raw(address.checked_add(offset).unwrap_or(Address::UNDEFINED), bytes)?;
+            } else {
+                let _writing = self.gate.read();
+                self.touched.fetch_max(first.saturating_add(end), Ordering::AcqRel);
+                let rows = ByteRows { offset, bytes, ..*rows };
+                self.pages.write_rows(self.medium(), first.saturating_add(offset), &rows).map_err(failed)?;
+            }
+            self.relieve()?;
+            offset = offset.saturating_add(rows.stride.saturating_mul(at_once as u64));
         }
         Ok(())
     }

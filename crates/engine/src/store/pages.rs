@@ -9,19 +9,26 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hyperslab_vfd::{Driver, DriverError, WriteRequest};
 use parking_lot::RwLock;
 use quick_cache::UnitWeighter;
 use quick_cache::sync::Cache;
+use smallvec::SmallVec;
 
 use super::journal::Journal;
 use super::{Bytes, cache};
 
 /// Bytes of a page. Headers of small objects lie next to each other, so a page brings many at once.
 pub(crate) const PAGE: u64 = 8 << 10;
+
+/// Pages that are walked over to the next one, rather than that it is looked up.
+const NEAR: u64 = 16;
+
+/// Pages that are remembered to have been asked for.
+const ASKED: usize = 4096;
 
 /// Pages of the file by their number.
 #[derive(Debug)]
@@ -30,6 +37,8 @@ pub(crate) struct Pages {
     changed: RwLock<BTreeMap<u64, Arc<[u8]>>>,
     /// How many pages are changed: readers of files that nobody writes never touch the lock.
     changed_count: AtomicUsize,
+    /// Pages of which short runs were read last, each at the place that its number has.
+    asked: OnceLock<Box<[AtomicU64]>>,
     /// How often clean pages were replaced.
     replaced: AtomicUsize,
     /// Clean pages kept.
@@ -38,6 +47,28 @@ pub(crate) struct Pages {
     spill_at: AtomicUsize,
     /// The same, as it was asked for.
     changed_room: usize,
+}
+
+/// Rows of bytes, one behind the other in memory and equally far apart in the file.
+#[derive(Debug, Clone, Copy)]
+pub struct ByteRows<'a> {
+    /// Where the first row begins in its block of the file.
+    pub offset: u64,
+    /// Bytes from one row to the next in the file.
+    pub stride: u64,
+    /// Bytes of a row.
+    pub length: usize,
+    /// All rows.
+    pub bytes: &'a [u8],
+}
+
+impl ByteRows<'_> {
+    /// The offset behind the last byte in the block; `None` if 64 bits cannot tell.
+    pub(crate) fn end(&self) -> Option<u64> {
+        let rows = self.bytes.len().checked_div(self.length)? as u64;
+        let last = rows.saturating_sub(1).checked_mul(self.stride)?.checked_add(self.offset)?;
+        last.checked_add(self.length as u64)
+    }
 }
 
 /// A driver and how much of it exists.
@@ -79,6 +110,7 @@ impl Pages {
             clean: cache(room, room as u64, UnitWeighter),
             changed: RwLock::default(),
             changed_count: AtomicUsize::new(0),
+            asked: OnceLock::new(),
             replaced: AtomicUsize::new(0),
             room,
             spill_at: AtomicUsize::new(changed_room),
@@ -111,6 +143,35 @@ impl Pages {
             }
         }
         Ok(buffer.into())
+    }
+
+    /// Fills `buffer` from a page in memory, and says whether there was one. A page that was asked for before comes into
+    /// memory: what lies near each other is read again and again, what lies anywhere is not.
+    pub(crate) fn read_short(
+        &self,
+        medium: Medium<'_>,
+        start: u64,
+        buffer: &mut [u8],
+    ) -> Result<bool, DriverError> {
+        let (number, skip) = (start / PAGE, to_usize(start % PAGE));
+        let Some(end) = skip.checked_add(buffer.len()).filter(|end| *end as u64 <= PAGE) else {
+            return Ok(false);
+        };
+        let page = match self.clean.get(&number) {
+            Some(page) if self.changed_count.load(Ordering::Acquire) == 0 => page,
+            Some(_) => self.page(medium, number)?,
+            None => {
+                let asked = self.asked.get_or_init(|| (0..ASKED).map(|_| AtomicU64::new(u64::MAX)).collect());
+                let Some(place) = asked.get(to_usize(number) % ASKED) else { return Ok(false) };
+                if place.swap(number, Ordering::Relaxed) != number {
+                    return Ok(false);
+                }
+                self.page(medium, number)?
+            }
+        };
+        let Some(bytes) = page.get(skip..end) else { return Ok(false) };
+        buffer.copy_from_slice(bytes);
+        Ok(true)
     }
 
     /// Bytes that do not go through the cache.
@@ -195,6 +256,56 @@ impl Pages {
         written
     }
 
+    /// Changes rows of bytes in memory, of which the first begins at an offset of the file.
+    pub(crate) fn write_rows(
+        &self,
+        medium: Medium<'_>,
+        start: u64,
+        rows: &ByteRows<'_>,
+    ) -> Result<(), DriverError> {
+        self.changed_count.fetch_add(1, Ordering::AcqRel);
+        let mut changed = self.changed.write();
+        let written = Self::write_rows_into(&mut changed, &self.clean, medium, start, rows);
+        self.changed_count.store(changed.len(), Ordering::Release);
+        written
+    }
+
+    fn write_rows_into(
+        changed: &mut BTreeMap<u64, Arc<[u8]>>,
+        clean: &Cache<u64, Arc<[u8]>>,
+        medium: Medium<'_>,
+        start: u64,
+        rows: &ByteRows<'_>,
+    ) -> Result<(), DriverError> {
+        let mut absent: SmallVec<[(u64, &[u8]); 16]> = SmallVec::new();
+        // The page that was found last; there is none from `from` up to it.
+        let (mut walk, mut found, mut from) = (changed.range_mut(..0), None, u64::MAX);
+        let mut next = start;
+        for mut row in rows.bytes.chunks_exact(rows.length.max(1)) {
+            let mut at = next;
+            next = next.saturating_add(rows.stride);
+            while !row.is_empty() {
+                let (number, skip) = (at / PAGE, to_usize(at % PAGE));
+                let (part, rest) = row.split_at(row.len().min(to_usize(PAGE).saturating_sub(skip)));
+                if number < from || number.saturating_sub(from) > NEAR {
+                    (walk, from) = (changed.range_mut(number..), number);
+                    found = walk.next();
+                }
+                while let Some((other, _)) = &found
+                    && **other < number
+                {
+                    (from, found) = (other.saturating_add(1), walk.next());
+                }
+                match &mut found {
+                    Some((other, page)) if **other == number => put(part, page, skip),
+                    _ => absent.push((at, part)),
+                }
+                (at, row) = (at.saturating_add(part.len() as u64), rest);
+            }
+        }
+        absent.into_iter().try_for_each(|(at, part)| Self::write_into(changed, clean, medium, at, part))
+    }
+
     fn write_into(
         changed: &mut BTreeMap<u64, Arc<[u8]>>,
         clean: &Cache<u64, Arc<[u8]>>,
@@ -215,11 +326,8 @@ impl Pages {
                     })
                 }
             };
-            let to = Arc::make_mut(page).get_mut(piece.skip..).and_then(|to| to.get_mut(..piece.length));
             let from = bytes.get(piece.at..).and_then(|from| from.get(..piece.length));
-            if let Some((to, from)) = to.zip(from) {
-                to.copy_from_slice(from);
-            }
+            put(from.unwrap_or_default(), page, piece.skip);
         }
         Ok(())
     }
@@ -366,6 +474,13 @@ struct Piece {
     length: usize,
 }
 
+/// Copies bytes to their place on a page.
+fn put(bytes: &[u8], page: &mut Arc<[u8]>, skip: usize) {
+    if let Some(to) = Arc::make_mut(page).get_mut(skip..).and_then(|to| to.get_mut(..bytes.len())) {
+        to.copy_from_slice(bytes);
+    }
+}
+
 fn pieces(start: u64, length: usize) -> impl Iterator<Item = Piece> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -389,7 +504,7 @@ mod tests {
     use hyperslab_vfd::{Core, Driver as _};
     use proptest::prelude::*;
 
-    use super::{Medium, PAGE, Pages};
+    use super::{ByteRows, Medium, PAGE, Pages};
 
     proptest! {
         #[test]
@@ -410,7 +525,7 @@ mod tests {
 
         #[test]
         fn changes_are_seen_before_and_after_they_are_written(
-            steps in proptest::collection::vec((0_u8..5, 0_u64..5 * PAGE, 0_u64..2 * PAGE, any::<u8>()), 1..40),
+            steps in proptest::collection::vec((0_u8..6, 0_u64..5 * PAGE, 0_u64..2 * PAGE, any::<u8>()), 1..40),
         ) {
             let length = 4 * PAGE + 77;
             let mut model: Vec<u8> = (0..length).map(|at| u8::try_from(at % 251).unwrap()).collect();
@@ -435,6 +550,18 @@ mod tests {
                     2 => {
                         model[range].fill(value);
                         pages.write(medium, start, &vec![value; count]).unwrap();
+                    }
+                    4 => {
+                        let stride = 300 + u64::from(value) * 20;
+                        let bytes: Vec<u8> = (0..count.min(3000) / 300 * 300).map(|at| u8::try_from(at % 251).unwrap()).collect();
+                        for (offset, row) in (start..).step_by(super::to_usize(stride)).zip(bytes.chunks_exact(300)) {
+                            let at = super::to_usize(offset);
+                            model.resize(model.len().max(at + 300), 0);
+                            model[at..at + 300].copy_from_slice(row);
+                        }
+                        model.truncate(super::to_usize(length));
+                        let rows = ByteRows { offset: 0, stride, length: 300, bytes: &bytes };
+                        pages.write_rows(medium, start, &rows).unwrap();
                     }
                     3 if count > 0 => {
                         model[range].fill(value);

@@ -157,8 +157,8 @@ impl<A: ChunkAccess> Flush<'_, A> {
             let same_shape = Arc::ptr_eq(&writer.source, &self.source);
             let now = batch.iter().zip(encoded);
             let now = now.filter(|(snapshot, _)| same_shape && writer.pending.is_unchanged(snapshot));
-            let now = now.map(|(_, encoded)| encoded).collect();
-            writer.store_encoded(writing, now)
+            let now: Vec<Encoded> = now.map(|(_, encoded)| encoded).collect();
+            writer.store_encoded(writing, &now)
         })?;
         Ok(())
     }
@@ -262,7 +262,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
                 self.access.edit(|writer, writing| {
                     let attempt = self.put_parts(writer, &parts, &mut fetched)?;
                     if matches!(attempt, Attempt::Written) {
-                        writer.store_encoded(writing, std::mem::take(&mut encoded))?;
+                        writer.store_encoded(writing, &std::mem::take(&mut encoded))?;
                         let plain = std::mem::take(&mut plain);
                         writer.write_batch(writing, self.selected, plain, self.from)?;
                     }
@@ -420,17 +420,16 @@ pub(super) fn encode_whole(
 
 impl ChunkWriter {
     /// Stores chunks that replace all that is known of them.
-    pub(super) fn store_encoded(
+    pub(super) fn store_encoded<B: AsRef<[u8]>>(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
-        chunks: Vec<Encoded>,
+        chunks: &[(Dims, B, u32)],
     ) -> Result<()> {
         if chunks.is_empty() {
             return Ok(());
         }
-        let stored: Vec<Dims> = chunks.iter().map(|(scaled, ..)| scaled.clone()).collect();
         store_chunks::encoded(&self.source, writing, chunks)?;
-        for scaled in &stored {
+        for (scaled, ..) in chunks {
             self.pending.forget(scaled);
             self.pending.outdate(scaled);
         }

@@ -78,7 +78,7 @@ impl ChunkWriter {
         from: &Origin<'_>,
     ) -> Result<()> {
         drop(appended.before);
-        self.store_encoded(writing, appended.encoded)?;
+        self.store_encoded(writing, &appended.encoded)?;
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         self.write_batch(writing, &selected, appended.others, from)?;

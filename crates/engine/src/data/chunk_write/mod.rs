@@ -13,6 +13,7 @@ mod strips;
 mod tests;
 #[cfg(test)]
 mod tests_apart;
+mod waiting;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -259,7 +260,7 @@ impl ChunkWriter {
         let size = source.chunk_bytes as u64;
         if !source.is_stored_plainly(&scaled)? || before.is_some_and(|before| before.size != size) {
             let (bytes, mask) = encode(source, store, &scaled, elements.to_vec())?;
-            return store_chunks::encoded(source, writing, vec![(scaled, bytes, mask)]);
+            return store_chunks::encoded(source, writing, &[(scaled, bytes, mask)]);
         }
         if let Some(before) = before {
             return store.write_raw(before.address, elements);
@@ -311,7 +312,7 @@ impl ChunkWriter {
             return Ok(());
         }
         self.settle_run(&mut writing)?;
-        store_chunks::encoded(&self.source, &mut writing, vec![(scaled, bytes.to_vec(), filter_mask)])
+        store_chunks::encoded(&self.source, &mut writing, &[(scaled, bytes, filter_mask)])
     }
 
     fn flush_pending(&mut self, writing: &mut ChunkWriting<'_, '_>, due: Due) -> Result<()> {
@@ -321,11 +322,17 @@ impl ChunkWriter {
         if flushed.is_err() {
             snapshots.iter().for_each(|snapshot| self.pending.give_up(snapshot));
         }
+        snapshots.into_iter().for_each(|snapshot| self.pending.keep_room(snapshot));
         flushed
     }
 
     fn flush_batch(&mut self, writing: &mut ChunkWriting<'_, '_>, batch: &[Snapshot]) -> Result<()> {
         let store = writing.edit.store();
+        if self.source.pipeline.is_empty() {
+            let chunks = batch.iter().map(|one| (one.scaled.clone(), one.elements.as_slice(), 0));
+            let chunks: Vec<(Dims, &[u8], u32)> = chunks.collect();
+            return self.store_encoded(writing, &chunks);
+        }
         let encode = |snapshot: &Snapshot| {
             let (bytes, mask) = encode(&self.source, store, &snapshot.scaled, snapshot.elements.as_slice())?;
             Ok((snapshot.scaled.clone(), bytes, mask))
@@ -333,7 +340,7 @@ impl ChunkWriter {
         let work = batch.len().saturating_mul(self.source.chunk_bytes) as u64;
         let parallel = parallel::is_worth(store, work);
         let encoded = parallel::map(store, parallel, batch.iter().collect(), encode)?;
-        self.store_encoded(writing, encoded)
+        self.store_encoded(writing, &encoded)
     }
 
     fn write_batch(
@@ -345,18 +352,25 @@ impl ChunkWriter {
     ) -> Result<()> {
         let (mut new_plain, mut parts) = (Vec::new(), Vec::new());
         let (mut old_plain, mut filtered) = (Vec::new(), Vec::new());
+        let mut rows = Rows::default();
         for scaled in batch {
-            let known = self.pending.remove(&scaled);
+            let whole = selected.covers(&scaled) && !from.is_partial();
+            let plain = self.source.is_stored_plainly(&scaled)?;
+            if plain && !whole && self.put_waiting(&scaled, selected, from, &mut rows)? {
+                continue;
+            }
+            let known = self.pending.remove(&scaled).filter(|_| !whole);
             let before = if writing.table.is_empty() {
                 None
             } else {
                 writing.table.get(writing.edit.store(), &scaled)?
             };
-            let whole = selected.covers(&scaled) && !from.is_partial();
-            let plain = self.source.is_stored_plainly(&scaled)?;
             match before {
                 Some(before) if plain && known.is_none() && before.size == self.source.chunk_bytes as u64 => {
                     old_plain.push((scaled, before));
+                }
+                None if plain && known.is_none() && !whole && self.waits(&scaled, selected, from)? => {
+                    self.let_part_wait(scaled, selected, from, &mut rows)?;
                 }
                 None if plain && known.is_none() && !whole && self.source.fill.is_zero() => {
                     parts.push(scaled);
@@ -368,7 +382,11 @@ impl ChunkWriter {
         store_chunks::new_plain(&self.source, writing, selected, &new_plain, from)?;
         old_plain.extend(store_chunks::new_zeros(&self.source, writing, &parts)?);
         store_chunks::old_plain(&self.source, writing.edit.store(), selected, &old_plain, from)?;
-        self.write_filtered(writing, selected, filtered, from)
+        self.write_filtered(writing, selected, filtered, from)?;
+        if self.source.pipeline.is_empty() && self.pending.load().complete > 0 {
+            self.flush_pending(writing, Due::Complete)?;
+        }
+        Ok(())
     }
 
     /// Chunks that pass filters: whole ones are encoded at once, others wait for more to come.
@@ -406,7 +424,7 @@ impl ChunkWriter {
                 Done::Encoded(scaled, bytes, mask) => encoded.push((scaled, bytes, mask)),
             }
         }
-        store_chunks::encoded(&self.source, writing, encoded)
+        store_chunks::encoded(&self.source, writing, &encoded)
     }
 }
 

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::Dims;
 
+/// Chunks whose memory is kept.
+const SPARE: usize = 8;
+
 /// Chunks by their coordinates.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
@@ -16,6 +19,8 @@ pub(super) struct Pending {
     complete: usize,
     /// How often something was changed here.
     changes: u64,
+    /// Memory of chunks that went.
+    spare: Vec<Vec<u8>>,
     /// Chunks of which somebody has the elements as the file holds them, on the way to put them here: a number for each.
     fetched: BTreeMap<Dims, Vec<u64>>,
 }
@@ -197,6 +202,18 @@ impl Pending {
             if chunk.is_complete() {
                 self.complete = self.complete.saturating_add(chunk.elements.len());
             }
+        }
+    }
+
+    /// Memory for a chunk; it holds anything.
+    pub(super) fn room(&mut self, length: usize) -> Vec<u8> {
+        self.spare.pop().filter(|room| room.len() == length).unwrap_or_else(|| vec![0; length])
+    }
+
+    /// Keeps the memory of a chunk for the next one, if nobody else has it.
+    pub(super) fn keep_room(&mut self, snapshot: Snapshot) {
+        if let Some(room) = Arc::into_inner(snapshot.elements).filter(|_| self.spare.len() < SPARE) {
+            self.spare.push(room);
         }
     }
 

@@ -71,7 +71,7 @@ impl ChunkWriter {
                 filtered.push((scaled, bytes.clone(), *mask));
             }
             self.allocate_plain(&mut writing, &plain, fill)?;
-            store_chunks::encoded(&self.source, &mut writing, filtered)?;
+            store_chunks::encoded(&self.source, &mut writing, &filtered)?;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl ChunkWriter {
             let (bytes, mask) = encode(&self.source, store, scaled, chunk)?;
             encoded.push((scaled.clone(), bytes, mask));
         }
-        store_chunks::encoded(&self.source, writing, encoded)
+        store_chunks::encoded(&self.source, writing, &encoded)
     }
 }
 

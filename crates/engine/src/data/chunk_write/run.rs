@@ -198,7 +198,7 @@ impl ChunkWriter {
                 Some(before) if before.size == place.size => store.write_raw(before.address, bytes)?,
                 Some(_) => {
                     let chunk = (scaled.clone(), bytes.to_vec(), 0);
-                    store_chunks::encoded(&self.source, writing, vec![chunk])?;
+                    store_chunks::encoded(&self.source, writing, &[chunk])?;
                 }
                 None => {
                     let address = writing.edit.allocate(SpaceKind::RawData, place.size)?;

@@ -93,6 +93,14 @@ impl<'a> Selected<'a> {
         }
     }
 
+    /// About over how many elements of a chunk those that are replaced reach; 0 where it takes long to find out.
+    pub(super) fn reach_in(&self, scaled: &[u64]) -> Result<u64> {
+        let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
+        let spans = tiling.pieces(scaled)?;
+        let spans = spans.iter().map(hyperslab_dataspace::Piece::span);
+        Ok(spans.fold(0_u64, |sum, (first, end)| sum.saturating_add(end.saturating_sub(first))))
+    }
+
     /// Puts the elements into their places in a chunk.
     pub(super) fn put(
         &self,

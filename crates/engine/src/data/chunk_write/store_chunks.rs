@@ -1,18 +1,18 @@
 //! Chunks to their places in the file, and the places to the index.
 
-use hyperslab_dataspace::Dims;
+use hyperslab_dataspace::{Dims, Piece};
 use hyperslab_format::codec::Address;
 use rayon::prelude::*;
 
 use super::super::chunk_index::ChunkLocation;
-use super::super::linear_write::LinearTarget;
+use super::super::linear_write::{self, LinearTarget};
 use super::super::origin::Origin;
 use super::super::staged::{self, Room, STAGE};
 use super::super::{ChunkedSource, parallel};
+use super::ChunkWriting;
 use super::selected::Selected;
-use super::{ChunkWriting, Encoded};
 use crate::error::{Error, Result};
-use crate::store::{SpaceKind, Store};
+use crate::store::{ByteRows, SpaceKind, Store};
 
 /// Stores chunks that passed no filter and are not in the file yet.
 pub(super) fn new_plain(
@@ -185,7 +185,7 @@ pub(super) fn old_plain(
 fn change_span(
     source: &ChunkedSource,
     store: &Store,
-    pieces: &[hyperslab_dataspace::Piece],
+    pieces: &[Piece],
     place: &ChunkLocation,
     from: &Origin<'_>,
     room: &mut Room,
@@ -195,6 +195,12 @@ fn change_span(
     let selected = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.element_count()));
     let span = Span { store, place, size: source.element_size as u64 };
     let length = super::super::byte_count(end.saturating_sub(first), source.element_size, "chunk")?;
+    if selected != end.saturating_sub(first) && from.as_stored(0, 0).is_some() {
+        let runs = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.runs().1));
+        if linear_write::are_far(runs, length as u64) {
+            return write_runs(source, store, pieces, place, from);
+        }
+    }
     let (bytes, rows) = room.of(length);
     let offset = first.saturating_mul(span.size);
     if selected != end.saturating_sub(first) || from.is_partial() {
@@ -204,6 +210,46 @@ fn change_span(
         from.put_piece(&piece.clone().from_element(first), bytes, rows)?;
     }
     span.write(offset, bytes)
+}
+
+/// Changes the runs of selected elements of a chunk, without what lies between them.
+fn write_runs(
+    source: &ChunkedSource,
+    store: &Store,
+    pieces: &[Piece],
+    place: &ChunkLocation,
+    from: &Origin<'_>,
+) -> Result<()> {
+    let size = source.element_size as u64;
+    let block = (place.address, place.size);
+    for piece in pieces {
+        // Rows that follow each other in the buffer, equally long and equally far apart: the first position, offset and
+        // length, how far the next is, and how many there are.
+        let mut rows: Option<(u64, u64, u64, u64, u64)> = None;
+        let write = |(position, element, length, stride, count): (u64, u64, u64, u64, u64)| {
+            let bytes = from.as_stored(position, length.saturating_mul(count));
+            let bytes =
+                bytes.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))?;
+            let (offset, stride) = (element.saturating_mul(size), stride.saturating_mul(size));
+            let length = super::super::byte_count(length, source.element_size, "chunk")?;
+            store.write_raw_rows(block, &ByteRows { offset, stride, length, bytes })
+        };
+        piece.for_each_run(|element, position, length| {
+            if let Some((first, start, each, stride, count)) = &mut rows {
+                let step = if *count == 1 { element.saturating_sub(*start) } else { *stride };
+                let follows = length == *each
+                    && position == first.saturating_add(each.saturating_mul(*count))
+                    && element == start.saturating_add(step.saturating_mul(*count));
+                if follows {
+                    (*stride, *count) = (step, count.saturating_add(1));
+                    return Ok(());
+                }
+            }
+            rows.replace((position, element, length, 0, 1)).map_or(Ok(()), write)
+        })?;
+        rows.map_or(Ok(()), write)?;
+    }
+    Ok(())
 }
 
 /// A stored chunk as bytes.
@@ -231,15 +277,15 @@ impl LinearTarget for Span<'_> {
     }
 }
 
-/// Stores chunks that passed filters: in place where they take as many bytes as before.
-pub(super) fn encoded(
+/// Stores chunks that passed the filters there are: in place where they take as many bytes as before.
+pub(super) fn encoded<B: AsRef<[u8]>>(
     source: &ChunkedSource,
     writing: &mut ChunkWriting<'_, '_>,
-    chunks: Vec<Encoded>,
+    chunks: &[(Dims, B, u32)],
 ) -> Result<()> {
     let (mut places, mut left) = (Vec::with_capacity(chunks.len()), Vec::new());
-    for (scaled, bytes, filter_mask) in &chunks {
-        let size = bytes.len() as u64;
+    for (scaled, bytes, filter_mask) in chunks {
+        let size = bytes.as_ref().len() as u64;
         let before =
             if writing.table.is_empty() { None } else { writing.table.get(writing.edit.store(), scaled)? };
         if let Some(before) = &before {
@@ -255,8 +301,7 @@ pub(super) fn encoded(
         };
         places.push((scaled.clone(), ChunkLocation { address, size, filter_mask: *filter_mask }));
     }
-    let parts =
-        chunks.iter().zip(&places).map(|((_, bytes, _), (_, place))| (place.address, bytes.as_slice()));
+    let parts = chunks.iter().zip(&places).map(|((_, bytes, _), (_, place))| (place.address, bytes.as_ref()));
     staged::write_joined(writing.edit.store(), parts)?;
     writing.table.insert(writing.edit, &places)?;
     // What the index leads to is nobody else's, also if something fails on the way.
