@@ -16,7 +16,8 @@ use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, ObjectToken, Re
 pub struct Attribute {
     file: Arc<OpenFile>,
     attribute: EngineAttribute,
-    value: OnceLock<AttributeValue>,
+    /// Behind a pointer: many attributes are put in order before anybody asks for a value.
+    value: OnceLock<Box<AttributeValue>>,
 }
 
 impl Attribute {
@@ -53,7 +54,7 @@ impl Attribute {
             .attribute
             .value(&self.file.container)
             .map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
-        Ok(self.value.get_or_init(|| value))
+        Ok(self.value.get_or_init(|| Box::new(value)))
     }
 
     /// The type of the elements.

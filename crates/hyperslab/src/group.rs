@@ -1,6 +1,6 @@
 //! Groups and the links in them.
 
-use std::ops::{ControlFlow, Deref};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use hyperslab_engine::object::group;
@@ -102,14 +102,9 @@ impl Group {
     /// If the group is damaged.
     pub fn links(&self) -> Result<Vec<Link>> {
         let _reading = self.file().container.reading()?;
-        let mut links = Vec::new();
-        group::for_each(&self.file().container, &*self.object.header()?, &mut |link| {
-            links.push(Link::new(link));
-            Ok(ControlFlow::Continue(()))
-        })
-        .map_err(|error| error.context(format!("links of `{}`", self.name())))?;
-        links.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(links)
+        let links = group::links(&self.file().container, &*self.object.header()?)
+            .map_err(|error| error.context(format!("links of `{}`", self.name())))?;
+        Ok(links.into_iter().map(Link::new).collect())
     }
 
     /// The link of that name in this group, if there is one. Paths are not followed.
@@ -143,12 +138,8 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn len(&self) -> Result<usize> {
-        let mut count = 0_usize;
-        group::for_each(&self.file().container, &*self.object.header()?, &mut |_| {
-            count = count.saturating_add(1);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(count)
+        let count = group::count(&self.file().container, &*self.object.header()?)?;
+        Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
     /// Whether there are no links.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_engine::object::header::ObjectHeader;
-use hyperslab_engine::object::{attribute, dataset, path, remark};
+use hyperslab_engine::object::{attribute, by_name, dataset, path, remark};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::{Address, Error, Result};
 use parking_lot::RwLock;
@@ -126,7 +126,13 @@ impl Object {
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
         let _reading = self.file.container.reading()?;
-        let found = path::resolve(&self.file.container, self.address, path.as_bytes());
+        let container = &self.file.container;
+        // Somebody who writes meanwhile may have changed the header that is known.
+        let found = if container.store.follows() {
+            path::resolve(container, self.address, path.as_bytes())
+        } else {
+            self.header().and_then(|header| path::resolve_from(container, header, path.as_bytes()))
+        };
         match found.map_err(|error| error.context(whole()))? {
             path::Resolved::Object(header) => {
                 let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
@@ -283,12 +289,12 @@ impl Object {
         let mut found = Vec::new();
         let header = self.header()?;
         attribute::for_each(&self.file.container, &header, &mut |attribute| {
-            found.push(Attribute::new(Arc::clone(&self.file), attribute));
+            found.push(attribute);
             Ok(ControlFlow::Continue(()))
         })
         .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
-        found.sort_by(|a, b| a.name_bytes().cmp(b.name_bytes()));
-        Ok(found)
+        by_name::sort(&mut found, |attribute| attribute.name());
+        Ok(found.into_iter().map(|attribute| Attribute::new(Arc::clone(&self.file), attribute)).collect())
     }
 
     /// The names of all attributes, sorted; bytes that are not UTF-8 are replaced.

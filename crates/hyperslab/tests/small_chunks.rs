@@ -178,3 +178,60 @@ fn boxes_of_small_chunks_are_put_together() {
         sound(&path);
     }
 }
+
+/// Chunks as they are stored, every so many-th first, some of them twice, some with another write or a look between.
+fn store_chunks(file: &File, name: &str, step: u64, most: &[Option<u64>]) -> Vec<i16> {
+    let new = file.new_dataset(name).of::<i16>().shape(&[1000, 6]).max_shape(most).chunks(&[2, 6]).fill(-1);
+    let dataset = new.create().unwrap();
+    let mut model = vec![-1; 6000];
+    for number in 0..700 {
+        // The last ones are those that were first, with other elements.
+        let row = number * step % 500 * 2;
+        let value = i16::try_from(number).unwrap();
+        let bytes: Vec<u8> = std::iter::repeat_n(value.to_le_bytes(), 12).flatten().collect();
+        dataset.write_stored_chunk(&[row, 0], &bytes, 0).unwrap();
+        let at = usize::try_from(row * 6).unwrap();
+        model.get_mut(at..at + 12).unwrap().fill(value);
+        match number % 150 {
+            40 => assert_eq!(dataset.read_raw::<i16>().unwrap(), model),
+            60 => {
+                let again = dataset.read_stored_chunk(&[row, 0]).unwrap().unwrap();
+                assert_eq!(again.bytes, bytes);
+            }
+            70 => {
+                dataset.write_region(&Region::new(&[row, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
+                *model.get_mut(at + 5).unwrap() = 9;
+            }
+            80 => dataset.write_stored_chunk(&[row, 0], &bytes, 0).unwrap(),
+            90 => file.flush().unwrap(),
+            _ => {}
+        }
+    }
+    assert!(dataset.write_stored_chunk(&[0, 0], &[1], 0).is_err());
+    model
+}
+
+#[test]
+fn stored_chunks_may_come_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    for (low, bounds) in bounds() {
+        let path = folder.path().join(format!("{low}.h5"));
+        let most: [(&str, [Option<u64>; 2]); 3] =
+            [("fixed", [Some(1000), Some(6)]), ("rows", [None, Some(6)]), ("both", [None, None])];
+        let mut models = Vec::new();
+        let file = FileOptions::new().libver(bounds).create(&path).unwrap();
+        for (name, most) in most {
+            for step in [1, 499, 37] {
+                let name = format!("{name} {step}");
+                let model = store_chunks(&file, &name, step, &most);
+                models.push((name, model));
+            }
+        }
+        file.close().unwrap();
+        sound(&path);
+        let file = File::open(&path).unwrap();
+        for (name, model) in models {
+            assert_eq!(file.dataset(&name).unwrap().read_raw::<i16>().unwrap(), model, "{low}: {name}");
+        }
+    }
+}

@@ -1,10 +1,12 @@
 //! Decoded chunks that are likely to be asked for again: one cache for all datasets of a file.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::codec::Address;
 use quick_cache::sync::Cache;
+
+use crate::store::cache;
 
 /// Bytes that an entry takes besides its chunk.
 const OVERHEAD: u64 = 128;
@@ -29,7 +31,8 @@ impl Kept for Arc<[u8]> {
 /// that was asked for once gives way before one that was asked for again, so that a walk over a whole dataset does
 /// not drive out what others work with.
 pub struct ChunkCache<C: Kept = Arc<[u8]>> {
-    chunks: Option<Cache<ChunkKey, C, ByBytes>>,
+    /// Made for the first chunk.
+    chunks: OnceLock<Cache<ChunkKey, C, ByBytes>>,
     capacity: u64,
 }
 
@@ -45,9 +48,7 @@ impl<C: Kept> quick_cache::Weighter<ChunkKey, C> for ByBytes {
 impl<C: Kept> ChunkCache<C> {
     /// A cache of at most `bytes` bytes; of none if that is 0.
     pub fn new(bytes: u64) -> Self {
-        // What the cache itself takes grows with the number of entries it is made for: chunks of 64 KiB.
-        let entries = usize::try_from(bytes / (64 << 10)).unwrap_or(usize::MAX).clamp(16, 1 << 20);
-        Self { chunks: (bytes > 0).then(|| Cache::with_weighter(entries, bytes, ByBytes)), capacity: bytes }
+        Self { chunks: OnceLock::new(), capacity: bytes }
     }
 
     /// The bytes that are kept at most.
@@ -57,12 +58,12 @@ impl<C: Kept> ChunkCache<C> {
 
     /// The bytes that are kept now.
     pub fn bytes(&self) -> u64 {
-        self.chunks.as_ref().map_or(0, Cache::weight)
+        self.chunks.get().map_or(0, Cache::weight)
     }
 
     /// The chunk stored at an address, if it is kept.
     pub(super) fn get(&self, key: ChunkKey) -> Option<C> {
-        self.chunks.as_ref()?.get(&key)
+        self.chunks.get()?.get(&key)
     }
 
     /// Whether chunks of `bytes` bytes in all are worth keeping: if they leave room for others.
@@ -72,23 +73,26 @@ impl<C: Kept> ChunkCache<C> {
 
     /// Forgets a chunk: its bytes in the file change.
     pub(super) fn remove(&self, key: ChunkKey) {
-        if let Some(chunks) = &self.chunks {
+        if let Some(chunks) = self.chunks.get() {
             chunks.remove(&key);
         }
     }
 
     /// Forgets all chunks.
     pub fn clear(&self) {
-        if let Some(chunks) = &self.chunks {
+        if let Some(chunks) = self.chunks.get() {
             chunks.clear();
         }
     }
 
     /// Keeps a decoded chunk.
     pub(super) fn insert(&self, key: ChunkKey, chunk: C) {
-        if let Some(chunks) = &self.chunks {
-            chunks.insert(key, chunk);
+        if self.capacity == 0 {
+            return;
         }
+        // What the cache itself takes grows with the number of entries it is made for: chunks of 64 KiB.
+        let entries = usize::try_from(self.capacity / (64 << 10)).unwrap_or(usize::MAX).clamp(16, 1 << 20);
+        self.chunks.get_or_init(|| cache(entries, self.capacity, ByBytes)).insert(key, chunk);
     }
 }
 

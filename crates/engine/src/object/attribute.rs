@@ -179,9 +179,9 @@ impl<'a> Dense<'a> {
         let store = &self.container.store;
         self.tree.walk_range(
             store,
-            &mut |record| {
-                let record = AttributeNameRecord::decode(record, ())?;
-                Ok(hash.map_or(std::cmp::Ordering::Equal, |hash| record.hash.cmp(&hash)))
+            &mut |record| match hash {
+                Some(hash) => Ok(AttributeNameRecord::hash_in(record)?.cmp(&hash)),
+                None => Ok(std::cmp::Ordering::Equal),
             },
             &mut |record| match store.forgive(self.of_record(record))? {
                 Some(attribute) => visit(attribute),

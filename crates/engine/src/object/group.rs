@@ -10,6 +10,7 @@ use hyperslab_format::message::{
     LinkTarget as MessageTarget, Message as _, MessageType, SymbolTable,
 };
 
+use super::by_name;
 use super::container::Container;
 use super::header::ObjectHeader;
 use super::link::{Link, LinkTarget};
@@ -95,12 +96,40 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink
         GroupStorage::Dense(info) => {
             let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
             let tree = BTreeV2::open(&container.store, info.name_index)?;
+            let mut objects = heap.objects(&container.store);
             tree.walk(&container.store, &mut |record| {
                 let record = at(LinkNameRecord::decode(record, ()), info.name_index)?;
-                visit(heap_link(container, &heap, &record)?)
+                let found = objects.find(&record.heap_id)?;
+                visit(at(decode(container, objects.bytes(found)), heap.address())?)
             })
         }
     }
+}
+
+/// All links, in ascending order of the names' bytes.
+pub fn links(container: &Container, header: &ObjectHeader) -> Result<Vec<Link>> {
+    let mut links = Vec::new();
+    for_each(container, header, &mut |link| {
+        links.push(link);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    by_name::sort(&mut links, |link| &link.name);
+    Ok(links)
+}
+
+/// How many links there are.
+pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
+    let mut count = 0_u64;
+    match GroupStorage::of(container, header)? {
+        GroupStorage::Dense(info) if !container.store.is_salvaging() => {
+            return Ok(BTreeV2::open(&container.store, info.name_index)?.header().total_records);
+        }
+        _ => for_each(container, header, &mut |_| {
+            count = count.saturating_add(1);
+            Ok(ControlFlow::Continue(()))
+        })?,
+    }
+    Ok(count)
 }
 
 /// The links that either index still leads to.
@@ -163,7 +192,7 @@ fn find_dense(container: &Container, info: &LinkInfo, name: &[u8]) -> Result<Opt
     let mut found = None;
     tree.walk_range(
         &container.store,
-        &mut |record| Ok(LinkNameRecord::decode(record, ())?.hash.cmp(&hash)),
+        &mut |record| Ok(LinkNameRecord::hash_in(record)?.cmp(&hash)),
         &mut |record| {
             let link =
                 heap_link(container, &heap, &at(LinkNameRecord::decode(record, ()), info.name_index)?)?;

@@ -3,6 +3,7 @@
 pub mod attribute;
 pub mod attribute_edit;
 mod behind;
+pub mod by_name;
 pub mod committed;
 pub mod container;
 pub mod dataset;

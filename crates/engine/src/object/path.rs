@@ -30,12 +30,20 @@ pub enum Resolved {
 /// Follows `path` from the group at `start`. A path that begins with `/` starts at the root group, as does
 /// the target of a soft link that begins so; empty names and `.` stay where they are.
 pub fn resolve(container: &Container, start: Address, path: &[u8]) -> Result<Resolved> {
+    resolve_from(container, Arc::new(ObjectHeader::load(&container.store, start)?), path)
+}
+
+/// As [`resolve`], from the group that has this header.
+pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]) -> Result<Resolved> {
     let root = container.store.superblock().root();
-    let mut at = if path.starts_with(b"/") { root } else { start };
+    let mut at = if path.starts_with(b"/") { root } else { start.address() };
     // Names still to follow, the next one last.
     let mut names: Vec<Vec<u8>> = components(path).rev().map(<[u8]>::to_vec).collect();
     let mut soft_links = 0;
-    let mut header = Arc::new(ObjectHeader::load(&container.store, at)?);
+    let mut header = start;
+    if header.address() != at {
+        header = Arc::new(ObjectHeader::load(&container.store, at)?);
+    }
     while let Some(name) = names.pop() {
         let link = group::find(container, &header, &name)?
             .ok_or_else(|| Error::NotFound { what: "link", name: lossy(&name) })?;

@@ -7,7 +7,7 @@ use hyperslab_format::codec::{Address, Structure};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::Store;
+use super::{Store, cache};
 use crate::error::Result;
 
 /// Bytes in the file of what is kept.
@@ -38,7 +38,7 @@ impl Weighter<Address, Kept> for BySize {
 
 impl Decoded {
     pub(crate) fn new() -> Self {
-        Self { blocks: Cache::with_weighter(1024, KEPT_BYTES, BySize) }
+        Self { blocks: cache(1024, KEPT_BYTES, BySize) }
     }
 
     /// Forgets the block at `address`, whatever it is.
@@ -60,6 +60,18 @@ impl Store {
             return Ok(value);
         }
         self.keep(address, context, T::size(context) as u64, || self.get(address, context))
+    }
+
+    /// As [`shared`](Self::shared), but the block is not kept: for those of which a walk passes many, each once.
+    pub fn passing<T>(&self, address: Address, context: &T::Context) -> Result<Arc<T>>
+    where
+        T: Structure + Send + Sync + 'static,
+        T::Context: PartialEq + Send + Sync + 'static,
+    {
+        match self.unsaved.get(address).and_then(|block| block.value(context)) {
+            Some(value) => Ok(value),
+            None => self.get(address, context).map(Arc::new),
+        }
     }
 
     /// What `make` makes of the block of some `bytes` at `address` under that context, made once and kept while

@@ -1,6 +1,7 @@
 //! Bytes at addresses: the only room that holds a driver.
 
 mod bytes;
+mod caches;
 mod commit;
 mod create;
 mod decoded;
@@ -38,6 +39,7 @@ use parking_lot::RwLock;
 use smallvec::{SmallVec, smallvec};
 
 pub use bytes::Bytes;
+pub(crate) use caches::cache;
 pub use create::CreateOptions;
 pub use edit::{Edit, Reading};
 pub use locking::FileLocking;

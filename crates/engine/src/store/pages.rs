@@ -14,11 +14,12 @@ use std::sync::{Arc, OnceLock};
 
 use hyperslab_vfd::{Driver, DriverError, WriteRequest};
 use parking_lot::RwLock;
+use quick_cache::UnitWeighter;
 use quick_cache::sync::Cache;
 use smallvec::SmallVec;
 
-use super::Bytes;
 use super::journal::Journal;
+use super::{Bytes, cache};
 
 /// Bytes of a page. Headers of small objects lie next to each other, so a page brings many at once.
 pub(crate) const PAGE: u64 = 8 << 10;
@@ -106,7 +107,7 @@ impl Pages {
         let room = to_usize(clean_bytes / PAGE).max(8);
         let changed_room = to_usize(changed_bytes / PAGE).max(8);
         Self {
-            clean: Cache::new(room),
+            clean: cache(room, room as u64, UnitWeighter),
             changed: RwLock::default(),
             changed_count: AtomicUsize::new(0),
             asked: OnceLock::new(),

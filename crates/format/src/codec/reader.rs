@@ -13,6 +13,7 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// A reader of `bytes`, which hold the structure of that name.
+    #[inline]
     pub fn new(structure: &'static str, bytes: &'a [u8]) -> Self {
         Self { structure, all: bytes, rest: bytes }
     }
@@ -23,6 +24,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Bytes not yet taken.
+    #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
@@ -33,6 +35,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Bytes taken so far.
+    #[inline]
     pub fn position(&self) -> usize {
         self.all.len().saturating_sub(self.rest.len())
     }
@@ -67,6 +70,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes `count` bytes.
+    #[inline]
     pub fn take(&mut self, count: usize, field: &'static str) -> Result<&'a [u8]> {
         match self.rest.split_at_checked(count) {
             Some((head, tail)) => {
@@ -91,6 +95,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes `N` bytes.
+    #[inline]
     pub fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N]> {
         match self.rest.split_first_chunk::<N>() {
             Some((head, tail)) => {
@@ -102,27 +107,51 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes one byte.
+    #[inline]
     pub fn u8(&mut self, field: &'static str) -> Result<u8> {
         self.array::<1>(field).map(|[byte]| byte)
     }
 
     /// Takes a little-endian 16-bit integer.
+    #[inline]
     pub fn u16(&mut self, field: &'static str) -> Result<u16> {
         self.array(field).map(u16::from_le_bytes)
     }
 
     /// Takes a little-endian 32-bit integer.
+    #[inline]
     pub fn u32(&mut self, field: &'static str) -> Result<u32> {
         self.array(field).map(u32::from_le_bytes)
     }
 
     /// Takes a little-endian 64-bit integer.
+    #[inline]
     pub fn u64(&mut self, field: &'static str) -> Result<u64> {
         self.array(field).map(u64::from_le_bytes)
     }
 
     /// Takes a little-endian unsigned integer of `width` bytes. Wider than 8 bytes, the upper ones must be zero.
+    #[inline]
     pub fn uint(&mut self, width: usize, field: &'static str) -> Result<u64> {
+        match width {
+            8 => return self.u64(field),
+            4 => return self.u32(field).map(u64::from),
+            2 => return self.u16(field).map(u64::from),
+            1 => return self.u8(field).map(u64::from),
+            _ => {}
+        }
+        // Eight bytes at once, of which the upper ones belong to what follows.
+        if let Some((word, _)) = self.rest.split_first_chunk::<8>()
+            && let Some(unused) = 8_usize.checked_sub(width).and_then(|unused| u32::try_from(unused).ok())
+        {
+            self.rest = self.rest.get(width..).unwrap_or_default();
+            let upper = unused.saturating_mul(8);
+            return Ok(u64::from_le_bytes(*word) & u64::MAX.checked_shr(upper).unwrap_or(0));
+        }
+        self.uint_by_bytes(width, field)
+    }
+
+    fn uint_by_bytes(&mut self, width: usize, field: &'static str) -> Result<u64> {
         let bytes = self.take(width, field)?;
         let (low, high) = bytes.split_at(width.min(8));
         if high.iter().any(|byte| *byte != 0) {
@@ -136,6 +165,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a length: `size_of_lengths` bytes.
+    #[inline]
     pub fn length(&mut self, params: FileParams, field: &'static str) -> Result<u64> {
         self.uint(params.length_width(), field)
     }
@@ -146,11 +176,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes an address: `size_of_offsets` bytes, all ones for the undefined address.
+    #[inline]
     pub fn offset(&mut self, params: FileParams, field: &'static str) -> Result<Address> {
         Ok(self.all_ones_or_uint(params.offset_width(), field)?.map_or(Address::UNDEFINED, Address::new))
     }
 
+    #[inline]
     fn all_ones_or_uint(&mut self, width: usize, field: &'static str) -> Result<Option<u64>> {
+        if width == 8 {
+            return Ok(Some(self.u64(field)?).filter(|value| *value != u64::MAX));
+        }
         if self.rest.get(..width).is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0xff)) {
             self.take(width, field)?;
             return Ok(None);
@@ -159,6 +194,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes and checks a signature.
+    #[inline]
     pub fn signature(&mut self, expected: &'static [u8; 4]) -> Result<()> {
         let got: [u8; 4] = self.array("signature")?;
         if &got == expected {
@@ -169,6 +205,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a version byte that must be one of `known`; another one is unsupported, not corrupt.
+    #[inline]
     pub fn version(&mut self, known: &[u8]) -> Result<u8> {
         let version = self.u8("version")?;
         if known.contains(&version) {
@@ -178,6 +215,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips `count` bytes whose content does not matter.
+    #[inline]
     pub fn skip(&mut self, count: usize, field: &'static str) -> Result<()> {
         self.take(count, field).map(drop)
     }
@@ -208,6 +246,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes the metadata checksum and compares it with the bytes taken so far.
+    #[inline]
     pub fn checksum(&mut self) -> Result<()> {
         let computed = checksum(self.taken());
         let stored = self.u32("checksum")?;
@@ -239,6 +278,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Ends the structure: bytes left over are an error.
+    #[inline]
     pub fn finish(self) -> Result<()> {
         if self.rest.is_empty() {
             return Ok(());

@@ -26,6 +26,7 @@ impl Writer {
     }
 
     /// Bytes written so far.
+    #[inline]
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -42,31 +43,37 @@ impl Writer {
     }
 
     /// Writes bytes as they are.
+    #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
     /// Writes one byte.
+    #[inline]
     pub fn u8(&mut self, value: u8) {
         self.bytes.push(value);
     }
 
     /// Writes a little-endian 16-bit integer.
+    #[inline]
     pub fn u16(&mut self, value: u16) {
         self.bytes(&value.to_le_bytes());
     }
 
     /// Writes a little-endian 32-bit integer.
+    #[inline]
     pub fn u32(&mut self, value: u32) {
         self.bytes(&value.to_le_bytes());
     }
 
     /// Writes a little-endian 64-bit integer.
+    #[inline]
     pub fn u64(&mut self, value: u64) {
         self.bytes(&value.to_le_bytes());
     }
 
     /// Writes `value` as a little-endian integer of `width` bytes.
+    #[inline]
     pub fn uint(&mut self, width: usize, value: u64, field: &'static str) {
         if width == 8 {
             return self.u64(value);
@@ -81,21 +88,25 @@ impl Writer {
     }
 
     /// Writes a value that must fit one byte.
+    #[inline]
     pub fn narrow_u8(&mut self, value: usize, field: &'static str) {
         self.uint(1, value as u64, field);
     }
 
     /// Writes a value that must fit two bytes.
+    #[inline]
     pub fn narrow_u16(&mut self, value: usize, field: &'static str) {
         self.uint(2, value as u64, field);
     }
 
     /// Writes a value that must fit four bytes.
+    #[inline]
     pub fn narrow_u32(&mut self, value: usize, field: &'static str) {
         self.uint(4, value as u64, field);
     }
 
     /// Writes a length of `size_of_lengths` bytes.
+    #[inline]
     pub fn length(&mut self, params: FileParams, value: u64, field: &'static str) {
         self.uint(params.length_width(), value, field);
     }
@@ -109,6 +120,7 @@ impl Writer {
     }
 
     /// Writes an address of `size_of_offsets` bytes, all ones for the undefined address.
+    #[inline]
     pub fn offset(&mut self, params: FileParams, address: Address, field: &'static str) {
         match address.get() {
             Some(offset) => self.uint(params.offset_width(), offset, field),
@@ -117,16 +129,19 @@ impl Writer {
     }
 
     /// Writes `count` zero bytes.
+    #[inline]
     pub fn zeros(&mut self, count: usize) {
         self.fill(0, count);
     }
 
     /// Writes `count` bytes of that value.
+    #[inline]
     pub fn fill(&mut self, value: u8, count: usize) {
         self.bytes.resize(self.bytes.len().saturating_add(count), value);
     }
 
     /// Writes zero bytes up to a length of `length`; a structure already longer is an error.
+    #[inline]
     pub fn pad_to(&mut self, length: usize, field: &'static str) {
         match length.checked_sub(self.bytes.len()) {
             Some(count) => self.zeros(count),

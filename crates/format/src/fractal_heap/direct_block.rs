@@ -74,11 +74,12 @@ impl Structure for FractalHeapDirectBlock {
         if context.checksum {
             let at = reader.position();
             let stored = reader.u32("checksum")?;
-            let computed = checksum_without(bytes, at);
+            let (computed, whole) = checksum_without(bytes, at);
             if stored != computed {
                 let expected = format!("{computed:#010x}");
                 return Err(reader.corrupt("checksum", expected, format_args!("{stored:#010x}")));
             }
+            return Ok(Self { block_offset, bytes: whole });
         }
         Ok(Self { block_offset, bytes: bytes.to_vec() })
     }
@@ -109,13 +110,17 @@ impl Structure for FractalHeapDirectBlock {
     }
 }
 
-/// The checksum of a block whose checksum field at `at` counts as zero.
-fn checksum_without(bytes: &[u8], at: usize) -> u32 {
+/// The checksum of a block whose checksum field at `at` counts as zero, and a copy of the block.
+fn checksum_without(bytes: &[u8], at: usize) -> (u32, Vec<u8>) {
     let mut copy = bytes.to_vec();
-    if let Some(field) = copy.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<CHECKSUM_SIZE>()) {
-        *field = [0; CHECKSUM_SIZE];
-    }
-    checksum(&copy)
+    let set = |copy: &mut [u8], value: [u8; CHECKSUM_SIZE]| {
+        let field = copy.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<CHECKSUM_SIZE>());
+        field.map(|field| std::mem::replace(field, value))
+    };
+    let stored = set(&mut copy, [0; CHECKSUM_SIZE]);
+    let sum = checksum(&copy);
+    set(&mut copy, stored.unwrap_or_default());
+    (sum, copy)
 }
 
 impl FractalHeapDirectBlock {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hyperslab_format::chunk_index::{
     ArrayPage, ChunkElement, ChunkElementForm, ChunkElementLayout, ChunkIndexClient,
+    ExtensibleArrayDataBlock, ExtensibleArrayIndexBlock,
 };
 use hyperslab_format::codec::{Address, FileParams};
 
@@ -90,26 +91,51 @@ impl<T> Latest<T> {
     }
 }
 
-/// The page that a walk stands in.
+/// The block or page that a walk stands in.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
-    /// The page's elements as the array counts them.
+    /// Its elements as the array counts them.
     numbers: Range<u64>,
-    page: Option<Arc<ArrayPage>>,
+    block: Option<Block>,
+}
+
+/// What has elements of an array.
+#[derive(Debug)]
+pub(super) enum Block {
+    Page(Arc<ArrayPage>),
+    Index(Arc<ExtensibleArrayIndexBlock>),
+    Data(Arc<ExtensibleArrayDataBlock>),
+}
+
+impl Block {
+    fn elements(&self) -> &[u8] {
+        match self {
+            Self::Page(page) => &page.elements,
+            Self::Index(block) => &block.elements,
+            Self::Data(block) => &block.elements,
+        }
+    }
 }
 
 impl Cursor {
-    /// What is in an element, if the page holds it.
+    /// What is in an element, if the block holds it.
     pub(super) fn look<E: Entry>(&self, elements: &Elements<E>, number: u64) -> Option<Result<Found<E>>> {
-        let page = self.page.as_ref().filter(|_| self.numbers.contains(&number))?;
-        let location = elements.location(&page.elements, number.saturating_sub(self.numbers.start));
+        let block = self.block.as_ref().filter(|_| self.numbers.contains(&number))?;
+        let location = elements.location(block.elements(), number.saturating_sub(self.numbers.start));
         Some(location.map(|location| Found::or_next(location, number)))
     }
 
-    /// Goes to a page whose element `element` is that of the given number.
-    pub(super) fn enter(&mut self, page: Arc<ArrayPage>, elements: u64, [number, element]: [u64; 2]) {
+    /// Goes to a block whose element `element` is that of the given number, and says what is in it.
+    pub(super) fn enter<E: Entry>(
+        &mut self,
+        block: Block,
+        count: u64,
+        [number, element]: [u64; 2],
+        elements: &Elements<E>,
+    ) -> Result<Found<E>> {
         let start = number.saturating_sub(element);
-        self.numbers = start..start.saturating_add(elements);
-        self.page = Some(page);
+        self.numbers = start..start.saturating_add(count);
+        let block = self.block.insert(block);
+        Ok(Found::or_next(elements.location(block.elements(), element)?, number))
     }
 }

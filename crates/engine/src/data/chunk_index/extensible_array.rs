@@ -8,7 +8,7 @@ use hyperslab_format::chunk_index::{
 };
 use hyperslab_format::codec::{Address, Structure as _};
 
-use super::element::{Cursor, Elements, Latest};
+use super::element::{Block, Cursor, Elements, Latest};
 use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
@@ -50,6 +50,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         elements: u64,
         block_offset: u64,
         [number, element]: [u64; 2],
+        cursor: &mut Cursor,
     ) -> Result<Found<E>> {
         if !address.is_defined() {
             let left = elements.saturating_sub(element);
@@ -64,7 +65,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             let left = elements.saturating_sub(element);
             return Ok(Found::Nothing { until: number.saturating_add(left) });
         };
-        Ok(Found::or_next(self.elements.location(&block.elements, element)?, number))
+        cursor.enter(Block::Data(block), elements, [number, element], &self.elements)
     }
 
     /// A data block, or the head of a paged one. It says where it begins: at the offset that it should store, or at its
@@ -109,11 +110,12 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let Some(index) = store.forgive(index)? else { return Ok(Found::Nothing { until: u64::MAX }) };
         match place {
             ElementPlace::IndexBlock { element } => {
-                Ok(Found::or_next(self.elements.location(&index.elements, element)?, number))
+                let count = geometry.index_block_elements() as u64;
+                cursor.enter(Block::Index(index), count, [number, element], &self.elements)
             }
             ElementPlace::DataBlock { data_block, element, elements, block_offset } => {
                 let block = address_at(&index.data_blocks, data_block);
-                self.in_data_block(store, block, elements, block_offset, [number, element])
+                self.in_data_block(store, block, elements, block_offset, [number, element], cursor)
             }
             ElementPlace::SecondaryBlock { pointer, .. } => {
                 let address = address_at(&index.secondary_blocks, u64::from(pointer));
@@ -161,7 +163,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         }
         let block = address_at(&secondary.data_blocks, data_block);
         let Some(page) = page.filter(|_| block.is_defined()) else {
-            return self.in_data_block(store, block, elements, block_offset, [number, element]);
+            return self.in_data_block(store, block, elements, block_offset, [number, element], cursor);
         };
         let (data_block, page) = (to_usize(data_block), to_usize(page));
         let in_page = element.checked_rem(geometry.page_elements()).unwrap_or(0);
@@ -178,9 +180,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
         let page = store.forgive(store.shared::<ArrayPage>(start, &paged.page()))?;
         let Some(page) = page else { return Ok(rest) };
-        let location = self.elements.location(&page.elements, in_page)?;
-        cursor.enter(page, geometry.page_elements(), [number, in_page]);
-        Ok(Found::or_next(location, number))
+        cursor.enter(Block::Page(page), geometry.page_elements(), [number, in_page], &self.elements)
     }
 }
 

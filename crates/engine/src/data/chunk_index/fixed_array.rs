@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
 use hyperslab_format::codec::Address;
 
-use super::element::{Cursor, Elements, Latest};
+use super::element::{Block, Cursor, Elements, Latest};
 use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
@@ -66,9 +66,8 @@ impl<E: Entry> FixedArrayIndex<E> {
         let start = address.checked_add(self.layout.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
         let page = store.forgive(store.shared::<ArrayPage>(start, &context))?;
         let Some(page) = page else { return Ok(Found::Nothing { until }) };
-        let location = self.elements.location(&page.elements, element as u64)?;
-        cursor.enter(page, context.elements as u64, [number, element as u64]);
-        Ok(Found::or_next(location, number))
+        let numbers = [number, element as u64];
+        cursor.enter(Block::Page(page), context.elements as u64, numbers, &self.elements)
     }
 }
 

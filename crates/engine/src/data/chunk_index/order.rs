@@ -111,18 +111,25 @@ impl ArrayOrder {
     ) -> Result<()> {
         // Each chunk takes an address in the file, each empty stretch at least a bit.
         let (most_chunks, most_steps) = (store.file_length() / 2, store.file_length().saturating_mul(8));
-        let (mut next, mut found, mut steps) = (0, 0_u64, 0_u64);
-        while let Some((number, scaled)) = self.next_in(chunks, next).filter(|(number, _)| *number < elements)
-        {
+        let (mut found, mut steps) = (0_u64, 0_u64);
+        let mut there = self.next_in(chunks, 0);
+        while let Some((number, mut scaled)) = there.take().filter(|(number, _)| *number < elements) {
             steps = steps.saturating_add(1);
             let found_there = look(number);
             match store.forgive(found_there)?.unwrap_or(Found::Nothing { until: 0 }) {
                 Found::Chunk(location) => {
                     found = found.saturating_add(1);
                     visit(&scaled, location)?;
-                    next = number.saturating_add(1);
+                    let next = number.saturating_add(1);
+                    there = if self.step(chunks, &mut scaled) {
+                        Some((next, scaled))
+                    } else {
+                        self.next_in(chunks, next)
+                    };
                 }
-                Found::Nothing { until } => next = until.max(number.saturating_add(1)),
+                Found::Nothing { until } => {
+                    there = self.next_in(chunks, until.max(number.saturating_add(1)));
+                }
             }
             if found > most_chunks || steps > most_steps {
                 let expected = "elements that the file has room for";
@@ -130,6 +137,19 @@ impl ArrayOrder {
             }
         }
         Ok(())
+    }
+
+    /// Goes to the chunk that comes next in the array, if the box has it in the same row.
+    fn step(&self, chunks: &ChunkBox, scaled: &mut Dims) -> bool {
+        let row = self.slowest_first.iter().find(|dimension| self.steps.get(**dimension) == Some(&1));
+        let there = row.and_then(|row| Some((scaled.get_mut(*row)?, chunks.last.get(*row)?)));
+        match there {
+            Some((at, last)) if *at < *last => {
+                *at = at.saturating_add(1);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// The first chunk of the box whose number is not below `number`, and its scaled coordinates.

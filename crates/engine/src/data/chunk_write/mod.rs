@@ -305,6 +305,12 @@ impl ChunkWriter {
         }
         self.pending.remove(&scaled);
         let mut writing = ChunkWriting { edit, table, cache };
+        if filter_mask == 0
+            && !writing.edit.is_followed()
+            && self.let_stored_wait(&mut writing, &scaled, bytes)?
+        {
+            return Ok(());
+        }
         self.settle_run(&mut writing)?;
         store_chunks::encoded(&self.source, &mut writing, &[(scaled, bytes, filter_mask)])
     }

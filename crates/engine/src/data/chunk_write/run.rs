@@ -19,11 +19,13 @@ const WAITING: usize = 256 << 10;
 /// Longer chunks are better written one by one than copied.
 pub(in crate::data) const LONGEST: usize = 32 << 10;
 
-/// The chunks that wait, in C order of their coordinates.
+/// The chunks that wait.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     /// They have no places yet.
     chunks: Vec<(Dims, ChunkLocation)>,
+    /// They came in another order than the C order of their coordinates, or one of them twice.
+    scattered: bool,
     /// Their bytes, one after the other.
     bytes: Vec<u8>,
 }
@@ -32,6 +34,11 @@ impl Run {
     /// Bytes of all chunks.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Whether a chunk comes behind all that wait, in C order of the coordinates.
+    fn is_behind(&self, scaled: &[u64]) -> bool {
+        self.chunks.last().is_none_or(|(last, _)| **last < *scaled)
     }
 
     /// Takes a chunk of `size` bytes, whose elements are the first of `from`.
@@ -47,19 +54,32 @@ impl Run {
                 return put;
             }
         }
+        self.push_place(scaled, size);
+        Ok(())
+    }
+
+    /// Takes a chunk as it is stored.
+    fn push_stored(&mut self, scaled: Dims, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.push_place(scaled, bytes.len());
+    }
+
+    fn push_place(&mut self, scaled: Dims, size: usize) {
         let place = ChunkLocation { address: Address::UNDEFINED, size: size as u64, filter_mask: 0 };
         self.chunks.push((scaled, place));
-        Ok(())
     }
 }
 
 impl ChunkWriter {
     /// Whether a whole chunk, of which nothing waits yet, can wait behind those that do.
     fn may_wait(&self, scaled: &[u64]) -> bool {
+        self.chunks_may_wait() && !self.run.scattered && self.run.is_behind(scaled)
+    }
+
+    fn chunks_may_wait(&self) -> bool {
         self.source.pipeline.is_empty()
             && self.pending.bytes() == 0
             && self.source.chunk_bytes <= self.pending_limit.min(LONGEST)
-            && self.run.chunks.last().is_none_or(|(last, _)| **last < *scaled)
     }
 
     /// Takes a whole chunk that can wait, all elements of which are in `from`. Returns whether it did.
@@ -75,6 +95,22 @@ impl ChunkWriter {
         self.make_room(writing)?;
         let elements = self.source.grid.elements_per_chunk()?;
         self.run.push(scaled.clone(), self.source.chunk_bytes, elements, from)?;
+        Ok(true)
+    }
+
+    /// As [`let_wait`](Self::let_wait), for a chunk as it is stored, which need not come behind those that wait.
+    pub(super) fn let_stored_wait(
+        &mut self,
+        writing: &mut ChunkWriting<'_, '_>,
+        scaled: &Dims,
+        bytes: &[u8],
+    ) -> Result<bool> {
+        if bytes.len() != self.source.chunk_bytes || !self.chunks_may_wait() {
+            return Ok(false);
+        }
+        self.make_room(writing)?;
+        self.run.scattered |= !self.run.is_behind(scaled);
+        self.run.push_stored(scaled.clone(), bytes);
         Ok(true)
     }
 
@@ -131,14 +167,18 @@ impl ChunkWriter {
         if self.run.chunks.is_empty() {
             return Ok(());
         }
-        if writing.table.has_none_of(writing.edit.store(), &self.run.chunks)? {
-            let Run { chunks, bytes } = &mut self.run;
+        let sorted = self.run.scattered.then(|| sorted(&self.run.chunks));
+        let come_once = sorted.iter().all(|sorted| sorted.is_sorted_by(|(one, _), (other, _)| one < other));
+        let in_order = sorted.as_ref().unwrap_or(&self.run.chunks);
+        if come_once && writing.table.has_none_of(writing.edit.store(), in_order)? {
+            let Run { chunks, bytes, .. } = &mut self.run;
             write_new(writing, chunks, bytes, self.source.chunk_bytes)?;
         } else {
             self.write_each(writing)?;
         }
         self.run.chunks.clear();
         self.run.bytes.clear();
+        self.run.scattered = false;
         Ok(())
     }
 
@@ -185,7 +225,17 @@ pub(super) fn write_new(
         free(writing.edit, &blocks, size)?;
         return written;
     }
-    writing.table.insert(writing.edit, chunks)
+    if chunks.is_sorted_by(|(one, _), (other, _)| one < other) {
+        return writing.table.insert(writing.edit, chunks);
+    }
+    writing.table.insert(writing.edit, &sorted(chunks))
+}
+
+/// Chunks in C order of their coordinates.
+fn sorted(chunks: &[(Dims, ChunkLocation)]) -> Vec<(Dims, ChunkLocation)> {
+    let mut chunks = chunks.to_vec();
+    chunks.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    chunks
 }
 
 /// Writes chunks to blocks that they have got.

@@ -91,8 +91,20 @@ impl BTreeV2 {
         compare: &mut Compare<'_>,
         visit: &mut AtRecord<'_>,
     ) -> Result<()> {
+        self.walk_as(store, order, false, compare, visit)
+    }
+
+    /// Leaves are kept for the next walk, unless all of them are `passing`.
+    fn walk_as(
+        &self,
+        store: &Store,
+        order: Option<&Order<'_>>,
+        passing: bool,
+        compare: &mut Compare<'_>,
+        visit: &mut AtRecord<'_>,
+    ) -> Result<()> {
         let guard = Walk::new(store, "version 2 B-tree");
-        let mut walk = RangeWalk { store, tree: self, guard, order, compare, visit };
+        let mut walk = RangeWalk { store, tree: self, guard, order, passing, compare, visit };
         match self.root() {
             Some(root) => walk.node(self.header.depth, root, [None, None]).map(drop),
             None if order.is_some() && self.header.total_records > 0 => {
@@ -106,7 +118,7 @@ impl BTreeV2 {
 
     /// Calls `visit` for all records in order.
     pub fn walk(&self, store: &Store, visit: &mut AtRecord<'_>) -> Result<()> {
-        self.walk_range(store, &mut |_| Ok(Ordering::Equal), visit)
+        self.walk_as(store, None, true, &mut |_| Ok(Ordering::Equal), visit)
     }
 
     /// The first record that `compare` finds `Equal`.
@@ -117,6 +129,13 @@ impl BTreeV2 {
             Ok(ControlFlow::Break(()))
         })?;
         Ok(found)
+    }
+
+    /// One of several records side by side.
+    fn record<'r>(&self, records: &'r [u8], position: usize) -> Option<&'r [u8]> {
+        let size = self.layout.record_size();
+        let start = position.checked_mul(size)?;
+        records.get(start..start.checked_add(size)?)
     }
 
     fn root(&self) -> Option<BTreeV2Child> {
@@ -139,6 +158,7 @@ struct RangeWalk<'a, 'f> {
     tree: &'a BTreeV2,
     guard: Walk,
     order: Option<&'a Order<'f>>,
+    passing: bool,
     compare: &'a mut Compare<'f>,
     visit: &'a mut AtRecord<'f>,
 }
@@ -155,29 +175,23 @@ impl RangeWalk<'_, '_> {
         }
         let node = self.internal_at(level, child, around);
         let Some(node) = self.store.forgive(node)? else { return Ok(ControlFlow::Continue(())) };
-        let mut records = node.records.chunks_exact(self.tree.layout.record_size());
-        let mut before = Ordering::Less;
-        let [mut left, right] = around;
-        for grandchild in &node.children {
-            let record = records.next();
-            let after = match record {
-                Some(record) => at((self.compare)(record), child.address)?,
-                None => Ordering::Greater,
-            };
+        let record = |position: usize| self.tree.record(&node.records, position);
+        let [left, right] = around;
+        let first = self.first_not_less(&node.records, child.address)?;
+        for (position, grandchild) in node.children.iter().enumerate().skip(first) {
             // Records below this child lie between the two neighbours.
-            if before != Ordering::Greater
-                && after != Ordering::Less
-                && self.node(level.saturating_sub(1), *grandchild, [left, record.or(right)])?.is_break()
-            {
+            let before = position.checked_sub(1).and_then(record).or(left);
+            let behind = record(position);
+            if self.node(level.saturating_sub(1), *grandchild, [before, behind.or(right)])?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            if let (Some(record), Ordering::Equal) = (record, after)
-                && (self.visit)(record)?.is_break()
-            {
+            let Some(behind) = behind else { break };
+            if at((self.compare)(behind), child.address)? != Ordering::Equal {
+                break;
+            }
+            if (self.visit)(behind)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            before = after;
-            left = record;
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -185,7 +199,11 @@ impl RangeWalk<'_, '_> {
     fn leaf_at(&mut self, child: BTreeV2Child, around: Around<'_>) -> Result<Arc<BTreeV2Leaf>> {
         self.guard.enter(child.address)?;
         let context = at(self.tree.layout.leaf(child.records), self.tree.address)?;
-        let leaf: Arc<BTreeV2Leaf> = self.store.shared(child.address, &context)?;
+        let leaf: Arc<BTreeV2Leaf> = if self.passing {
+            self.store.passing(child.address, &context)?
+        } else {
+            self.store.shared(child.address, &context)?
+        };
         self.check(&leaf.records, &[], child, around)?;
         Ok(leaf)
     }
@@ -229,28 +247,31 @@ impl RangeWalk<'_, '_> {
     /// Only the records in range, found by bisection.
     fn leaf(&mut self, records: &[u8], address: Address) -> Result<ControlFlow<()>> {
         let size = self.tree.layout.record_size();
-        let record = |position: usize| {
-            let start = position.saturating_mul(size);
-            records.get(start..start.saturating_add(size)).unwrap_or_default()
-        };
-        let count = records.len().checked_div(size).unwrap_or(0);
-        let (mut low, mut high) = (0, count);
+        let first = self.first_not_less(records, address)?;
+        for record in records.chunks_exact(size).skip(first) {
+            if at((self.compare)(record), address)? != Ordering::Equal {
+                break;
+            }
+            if (self.visit)(record)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The position of the first of these records that does not come before what is looked for.
+    fn first_not_less(&mut self, records: &[u8], address: Address) -> Result<usize> {
+        let size = self.tree.layout.record_size();
+        let (mut low, mut high) = (0, records.len().checked_div(size).unwrap_or(0));
         while low < high {
             let middle = low.midpoint(high);
-            if at((self.compare)(record(middle)), address)? == Ordering::Less {
+            let record = self.tree.record(records, middle).unwrap_or_default();
+            if at((self.compare)(record), address)? == Ordering::Less {
                 low = middle.saturating_add(1);
             } else {
                 high = middle;
             }
         }
-        for position in low..count {
-            if at((self.compare)(record(position)), address)? != Ordering::Equal {
-                break;
-            }
-            if (self.visit)(record(position))?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(ControlFlow::Continue(()))
+        Ok(low)
     }
 }

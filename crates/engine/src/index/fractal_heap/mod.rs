@@ -6,6 +6,7 @@ mod filtered;
 mod free_sections;
 mod huge;
 mod managed;
+mod many;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use crate::store::{Bytes, Store, at};
 const HEADER_BYTES: u64 = 146;
 
 pub use create::FractalHeapCreation;
+pub use many::{Found, Objects};
 
 /// A fractal heap, by its header.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ mod edit;
 mod tests;
 mod writer;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapContext, GlobalHeapId};
@@ -20,7 +20,7 @@ pub use writer::GlobalHeapWriter;
 
 use self::edit::Open;
 use crate::error::{Error, Result};
-use crate::store::{Store, at};
+use crate::store::{Store, at, cache};
 
 /// Bytes of decoded collections that are kept.
 const KEPT_BYTES: u64 = 16 << 20;
@@ -28,7 +28,7 @@ const KEPT_BYTES: u64 = 16 << 20;
 /// The global heap of one file: collections are decoded once and kept while there is room.
 #[derive(Debug)]
 pub struct GlobalHeap {
-    collections: Cache<Address, Arc<GlobalHeapCollection>, BySize>,
+    collections: LazyLock<Cache<Address, Arc<GlobalHeapCollection>, BySize>>,
     /// Where there is room for more, in a file that may be written.
     open: Mutex<Open>,
 }
@@ -59,7 +59,7 @@ impl HeapObject {
 impl GlobalHeap {
     /// A heap of which nothing is read yet.
     pub fn new() -> Self {
-        Self { collections: Cache::with_weighter(256, KEPT_BYTES, BySize), open: Mutex::default() }
+        Self { collections: LazyLock::new(|| cache(256, KEPT_BYTES, BySize)), open: Mutex::default() }
     }
 
     /// The object with that ID.

@@ -193,7 +193,7 @@ impl HeaderEditor {
     }
 
     pub(super) fn encode_first(&self) -> Result<Vec<u8>> {
-        let mut w = Writer::new(NAME);
+        let mut w = Writer::with_capacity(NAME, self.length_of(0, overhead(&self.prefix)));
         match &self.prefix {
             Prefix::V1(prefix) => prefix.encode(&mut w),
             Prefix::V2(prefix) => prefix.encode(&mut w),
@@ -205,8 +205,14 @@ impl HeaderEditor {
         Ok(w.finish()?)
     }
 
+    /// Bytes of a chunk with what stands around its messages.
+    fn length_of(&self, number: usize, overhead: usize) -> usize {
+        self.chunks.get(number).map_or(0, |chunk| chunk.capacity).saturating_add(overhead)
+    }
+
     fn encode_block(&self, number: usize) -> Result<Vec<u8>> {
-        let mut w = Writer::new("object header continuation block");
+        let length = self.length_of(number, block_overhead(self.layout));
+        let mut w = Writer::with_capacity("object header continuation block", length);
         if let EnvelopeLayout::V2 { .. } = self.layout {
             w.bytes(ContinuationBlock::SIGNATURE);
         }

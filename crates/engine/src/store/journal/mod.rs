@@ -8,8 +8,8 @@ mod recover;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::journal::{JournalChain, JournalHeader};
 use hyperslab_vfd::{Driver, DriverError, SideFile};
@@ -43,7 +43,8 @@ pub(super) struct Change<'a> {
 pub(crate) struct Journal {
     side: Option<Arc<dyn SideFile>>,
     durability: Durability,
-    knows_boot: bool,
+    /// Looked up by who writes.
+    knows_boot: OnceLock<bool>,
     state: Mutex<State>,
     /// Pages whose changed bytes wait in the journal for the commit: where they stand there, and how many.
     moved: RwLock<BTreeMap<u64, (u64, usize)>>,
@@ -106,11 +107,10 @@ impl Journal {
             building: false,
             broken: None,
         };
-        let knows_boot = side.as_ref().is_some_and(|side| side.boot().is_some());
         Self {
             side,
             durability,
-            knows_boot,
+            knows_boot: OnceLock::new(),
             state: Mutex::new(state),
             moved: RwLock::default(),
             moved_count: AtomicUsize::new(0),
@@ -315,11 +315,17 @@ impl Journal {
         Ok(())
     }
 
+    /// Whether somebody tells when the system was started.
+    fn knows_boot(&self) -> bool {
+        let known = || self.side.as_ref().is_some_and(|side| side.boot().is_some());
+        *self.knows_boot.get_or_init(known)
+    }
+
     /// To be called before anything is written that the journal does not hold. Where nobody tells when the system was started, a loss of
     /// power is known by what stands in the file alone: then that must be what the journal says, or there must be none.
     pub(super) fn retire(&self, driver: &dyn Driver) -> Result<()> {
         self.complete(driver)?;
-        if self.knows_boot || !self.waits() {
+        if !self.waits() || self.knows_boot() {
             return Ok(());
         }
         let mut state = self.state.lock();
