@@ -27,8 +27,9 @@ pub(crate) const PAGE: u64 = 8 << 10;
 /// Pages that are walked over to the next one, rather than that it is looked up.
 const NEAR: u64 = 16;
 
-/// Pages that are remembered to have been asked for.
-const ASKED: usize = 4096;
+/// Pages that are remembered to have been asked for, and how often they are until they come into memory.
+const ASKED: usize = 1024;
+const OFTEN: u64 = 3;
 
 /// Pages of the file by their number.
 #[derive(Debug)]
@@ -145,8 +146,8 @@ impl Pages {
         Ok(buffer.into())
     }
 
-    /// Fills `buffer` from a page in memory, and says whether there was one. A page that was asked for before comes into
-    /// memory: what lies near each other is read again and again, what lies anywhere is not.
+    /// Fills `buffer` from a page in memory, and says whether there was one. A page that is asked for again and again comes
+    /// into memory: one of few, on which what is read lies near each other.
     pub(crate) fn read_short(
         &self,
         medium: Medium<'_>,
@@ -163,7 +164,10 @@ impl Pages {
             None => {
                 let asked = self.asked.get_or_init(|| (0..ASKED).map(|_| AtomicU64::new(u64::MAX)).collect());
                 let Some(place) = asked.get(to_usize(number) % ASKED) else { return Ok(false) };
-                if place.swap(number, Ordering::Relaxed) != number {
+                let asked = place.load(Ordering::Relaxed);
+                let times = if asked / OFTEN == number { asked % OFTEN } else { 0 }.saturating_add(1);
+                if times < OFTEN {
+                    place.store(number.saturating_mul(OFTEN).saturating_add(times), Ordering::Relaxed);
                     return Ok(false);
                 }
                 self.page(medium, number)?
