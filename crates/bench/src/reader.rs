@@ -108,6 +108,14 @@ impl Reader {
         }
     }
 
+    /// Bytes of memory that it has now, as far as the system tells.
+    pub(crate) fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kibibytes.unwrap_or(0).saturating_mul(1 << 10)
+    }
+
     /// Ends the program.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.requests = None;

@@ -235,3 +235,43 @@ fn stored_chunks_may_come_in_any_order() {
         }
     }
 }
+
+/// Chunks that are whole rows are read straight into place: wherever they lie, whether they are there or not, and from
+/// whichever row to whichever.
+#[test]
+fn whole_rows_come_from_wherever_their_chunks_lie() {
+    for (name, bounds) in bounds() {
+        let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
+        for (number, most) in [[Some(500), Some(7)], [None, Some(7)], [None, None]].into_iter().enumerate() {
+            let new =
+                file.new_dataset(&format!("rows_{number}")).of::<i16>().shape(&[431, 7]).max_shape(&most);
+            let dataset = new.chunks(&[4, 7]).fill(-3).create().unwrap();
+            let mut model = vec![-3_i16; 431 * 7];
+            // Runs of chunks in an order of their own, so that some follow each other in the file, and some are missing.
+            for step in 0..50_u64 {
+                let first = step * 37 % 107;
+                if first % 10 == 7 {
+                    continue;
+                }
+                let rows = (first * 4)..(first * 4 + if step % 3 == 0 { 12 } else { 4 }).min(431);
+                let values: Vec<i16> =
+                    (rows.start * 7..rows.end * 7).map(|at| i16::try_from(at).unwrap()).collect();
+                let region = Region::new(&[rows.start, 0], &[rows.end - rows.start, 7]).unwrap();
+                dataset.write_region(&region, &values).unwrap();
+                let at = usize::try_from(rows.start * 7).unwrap();
+                model[at..at + values.len()].copy_from_slice(&values);
+            }
+            let again = File::from_bytes(file.to_bytes().unwrap()).unwrap();
+            for dataset in [dataset, again.dataset(&format!("rows_{number}")).unwrap()] {
+                for (start, count) in [(0, 431), (1, 430), (3, 2), (17, 300), (100, 1), (428, 3), (140, 64)] {
+                    let mut found = vec![77_i16; usize::try_from(count * 7).unwrap()];
+                    let part = hyperslab::Selection::region(&Region::new(&[start, 0], &[count, 7]).unwrap());
+                    dataset.read_into(&part, &mut found).unwrap();
+                    let at = usize::try_from(start * 7).unwrap();
+                    assert_eq!(found, model[at..at + found.len()], "{name} {number} {start} {count}");
+                }
+                assert_eq!(dataset.read_raw::<i16>().unwrap(), model, "{name} {number}");
+            }
+        }
+    }
+}

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::chunk_index::{ChunkBox, ChunkIndex, ChunkLocation};
 use super::chunk_points::Scattered;
+use super::chunk_rows::Rows;
 use super::chunk_tiles::Regular;
 use super::chunk_write::LONGEST;
 use super::{Destination, Fill, ReadContext, Source};
@@ -50,6 +51,11 @@ impl Source for ChunkedSource {
             return to.fill(&self.fill);
         };
         if let Some(axes) = wanted.axes() {
+            if let Some(rows) = Rows::new(context, self, index, axes, &chunks)
+                && rows.read(to)?
+            {
+                return Ok(());
+            }
             let tiling = Tiling::new(axes, extent, self.grid.chunk())?;
             return Regular { context, source: self, index, tiling: &tiling, chunks: &chunks }.read(to);
         }

@@ -3,6 +3,7 @@
 mod chunk_cache;
 pub mod chunk_index;
 mod chunk_points;
+mod chunk_rows;
 mod chunk_tiles;
 mod chunk_write;
 mod chunked;

@@ -7,6 +7,8 @@
 //! together. And who has read a page keeps it only if, under that lock, no page was replaced since: whoever replaces some
 //! says so first, and takes the lock before it forgets them.
 
+mod rows;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,16 +18,13 @@ use hyperslab_vfd::{Driver, DriverError, WriteRequest};
 use parking_lot::RwLock;
 use quick_cache::UnitWeighter;
 use quick_cache::sync::Cache;
-use smallvec::SmallVec;
 
 use super::journal::Journal;
 use super::{Bytes, cache};
+pub use rows::ByteRows;
 
 /// Bytes of a page. Headers of small objects lie next to each other, so a page brings many at once.
 pub(crate) const PAGE: u64 = 8 << 10;
-
-/// Pages that are walked over to the next one, rather than that it is looked up.
-const NEAR: u64 = 16;
 
 /// Pages that are remembered to have been asked for, and how often they are until they come into memory.
 const ASKED: usize = 1024;
@@ -48,28 +47,6 @@ pub(crate) struct Pages {
     spill_at: AtomicUsize,
     /// The same, as it was asked for.
     changed_room: usize,
-}
-
-/// Rows of bytes, one behind the other in memory and equally far apart in the file.
-#[derive(Debug, Clone, Copy)]
-pub struct ByteRows<'a> {
-    /// Where the first row begins in its block of the file.
-    pub offset: u64,
-    /// Bytes from one row to the next in the file.
-    pub stride: u64,
-    /// Bytes of a row.
-    pub length: usize,
-    /// All rows.
-    pub bytes: &'a [u8],
-}
-
-impl ByteRows<'_> {
-    /// The offset behind the last byte in the block; `None` if 64 bits cannot tell.
-    pub(crate) fn end(&self) -> Option<u64> {
-        let rows = self.bytes.len().checked_div(self.length)? as u64;
-        let last = rows.saturating_sub(1).checked_mul(self.stride)?.checked_add(self.offset)?;
-        last.checked_add(self.length as u64)
-    }
 }
 
 /// A driver and how much of it exists.
@@ -258,56 +235,6 @@ impl Pages {
         let written = Self::write_into(&mut changed, &self.clean, medium, start, bytes);
         self.changed_count.store(changed.len(), Ordering::Release);
         written
-    }
-
-    /// Changes rows of bytes in memory, of which the first begins at an offset of the file.
-    pub(crate) fn write_rows(
-        &self,
-        medium: Medium<'_>,
-        start: u64,
-        rows: &ByteRows<'_>,
-    ) -> Result<(), DriverError> {
-        self.changed_count.fetch_add(1, Ordering::AcqRel);
-        let mut changed = self.changed.write();
-        let written = Self::write_rows_into(&mut changed, &self.clean, medium, start, rows);
-        self.changed_count.store(changed.len(), Ordering::Release);
-        written
-    }
-
-    fn write_rows_into(
-        changed: &mut BTreeMap<u64, Arc<[u8]>>,
-        clean: &Cache<u64, Arc<[u8]>>,
-        medium: Medium<'_>,
-        start: u64,
-        rows: &ByteRows<'_>,
-    ) -> Result<(), DriverError> {
-        let mut absent: SmallVec<[(u64, &[u8]); 16]> = SmallVec::new();
-        // The page that was found last; there is none from `from` up to it.
-        let (mut walk, mut found, mut from) = (changed.range_mut(..0), None, u64::MAX);
-        let mut next = start;
-        for mut row in rows.bytes.chunks_exact(rows.length.max(1)) {
-            let mut at = next;
-            next = next.saturating_add(rows.stride);
-            while !row.is_empty() {
-                let (number, skip) = (at / PAGE, to_usize(at % PAGE));
-                let (part, rest) = row.split_at(row.len().min(to_usize(PAGE).saturating_sub(skip)));
-                if number < from || number.saturating_sub(from) > NEAR {
-                    (walk, from) = (changed.range_mut(number..), number);
-                    found = walk.next();
-                }
-                while let Some((other, _)) = &found
-                    && **other < number
-                {
-                    (from, found) = (other.saturating_add(1), walk.next());
-                }
-                match &mut found {
-                    Some((other, page)) if **other == number => put(part, page, skip),
-                    _ => absent.push((at, part)),
-                }
-                (at, row) = (at.saturating_add(part.len() as u64), rest);
-            }
-        }
-        absent.into_iter().try_for_each(|(at, part)| Self::write_into(changed, clean, medium, at, part))
     }
 
     fn write_into(
