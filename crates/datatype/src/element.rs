@@ -54,6 +54,22 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         None
     }
 
+    /// Bytes of elements of [`datatype`](Self::datatype) as values, without a copy: if every bit pattern is a value, and the
+    /// bytes lie in memory where values may lie.
+    ///
+    /// ```
+    /// use hyperslab_datatype::H5Type;
+    /// let values = [1_u32, 2, 3];
+    /// let bytes = u32::to_bytes(&values);
+    /// assert_eq!(u32::view(&bytes), Some(values.as_slice()));
+    /// // Too few for two values.
+    /// assert_eq!(u32::view(&bytes[..7]), None);
+    /// ```
+    fn view(bytes: &[u8]) -> Option<&[Self]> {
+        let _ = bytes;
+        None
+    }
+
     /// Values from the bytes of elements of [`datatype`](Self::datatype).
     ///
     /// # Errors
@@ -163,6 +179,10 @@ macro_rules! plain {
 
             fn as_bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
                 Some(bytemuck::cast_slice_mut(values))
+            }
+
+            fn view(bytes: &[u8]) -> Option<&[Self]> {
+                bytemuck::try_cast_slice(bytes).ok()
             }
         }
     )*};

@@ -1,13 +1,43 @@
-//! Reading into arrays that the caller holds.
+//! Reading into arrays that the caller holds, and looking at those that the file holds.
 
 use hyperslab_engine::{Error, Result};
-use ndarray::{ArrayViewMut, Dimension};
+use ndarray::{ArrayViewD, ArrayViewMut, Dimension};
 
 use super::{Dataset, to_usize};
 use crate::slice::{self, Slice};
 use crate::{H5Type, Selection};
 
 impl Dataset {
+    /// All elements where they lie, without a copy: those of a contiguous or compact dataset whose type is that of `T` in this
+    /// machine's byte order, in a file that is open for reading only and whole in memory or mapped into it
+    /// ([`FileDriver::Mmap`](crate::FileDriver::Mmap), [`FileDriver::Core`](crate::FileDriver::Core),
+    /// [`File::from_bytes`](crate::File::from_bytes)). `None` for all others, and where the elements lie across the boundaries
+    /// that values of `T` have in memory.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("hyperslab-view-{}.h5", std::process::id()));
+    /// use hyperslab::{File, FileDriver, FileOptions, OpenOptions};
+    /// let file = FileOptions::new().create(&path)?;
+    /// file.new_dataset("a").write(&ndarray::arr2(&[[1.5_f64, 2.5], [3.5, 4.5]]))?;
+    /// file.close()?;
+    /// let file = OpenOptions::new().driver(FileDriver::Mmap).open(&path)?;
+    /// let dataset = file.dataset("a")?;
+    /// let view = dataset.view::<f64>().unwrap();
+    /// assert_eq!((view.shape(), view[[1, 0]]), ([2, 2].as_slice(), 3.5));
+    /// // Of another type nothing can be seen; it has to be read.
+    /// assert!(dataset.view::<f32>().is_none());
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn view<T: H5Type>(&self) -> Option<ArrayViewD<'_, T>> {
+        if *self.datatype() != T::datatype() {
+            return None;
+        }
+        let shape: Option<Vec<usize>> =
+            self.dataspace().dims().iter().map(|size| usize::try_from(*size).ok()).collect();
+        ArrayViewD::from_shape(shape?, T::view(self.stored_view()?)?).ok()
+    }
+
     /// The selected elements into a view of an array, whatever its memory layout: in C order of the view's own
     /// shape, which may be another than that of the selection. A view in standard layout is read into straight.
     ///
