@@ -62,9 +62,21 @@ pub(crate) struct Medium<'a> {
 impl Medium<'_> {
     /// Fills `buffer` with what the driver has, and zeros where it has nothing.
     pub(crate) fn read(&self, start: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
-        let there = to_usize(self.end.saturating_sub(start)).min(buffer.len());
-        if let Some((inside, outside)) = buffer.split_at_mut_checked(there) {
+        if let Some(outside) = buffer.get_mut(self.there(start, buffer.len())..) {
             outside.fill(0);
+        }
+        self.read_there(start, buffer)
+    }
+
+    /// How many of so many bytes the driver has.
+    fn there(&self, start: u64, length: usize) -> usize {
+        to_usize(self.end.saturating_sub(start)).min(length)
+    }
+
+    /// The same for a buffer that is zeros where the driver has nothing.
+    fn read_there(&self, start: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
+        let there = self.there(start, buffer.len());
+        if let Some(inside) = buffer.get_mut(..there).filter(|inside| !inside.is_empty()) {
             self.driver.read_at(start, inside)?;
         }
         self.journal.map_or(Ok(()), |journal| journal.amend(start, buffer))
@@ -73,7 +85,7 @@ impl Medium<'_> {
     fn block(&self, start: u64, length: u64) -> Result<Arc<[u8]>, DriverError> {
         let mut bytes = zeros(length);
         if let Some(buffer) = Arc::get_mut(&mut bytes) {
-            self.read(start, buffer)?;
+            self.read_there(start, buffer)?;
         }
         Ok(bytes)
     }
