@@ -133,6 +133,27 @@ pub struct LinearRows {
     pub count: u64,
 }
 
+impl LinearRows {
+    /// Takes a run in, if it is as long as the others and as far from the last one as they are from each other.
+    ///
+    /// ```
+    /// use hyperslab_dataspace::LinearRows;
+    /// let mut rows = LinearRows { offset: 3, stride: 0, length: 5, count: 1 };
+    /// assert!(rows.take(13, 5) && rows.take(23, 5));
+    /// assert_eq!(rows, LinearRows { offset: 3, stride: 10, length: 5, count: 3 });
+    /// assert!(!rows.take(34, 5) && !rows.take(33, 4));
+    /// ```
+    pub fn take(&mut self, offset: u64, length: u64) -> bool {
+        let stride = if self.count == 1 { offset.saturating_sub(self.offset) } else { self.stride };
+        let next = self.offset.saturating_add(stride.saturating_mul(self.count));
+        let fits = length == self.length && offset == next;
+        if fits {
+            (self.stride, self.count) = (stride, self.count.saturating_add(1));
+        }
+        fits
+    }
+}
+
 impl LinearRuns<'_> {
     /// The next runs, as many as are of equal length and equally far apart and can be told at once.
     ///

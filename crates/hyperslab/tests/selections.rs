@@ -295,3 +295,30 @@ fn data_in_other_files_reads_as_h5py_reads_it() {
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// Rows of a box far apart in the file: so many that several threads ask for them, some across pages, and again and again.
+#[test]
+fn rows_far_apart_are_read_from_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.h5");
+    let (rows, columns) = (1200_u64, 2100_u64);
+    let value = |row: u64, column: u64| u32::try_from(row * columns + column).unwrap();
+    let file = hyperslab::FileOptions::new().create(&path).unwrap();
+    let all: Vec<u32> = (0..rows * columns).map(|at| value(at / columns, at % columns)).collect();
+    file.new_dataset("a").of::<u32>().shape(&[rows, columns]).create().unwrap().write_raw(&all).unwrap();
+    file.close().unwrap();
+    let file = File::open(&path).unwrap();
+    let dataset = file.dataset("a").unwrap();
+    for round in 0..4 {
+        for (start, count) in [([0, 700], [1200, 16]), ([5, 2090], [900, 10]), ([100, 3], [30, 250])] {
+            let region = hyperslab::Region::new(&start, &count).unwrap();
+            let found = dataset.read_region::<u32>(&region).unwrap();
+            let [first, left] = start;
+            for (row, line) in (first..).zip(found.outer_iter()) {
+                let expected = (left..).map(|column| value(row, column));
+                assert!(line.iter().copied().eq(expected.take(line.len())), "{round}: row {row} from {left}");
+            }
+            assert_eq!(found.len() as u64, count[0] * count[1]);
+        }
+    }
+}

@@ -168,6 +168,86 @@ mod tests {
         assert_eq!(b, [7; 4]);
     }
 
+    /// Takes its time for each read, and notes what it was told to expect.
+    #[derive(Debug)]
+    struct Medium {
+        inner: Core,
+        expected: std::sync::Mutex<Vec<u64>>,
+    }
+
+    impl Driver for Medium {
+        fn name(&self) -> &str {
+            self.inner.name()
+        }
+
+        fn kind(&self) -> crate::DriverKind {
+            self.inner.kind()
+        }
+
+        fn identity(&self) -> Option<crate::FileIdentity> {
+            None
+        }
+
+        fn is_read_only(&self) -> bool {
+            true
+        }
+
+        fn len(&self) -> Result<u64> {
+            self.inner.len()
+        }
+
+        fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
+            std::thread::sleep(SLOW * 5);
+            self.inner.read_at(offset, buf)
+        }
+
+        fn expect_read(&self, offset: u64, length: usize) {
+            assert_eq!(length, 3);
+            self.expected.lock().unwrap().push(offset);
+        }
+
+        fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+            self.inner.write_at(offset, bytes)
+        }
+
+        fn set_len(&self, len: u64) -> Result<()> {
+            self.inner.set_len(len)
+        }
+
+        fn sync_data(&self) -> Result<()> {
+            self.inner.sync_data()
+        }
+
+        fn lock(&self, kind: crate::LockKind) -> Result<()> {
+            self.inner.lock(kind)
+        }
+
+        fn unlock(&self) -> Result<()> {
+            self.inner.unlock()
+        }
+    }
+
+    #[test]
+    fn a_slow_medium_is_told_what_comes() {
+        let offsets: Vec<u64> = (0..100).map(|at| at * 2 * GAP).collect();
+        let bytes: Vec<u8> = (0..200 * GAP).map(|at| at.to_le_bytes()[1]).collect();
+        let inner = Core::from_vec("slow", bytes.clone());
+        let medium = Medium { inner, expected: std::sync::Mutex::default() };
+        let mut buffers = vec![[0; 3]; offsets.len()];
+        let requests = offsets.iter().zip(&mut buffers);
+        let mut requests: Vec<ReadRequest<'_>> =
+            requests.map(|(offset, buf)| ReadRequest { offset: *offset, buf }).collect();
+        read_many(&medium, &mut requests).unwrap();
+        // Of each once, but for the two that were waited for.
+        let told: Vec<u64> =
+            offsets.iter().copied().filter(|at| ![0, offsets[AHEAD + 1]].contains(at)).collect();
+        assert_eq!(*medium.expected.lock().unwrap(), told);
+        for (offset, buffer) in offsets.iter().zip(&buffers) {
+            let start = usize::try_from(*offset).unwrap();
+            assert_eq!(buffer[..], bytes[start..start + 3]);
+        }
+    }
+
     #[test]
     fn joined_writes_keep_their_order() {
         let driver = Core::empty("order");

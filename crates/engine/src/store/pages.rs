@@ -241,12 +241,17 @@ impl Pages {
 
     /// Changes bytes in memory.
     pub(crate) fn write(&self, medium: Medium<'_>, start: u64, bytes: &[u8]) -> Result<(), DriverError> {
+        self.changing(|changed| Self::write_into(changed, &self.clean, medium, start, bytes))
+    }
+
+    /// Lets changed pages be changed, and others become so.
+    fn changing<R>(&self, work: impl FnOnce(&mut BTreeMap<u64, Arc<[u8]>>) -> R) -> R {
         // Whoever writes to the driver from now on looks here, too: a page may be read before that and kept after.
         self.changed_count.fetch_add(1, Ordering::AcqRel);
         let mut changed = self.changed.write();
-        let written = Self::write_into(&mut changed, &self.clean, medium, start, bytes);
+        let outcome = work(&mut changed);
         self.changed_count.store(changed.len(), Ordering::Release);
-        written
+        outcome
     }
 
     fn write_into(

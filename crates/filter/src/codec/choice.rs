@@ -59,15 +59,15 @@ impl Codec {
         if self.is_split() { 128 << 10 } else { 512 << 10 }
     }
 
-    /// Refuses a codec that this build does not have.
+    /// Refuses a codec that this build cannot encode with.
     pub(crate) fn check(self, id: FilterId) -> Result<()> {
         let (what, is_there) = match self {
             Self::BloscLz | Self::Zlib => return Ok(()),
             Self::Lz4 => ("LZ4 (feature `lz4` is off)", cfg!(feature = "lz4")),
             Self::Snappy => ("Snappy (feature `snappy` is off)", cfg!(feature = "snappy")),
             Self::Zstd => (
-                "Zstandard (features `ruzstd` and `zstd` are off)",
-                cfg!(any(feature = "ruzstd", feature = "zstd")),
+                "encoding Zstandard (features `rust-zstd` and `zstd` are off)",
+                cfg!(any(feature = "rust-zstd", feature = "zstd")),
             ),
         };
         if is_there { Ok(()) } else { Err(FilterError::Unsupported { id, what: what.to_owned() }) }

@@ -191,7 +191,9 @@ impl ChunkWriter {
                 return Ok(());
             }
             self.settle_run(writing)?;
-            return self.write_chunk(writing, scaled, from);
+            self.write_chunk(writing, scaled.clone(), from)?;
+            self.pending.forget(&scaled);
+            return Ok(());
         }
         self.settle_run(writing)?;
         let grid = self.source.grid.clone();
@@ -206,14 +208,15 @@ impl ChunkWriter {
         while chunks.peek().is_some() {
             let (mut batch, mut kept) = (Vec::new(), 0_usize);
             while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH) {
-                // Chunks that pass no filter are not kept in memory.
+                // Chunks that pass no filter are not kept in memory, but for those that wait, of which no more do than may.
                 if !plain {
                     kept = kept.saturating_add(self.source.chunk_bytes);
                 }
                 batch.push(scaled);
             }
             self.write_batch(writing, &selected, batch, from)?;
-            if self.pending.bytes() > self.pending_limit {
+            // Before there is no room for another one.
+            if self.pending.bytes().saturating_add(self.source.chunk_bytes) > self.pending_limit {
                 self.flush_pending(writing, Due::Oldest { keep: self.pending_limit / 2 })?;
             }
         }
@@ -239,15 +242,9 @@ impl ChunkWriter {
     }
 
     /// Writes all elements of one chunk.
-    fn write_chunk(
-        &mut self,
-        writing: &mut ChunkWriting<'_, '_>,
-        scaled: Dims,
-        from: &Origin<'_>,
-    ) -> Result<()> {
+    fn write_chunk(&self, writing: &mut ChunkWriting<'_, '_>, scaled: Dims, from: &Origin<'_>) -> Result<()> {
         let (source, store) = (&self.source, writing.edit.store());
         let count = source.grid.elements_per_chunk()?;
-        self.pending.remove(&scaled);
         let mut converted = Vec::new();
         let elements = if let Some(elements) = from.as_stored(0, count) {
             elements
@@ -359,29 +356,32 @@ impl ChunkWriter {
             if plain && !whole && self.put_waiting(&scaled, selected, from, &mut rows)? {
                 continue;
             }
-            let known = self.pending.remove(&scaled).filter(|_| !whole);
+            // What waits of a plain chunk does so until all of it is replaced in the file.
+            let known = if plain { None } else { self.pending.remove(&scaled).filter(|_| !whole) };
             let before = if writing.table.is_empty() {
                 None
             } else {
                 writing.table.get(writing.edit.store(), &scaled)?
             };
             match before {
-                Some(before) if plain && known.is_none() && before.size == self.source.chunk_bytes as u64 => {
+                Some(before) if plain && before.size == self.source.chunk_bytes as u64 => {
                     old_plain.push((scaled, before));
                 }
-                None if plain && known.is_none() && !whole && self.waits(&scaled, selected, from)? => {
+                None if plain && !whole && self.waits(&scaled, selected, from)? => {
                     self.let_part_wait(scaled, selected, from, &mut rows)?;
                 }
-                None if plain && known.is_none() && !whole && self.source.fill.is_zero() => {
+                None if plain && !whole && self.source.fill.is_zero() => {
                     parts.push(scaled);
                 }
-                None if plain && known.is_none() => new_plain.push(scaled),
+                None if plain => new_plain.push(scaled),
                 _ => filtered.push(Job { scaled, before, known, whole }),
             }
         }
         store_chunks::new_plain(&self.source, writing, selected, &new_plain, from)?;
+        new_plain.iter().for_each(|scaled| self.pending.forget(scaled));
         old_plain.extend(store_chunks::new_zeros(&self.source, writing, &parts)?);
         store_chunks::old_plain(&self.source, writing.edit.store(), selected, &old_plain, from)?;
+        old_plain.iter().for_each(|(scaled, _)| self.pending.forget(scaled));
         self.write_filtered(writing, selected, filtered, from)?;
         if self.source.pipeline.is_empty() && self.pending.load().complete > 0 {
             self.flush_pending(writing, Due::Complete)?;

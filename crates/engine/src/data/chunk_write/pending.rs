@@ -19,6 +19,9 @@ pub(super) struct Pending {
     complete: usize,
     /// How often something was changed here.
     changes: u64,
+    /// The most bytes that there were.
+    #[cfg(test)]
+    most: usize,
     /// Memory of chunks that went.
     spare: Vec<Vec<u8>>,
     /// Chunks of which somebody has the elements as the file holds them, on the way to put them here: a number for each.
@@ -83,6 +86,12 @@ impl Pending {
         self.bytes
     }
 
+    /// The most bytes that there were.
+    #[cfg(test)]
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
     /// How much waits.
     pub(super) fn load(&self) -> Load {
         let idle = self.bytes.saturating_sub(self.encoding);
@@ -100,6 +109,8 @@ impl Pending {
         if let Some(before) = self.chunks.insert(scaled, waiting) {
             self.count_out(&before);
         }
+        #[cfg(test)]
+        (self.most = self.most.max(self.bytes));
     }
 
     pub(super) fn remove(&mut self, scaled: &Dims) -> Option<Vec<u8>> {

@@ -1,6 +1,6 @@
 //! Chunks to their places in the file, and the places to the index.
 
-use hyperslab_dataspace::{Dims, Piece};
+use hyperslab_dataspace::{Dims, LinearRows, Piece};
 use hyperslab_format::codec::Address;
 use rayon::prelude::*;
 
@@ -223,29 +223,25 @@ fn write_runs(
     let size = source.element_size as u64;
     let block = (place.address, place.size);
     for piece in pieces {
-        // Rows that follow each other in the buffer, equally long and equally far apart: the first position, offset and
-        // length, how far the next is, and how many there are.
-        let mut rows: Option<(u64, u64, u64, u64, u64)> = None;
-        let write = |(position, element, length, stride, count): (u64, u64, u64, u64, u64)| {
-            let bytes = from.as_stored(position, length.saturating_mul(count));
+        // Rows that follow each other in the buffer, and the position of the first.
+        let mut rows: Option<(u64, LinearRows)> = None;
+        let write = |(position, rows): (u64, LinearRows)| {
+            let bytes = from.as_stored(position, rows.length.saturating_mul(rows.count));
             let bytes =
                 bytes.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))?;
-            let (offset, stride) = (element.saturating_mul(size), stride.saturating_mul(size));
-            let length = super::super::byte_count(length, source.element_size, "chunk")?;
+            let (offset, stride) = (rows.offset.saturating_mul(size), rows.stride.saturating_mul(size));
+            let length = super::super::byte_count(rows.length, source.element_size, "chunk")?;
             store.write_raw_rows(block, &ByteRows { offset, stride, length, bytes })
         };
-        piece.for_each_run(|element, position, length| {
-            if let Some((first, start, each, stride, count)) = &mut rows {
-                let step = if *count == 1 { element.saturating_sub(*start) } else { *stride };
-                let follows = length == *each
-                    && position == first.saturating_add(each.saturating_mul(*count))
-                    && element == start.saturating_add(step.saturating_mul(*count));
-                if follows {
-                    (*stride, *count) = (step, count.saturating_add(1));
-                    return Ok(());
-                }
+        piece.for_each_run(|offset, position, length| {
+            if let Some((first, rows)) = &mut rows
+                && position == first.saturating_add(rows.length.saturating_mul(rows.count))
+                && rows.take(offset, length)
+            {
+                return Ok(());
             }
-            rows.replace((position, element, length, 0, 1)).map_or(Ok(()), write)
+            let alone = LinearRows { offset, stride: 0, length, count: 1 };
+            rows.replace((position, alone)).map_or(Ok(()), write)
         })?;
         rows.map_or(Ok(()), write)?;
     }

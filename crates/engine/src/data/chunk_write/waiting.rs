@@ -11,7 +11,7 @@ use crate::error::Result;
 /// file.
 const PART: u64 = 64;
 
-/// A chunk waits if so many of its size may.
+/// A chunk waits if so many of its size may, and if there is room for it.
 const MOST: usize = 4;
 
 impl ChunkWriter {
@@ -31,7 +31,9 @@ impl ChunkWriter {
 
     /// Whether a new chunk that passes no filter waits for its other elements.
     pub(super) fn waits(&self, scaled: &[u64], selected: &Selected<'_>, from: &Origin<'_>) -> Result<bool> {
-        if from.is_partial() || self.source.chunk_bytes.saturating_mul(MOST) > self.pending_limit {
+        let bytes = self.source.chunk_bytes;
+        let with_it = self.pending.bytes().saturating_add(bytes);
+        if from.is_partial() || bytes.saturating_mul(MOST).max(with_it) > self.pending_limit {
             return Ok(false);
         }
         Ok(selected.reach_in(scaled)?.saturating_mul(PART) >= self.source.grid.elements_per_chunk()?)

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use hyperslab_vfd::DriverError;
 use quick_cache::sync::Cache;
@@ -43,11 +42,7 @@ impl Pages {
         start: u64,
         rows: &ByteRows<'_>,
     ) -> Result<(), DriverError> {
-        self.changed_count.fetch_add(1, Ordering::AcqRel);
-        let mut changed = self.changed.write();
-        let written = Self::write_rows_into(&mut changed, &self.clean, medium, start, rows);
-        self.changed_count.store(changed.len(), Ordering::Release);
-        written
+        self.changing(|changed| Self::write_rows_into(changed, &self.clean, medium, start, rows))
     }
 
     fn write_rows_into(
