@@ -1,5 +1,6 @@
 //! Reading on over damage: what cannot be read is noted and passed over.
 
+use std::collections::HashSet;
 use std::error::Error as _;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,8 +50,15 @@ impl Damage {
 /// What was found damaged, and which raw data was read, of a file that is being salvaged.
 #[derive(Debug, Default)]
 pub(crate) struct Salvaging {
-    damages: Mutex<Vec<Damage>>,
+    damages: Mutex<Damages>,
     raw: Mutex<Vec<(u64, u64)>>,
+}
+
+/// Damages in the order in which they were found, each once.
+#[derive(Debug, Default)]
+struct Damages {
+    noted: Vec<Damage>,
+    known: HashSet<Damage>,
 }
 
 impl Store {
@@ -77,7 +85,7 @@ impl Store {
     /// What was noted since the last call, each once.
     pub fn take_damages(&self) -> Vec<Damage> {
         let Some(salvaging) = &self.salvaging else { return Vec::new() };
-        std::mem::take(&mut *salvaging.damages.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *salvaging.damages.lock().unwrap_or_else(PoisonError::into_inner)).noted
     }
 
     /// The ranges of addresses, both ends in order, that raw data was read from.
@@ -111,8 +119,8 @@ impl Salvaging {
 
     pub(super) fn note(&self, damage: Damage) {
         let mut damages = self.damages.lock().unwrap_or_else(PoisonError::into_inner);
-        if !damages.contains(&damage) {
-            damages.push(damage);
+        if damages.known.insert(damage.clone()) {
+            damages.noted.push(damage);
         }
     }
 }

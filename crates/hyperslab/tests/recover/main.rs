@@ -18,8 +18,11 @@ use snapshot::Snapshot;
 
 /// Saves what is left of an image; the new one is sound.
 fn salvage(bytes: Vec<u8>, what: &str) -> (Vec<u8>, Salvaged) {
-    let (saved, salvaged) =
-        Recovery::new().salvage_bytes(bytes).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+    salvage_by(&Recovery::new(), bytes, what)
+}
+
+fn salvage_by(recovery: &Recovery, bytes: Vec<u8>, what: &str) -> (Vec<u8>, Salvaged) {
+    let (saved, salvaged) = recovery.salvage_bytes(bytes).unwrap_or_else(|error| panic!("{what}: {error:?}"));
     let driver = hyperslab::vfd::Core::from_vec("saved", saved.clone());
     let options = hyperslab_check::CheckOptions { decode_chunks: true, ..Default::default() };
     let report = hyperslab_check::check(std::sync::Arc::new(driver), &options).unwrap();

@@ -4,7 +4,7 @@ use hyperslab::{
     File, FileOptions, Layout, LibraryVersion, LibverBounds, LossPart, Points, Recovery, SalvagedState,
 };
 
-use crate::{Outcome, salvage};
+use crate::{Outcome, salvage, salvage_by};
 
 fn bounds() -> [LibverBounds; 2] {
     [LibraryVersion::Earliest, LibraryVersion::V110]
@@ -207,4 +207,56 @@ fn names_that_damage_makes_the_same() {
         .filter_map(|visited| visited.object.ok()?.into_dataset().ok()?.read_raw().ok())
         .collect();
     assert_eq!(all.concat().iter().sum::<i32>(), 3, "{salvaged}");
+}
+
+/// A group whose link cannot be made is put aside, even if it leads to itself; what it leads to counts its link.
+#[test]
+fn a_group_without_a_name_that_leads_to_itself() {
+    let [earliest, _] = bounds();
+    let file = FileOptions::new().libver(earliest).create_in_memory().unwrap();
+    let outside = file.create_group("outside").unwrap();
+    let group = file.create_group("group").unwrap();
+    group.new_dataset("name-1").write(&[1]).unwrap();
+    let circle = group.create_group("name-2").unwrap();
+    circle.link_hard("itself", &circle).unwrap();
+    circle.link_hard("outside", &outside).unwrap();
+    let mut bytes = file.to_bytes().unwrap();
+    let at = bytes.windows(6).position(|window| window == b"name-2").unwrap();
+    bytes[at + 5] = b'1';
+    for search in [true, false] {
+        let (saved, salvaged) = salvage_by(&Recovery::new().search(search), bytes.clone(), "a circle");
+        let saved = File::from_bytes(saved).unwrap();
+        let folder = saved.group("lost+found").unwrap();
+        let [link] = &folder.links().unwrap()[..] else { panic!("one is put aside: {salvaged}") };
+        let circle = folder.group(&link.name_lossy()).unwrap();
+        assert_eq!(circle.group("itself/itself").unwrap().token(), circle.token());
+        assert_eq!(circle.group("outside").unwrap().token(), saved.group("outside").unwrap().token());
+    }
+}
+
+/// An array of chunks that ends before the extent does: that is one damage, and no work for each chunk that is not there.
+#[test]
+fn an_extent_of_more_chunks_than_the_array_has() {
+    let [_, latest] = bounds();
+    let file = FileOptions::new().libver(latest).create_in_memory().unwrap();
+    let data: Vec<i32> = (1..=4711).collect();
+    let dataset = file.new_dataset("numbers").chunks(&[100]).write(&data).unwrap();
+    let header = usize::try_from(dataset.token().address()).unwrap();
+    let mut bytes = file.to_bytes().unwrap();
+    let dims: Vec<usize> =
+        (header..header + 200).filter(|at| bytes[*at..*at + 8] == 4711_u64.to_le_bytes()).collect();
+    for at in dims {
+        bytes[at..at + 8].copy_from_slice(&(1_u64 << 60).to_le_bytes());
+    }
+    let is_end = |end: &usize| {
+        let sum = bytes[*end..*end + 4].iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+        let original = file.to_bytes().unwrap();
+        hyperslab_format::codec::checksum(&original[header..*end]) == sum
+    };
+    let end = (header + 16..header + 2000).find(is_end).unwrap();
+    let sum = hyperslab_format::codec::checksum(&bytes[header..end]);
+    bytes[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+    let (_, salvaged) = salvage(bytes, "extent");
+    let object = salvaged.objects.iter().find(|object| object.path == "/numbers").unwrap();
+    assert_eq!(object.losses.len(), 1, "{salvaged}");
 }

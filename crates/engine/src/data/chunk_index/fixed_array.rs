@@ -43,13 +43,11 @@ impl<E: Entry> FixedArrayIndex<E> {
         let element = usize::try_from(number).ok().filter(|element| *element < self.layout.elements());
         let Some(element) = element else {
             let expected = format!("more than {number}");
-            return Err(Error::corrupt(
-                "fixed array header",
-                "number of elements",
-                expected,
-                self.layout.elements(),
-            )
-            .at(address));
+            let got = self.layout.elements();
+            let beyond =
+                Error::corrupt("fixed array header", "number of elements", expected, got).at(address);
+            // There is nothing behind the end, however many chunks the extent has there.
+            return store.forgive(Err(beyond)).map(|_: Option<()>| Found::Nothing { until: u64::MAX });
         };
         let block = self.block.get(address, || store.shared(address, &self.layout));
         let Some(block) = store.forgive(block)? else { return Ok(Found::Nothing { until: u64::MAX }) };

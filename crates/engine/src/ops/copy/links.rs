@@ -40,10 +40,17 @@ impl Copier<'_> {
         for link in links {
             let name = link.name.clone();
             let copied = self.copy_link(edit, &source, task, link);
-            let inserted = copied.and_then(|link| group.insert(edit, &link).map(|()| link.target));
+            let inserted = copied.and_then(|link| {
+                let inserted = group.insert(edit, &link);
+                self.any_stray |= inserted.is_err();
+                inserted.map(|()| link.target)
+            });
             // What damage lets two links of one name lead to is led to by one.
             if let Some(LinkTarget::Hard(copy)) = self.forgive(&task.path, Part::Link(name), inserted)? {
                 self.use_once(copy);
+                if self.is_salvaging() {
+                    self.links.push((task.copy, copy));
+                }
             }
         }
         group.finish(edit)

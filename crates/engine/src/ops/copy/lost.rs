@@ -40,8 +40,10 @@ impl OpenFile {
         copier.tell(source, "/", &Part::Block);
         let address = source.root();
         let mut root = copier.salvage_root(edit, address)?;
-        if search() {
-            let mut lost = copier.unreachable(source)?;
+        let mut lost = Vec::new();
+        let searched = search();
+        if searched {
+            lost = copier.unreachable(source)?;
             // Whatever leads to everything else is the root group, if the file does not say which one it is.
             let groups = || lost.iter().filter(|found| found.kind == ObjectKind::Group);
             if root.is_none()
@@ -51,13 +53,11 @@ impl OpenFile {
                 root = copier.salvage_root(edit, top)?;
                 lost.retain(|found| found.address != top);
             }
-            let folder = copier.put_aside(edit, source, &lost)?;
-            if let (Some(root), Some(folder)) = (root, folder) {
-                copier.link_folder(edit, root, folder)?;
-            } else if let Some(folder) = folder {
-                let root = self.root();
-                copier.link_folder(edit, root, folder)?;
-            }
+        }
+        if (searched || copier.any_stray)
+            && let Some(folder) = copier.put_aside(edit, source, root, &lost)?
+        {
+            copier.link_folder(edit, root.unwrap_or(self.root()), folder)?;
         }
         copier.settle_uses(edit)?;
         let Some(root) = root else { return Ok(()) };
@@ -107,41 +107,13 @@ impl Copier<'_> {
                 found.push(Found { address, kind });
             }
         })?;
-        let all: HashSet<Address> = found.iter().map(|found| found.address).collect();
-        let mut below: HashMap<Address, Vec<Address>> = HashMap::new();
-        for group in &found {
-            let targets = leads_to(source, group);
-            below.insert(group.address, targets.into_iter().filter(|to| all.contains(to)).collect());
-        }
+        let mut kinds: HashMap<Address, ObjectKind> =
+            found.iter().map(|found| (found.address, found.kind)).collect();
+        let below = found.iter().map(|group| (group.address, leads_to(source, group))).collect();
         container.store.take_damages();
-        let led_to: HashSet<Address> =
-            below.iter().flat_map(|(from, to)| to.iter().filter(move |to| *to != from)).copied().collect();
-        // Those that nothing leads to, then what is only led to in circles.
-        let (mut tops, mut rest) = (Vec::new(), Vec::new());
-        for one in found {
-            if led_to.contains(&one.address) { rest.push(one) } else { tops.push(one) }
-        }
-        let mut seen = HashSet::new();
-        let mut reach = |from: Address| {
-            let mut pending = vec![from];
-            let mut fresh = false;
-            while let Some(at) = pending.pop() {
-                if seen.insert(at) {
-                    fresh = true;
-                    pending.extend(below.get(&at).into_iter().flatten().copied());
-                }
-            }
-            fresh
-        };
-        for top in &tops {
-            reach(top.address);
-        }
-        for one in rest {
-            if reach(one.address) {
-                tops.push(one);
-            }
-        }
-        Ok(tops)
+        let all: Vec<Address> = found.iter().map(|found| found.address).collect();
+        let tops = tops(&all, &below, &mut HashSet::new()).into_iter();
+        Ok(tops.filter_map(|address| Some(Found { address, kind: kinds.remove(&address)? })).collect())
     }
 
     /// Copies objects into a group of their own.
@@ -149,6 +121,7 @@ impl Copier<'_> {
         &mut self,
         edit: &mut Edit<'_>,
         source: &Arc<OpenFile>,
+        root: Option<Address>,
         lost: &[Found],
     ) -> Result<Option<Address>> {
         let mut copies = Vec::new();
@@ -167,12 +140,8 @@ impl Copier<'_> {
             }
             self.tell(source, &path, &Part::Block);
         }
-        // Types and what references point at came with others; the links to them need not have.
-        let alone = |(_, copy): &(&Original, &Address)| !self.linked.contains(*copy);
-        let mut alone: Vec<(Address, Address)> =
-            self.copies.iter().filter(alone).map(|(original, copy)| (original.address, *copy)).collect();
-        alone.sort_unstable();
-        for (address, copy) in alone {
+        let linked = root.into_iter().chain(copies.iter().map(|(_, copy)| *copy)).collect();
+        for (address, copy) in self.unlinked(linked) {
             self.use_once(copy);
             copies.push((format!("{:#x}", address.raw()), copy));
         }
@@ -188,6 +157,27 @@ impl Copier<'_> {
         Ok(Some(folder))
     }
 
+    /// Copies that no links lead to from those: types and what references point at came with others, links to some
+    /// cannot be made. Where they lay, and where they lie.
+    fn unlinked(&self, from: Vec<Address>) -> Vec<(Address, Address)> {
+        let mut below: HashMap<Address, Vec<Address>> = HashMap::new();
+        for (group, copy) in &self.links {
+            below.entry(*group).or_default().push(*copy);
+        }
+        let mut seen = HashSet::new();
+        for copy in from {
+            reach(copy, &below, &mut seen);
+        }
+        let mut all: Vec<(Address, Address)> =
+            self.copies.iter().map(|(original, copy)| (original.address, *copy)).collect();
+        all.retain(|(_, copy)| !seen.contains(copy));
+        all.sort_unstable();
+        let copies: Vec<Address> = all.iter().map(|(_, copy)| *copy).collect();
+        let tops: HashSet<Address> = tops(&copies, &below, &mut seen).into_iter().collect();
+        all.retain(|(_, copy)| tops.contains(copy));
+        all
+    }
+
     fn link_folder(&self, edit: &mut Edit<'_>, root: Address, folder: Address) -> Result<()> {
         let mut group = group_edit::GroupEditor::open(&self.target.container, root)?;
         let names =
@@ -199,6 +189,36 @@ impl Copier<'_> {
         }
         group.finish(edit)
     }
+}
+
+/// Those that lead to all others: what nothing leads to, then one of each circle. What was `seen` is left out.
+fn tops(
+    all: &[Address],
+    below: &HashMap<Address, Vec<Address>>,
+    seen: &mut HashSet<Address>,
+) -> Vec<Address> {
+    let mut led_to: HashSet<Address> = HashSet::new();
+    for from in all {
+        led_to.extend(below.get(from).into_iter().flatten().filter(|to| *to != from));
+    }
+    let (rest, mut tops): (Vec<Address>, Vec<Address>) = all.iter().partition(|one| led_to.contains(one));
+    for top in &tops {
+        reach(*top, below, seen);
+    }
+    tops.extend(rest.into_iter().filter(|one| reach(*one, below, seen)));
+    tops
+}
+
+/// Sees what one leads to; says whether it was not seen before.
+fn reach(from: Address, below: &HashMap<Address, Vec<Address>>, seen: &mut HashSet<Address>) -> bool {
+    let is_new = !seen.contains(&from);
+    let mut pending = vec![from];
+    while let Some(at) = pending.pop() {
+        if seen.insert(at) {
+            pending.extend(below.get(&at).into_iter().flatten().copied());
+        }
+    }
+    is_new
 }
 
 fn hard_link(name: String, copy: Address) -> Link {

@@ -88,8 +88,10 @@ struct Copier<'a> {
     copies: HashMap<Original, Address>,
     /// Objects of a damaged file that could not be copied.
     failed: HashSet<Original>,
-    /// Copies that links lead to.
-    linked: HashSet<Address>,
+    /// Links from copy to copy, of a damaged file.
+    links: Vec<(Address, Address)>,
+    /// Whether there are copies that the link which led to them cannot lead to.
+    any_stray: bool,
     uses: HashMap<Address, Uses>,
     groups: VecDeque<Task>,
     waiting: VecDeque<Task>,
@@ -157,7 +159,8 @@ impl<'a> Copier<'a> {
             guide,
             copies: HashMap::new(),
             failed: HashSet::new(),
-            linked: HashSet::new(),
+            links: Vec::new(),
+            any_stray: false,
             uses: HashMap::new(),
             groups: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -207,7 +210,6 @@ impl<'a> Copier<'a> {
     fn use_once(&mut self, copy: Address) {
         let uses = self.uses.entry(copy).or_default();
         uses.count = uses.count.saturating_add(1);
-        self.linked.insert(copy);
     }
 
     /// Does all that waits, and what comes up meanwhile; then headers know how many links there are.
