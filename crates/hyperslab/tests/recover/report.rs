@@ -260,3 +260,34 @@ fn an_extent_of_more_chunks_than_the_array_has() {
     let object = salvaged.objects.iter().find(|object| object.path == "/numbers").unwrap();
     assert_eq!(object.losses.len(), 1, "{salvaged}");
 }
+
+/// A dataset in the place of the committed datatype that another uses: either is saved, the type with each.
+#[test]
+fn a_dataset_that_is_no_type() {
+    let [earliest, _] = bounds();
+    let file = FileOptions::new().libver(earliest).create_in_memory().unwrap();
+    let datatype = file.commit_datatype("type", &<i32 as hyperslab::H5Type>::datatype()).unwrap();
+    let group = file.create_group("group").unwrap();
+    let place = |dataset: &hyperslab::Dataset| usize::try_from(dataset.token().address()).unwrap();
+    let [one, other] = [[1, 2, 3], [4, 5, 6]].map(|values| {
+        let name = format!("from-{}", values[0]);
+        let dataset = group.new_dataset(&name).committed(&datatype).shape(&[3]).create().unwrap();
+        dataset.write(&values).unwrap();
+        dataset
+    });
+    let lost = usize::try_from(group.token().address()).unwrap();
+    let mut bytes = file.to_bytes().unwrap();
+    bytes[lost..lost + 16].fill(0xff);
+    let header = place(&one)..place(&one) + 300;
+    let used = datatype.token().address().to_le_bytes();
+    let at = header.clone().find(|at| bytes[*at..*at + 8] == used).unwrap();
+    bytes[at..at + 8].copy_from_slice(&other.token().address().to_le_bytes());
+    let (saved, salvaged) = salvage(bytes, "no type");
+    let mut values: Vec<Vec<i32>> = File::from_bytes(saved)
+        .unwrap()
+        .walk()
+        .filter_map(|visited| visited.object.ok()?.into_dataset().ok()?.read_raw().ok())
+        .collect();
+    values.sort_unstable();
+    assert_eq!(values, [[1, 2, 3], [4, 5, 6]], "{salvaged}");
+}

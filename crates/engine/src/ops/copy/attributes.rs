@@ -60,7 +60,7 @@ impl Copier<'_> {
         let (plan, datatype) = Plan::new(&value.datatype, edit.params())?;
         let committed = match value.committed {
             // The editor lets the type count its use.
-            Some(address) => Some(self.committed(edit, task, address)?),
+            Some(address) => self.committed(edit, task, address)?,
             None => None,
         };
         let count = value.dataspace.element_count().unwrap_or(0);

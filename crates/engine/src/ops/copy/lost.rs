@@ -247,7 +247,11 @@ fn leads_to(source: &OpenFile, found: &Found) -> Vec<Address> {
         }
         ObjectKind::Dataset => {
             let description = DatasetDescription::read(container, &header);
-            targets.extend(description.ok().and_then(|description| description.committed));
+            let committed = description.ok().and_then(|description| description.committed);
+            targets.extend(committed.filter(|address| {
+                let header = ObjectHeader::load(&container.store, *address);
+                header.is_ok_and(|header| ObjectKind::of(&header) == Some(ObjectKind::Datatype))
+            }));
         }
         ObjectKind::Datatype => {}
     }

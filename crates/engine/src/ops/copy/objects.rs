@@ -141,7 +141,10 @@ impl Copier<'_> {
             before.fill.write_time = FillWriteTime::IF_SET;
         }
         let new_header = self.new_header(source, header)?;
-        let committed = before.committed.map(|address| self.committed(edit, task, address)).transpose()?;
+        let committed = match before.committed {
+            Some(address) => self.committed(edit, task, address)?,
+            None => None,
+        };
         let new = NewDataset { committed, header: new_header.clone(), ..new_dataset(&before, storage) };
         if is_changed {
             check(&new)?;
@@ -360,15 +363,21 @@ fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
 }
 
 impl Copier<'_> {
-    /// The copy of a committed datatype that a dataset or attribute uses. Making one of those counts the use.
+    /// The copy of a committed datatype that a dataset or attribute uses; none if a damaged file names an object of
+    /// another kind that has a type. Making one of those counts the use.
     pub(super) fn committed(
         &mut self,
         edit: &mut Edit<'_>,
         task: &Task,
         address: Address,
-    ) -> Result<Address> {
+    ) -> Result<Option<Address>> {
         let original = Original { file: task.original.file, address };
+        let store = &self.source(original.file)?.container.store;
+        let header = ObjectHeader::load(store, address);
+        if header.is_ok_and(|header| ObjectKind::of(&header) != Some(ObjectKind::Datatype)) {
+            return Ok(None);
+        }
         let path: Arc<str> = format!("type of {}", task.path).into();
-        self.enter(edit, original, &path, task.depth.saturating_add(1))
+        self.enter(edit, original, &path, task.depth.saturating_add(1)).map(Some)
     }
 }
