@@ -307,7 +307,7 @@ mod tests {
         }
     }
 
-    #[cfg(any(feature = "ruzstd", feature = "zstd"))]
+    #[cfg(any(feature = "zstd-rs", feature = "zstd"))]
     #[test]
     fn keeps_the_contract_with_zstd() {
         for (size, elements) in [(1_u32, 0), (1, 7), (2, 17), (4, 3001)] {

@@ -127,7 +127,7 @@ mod tests {
         keeps_the_contract(4);
     }
 
-    #[cfg(any(feature = "ruzstd", feature = "zstd"))]
+    #[cfg(any(feature = "zstd-rs", feature = "zstd"))]
     #[test]
     fn keeps_the_contract_with_zstd() {
         keeps_the_contract(5);

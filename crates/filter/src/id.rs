@@ -119,7 +119,7 @@ impl FilterId {
             Self::LZ4 => ("lz4", cfg!(feature = "lz4")),
             Self::LZO => ("lzo", cfg!(feature = "lzo")),
             Self::ZFP => ("zfp", cfg!(feature = "zfp")),
-            Self::ZSTD => ("ruzstd", cfg!(any(feature = "ruzstd", feature = "zstd"))),
+            Self::ZSTD => ("zstd-rs", cfg!(any(feature = "zstd-rs", feature = "zstd"))),
             _ => return None,
         };
         (!is_on).then_some(feature)

@@ -56,7 +56,7 @@ mod vbz;
 mod workspace;
 #[cfg(feature = "zfp")]
 pub mod zfp;
-#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[cfg(any(feature = "zstd-rs", feature = "zstd"))]
 mod zstd;
 
 pub use bitshuffle::Bitshuffle;
@@ -91,5 +91,5 @@ pub use vbz::Vbz;
 pub use workspace::Workspace;
 #[cfg(feature = "zfp")]
 pub use zfp::Zfp;
-#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[cfg(any(feature = "zstd-rs", feature = "zstd"))]
 pub use zstd::Zstd;

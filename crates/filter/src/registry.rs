@@ -71,7 +71,7 @@ impl Default for Registry {
             Arc::new(Sz3),
             #[cfg(feature = "zfp")]
             Arc::new(crate::Zfp),
-            #[cfg(any(feature = "ruzstd", feature = "zstd"))]
+            #[cfg(any(feature = "zstd-rs", feature = "zstd"))]
             Arc::new(crate::Zstd),
         ];
         for filter in built_in {

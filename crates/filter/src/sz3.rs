@@ -191,7 +191,7 @@ fn unpack(payload: &[u8], most: usize, output: &mut Vec<u8>) -> Result<()> {
 }
 
 #[cfg(test)]
-#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[cfg(any(feature = "zstd-rs", feature = "zstd"))]
 mod tests {
     use super::*;
     use crate::conformance;

@@ -268,7 +268,7 @@ mod tests {
         {
             for count in [0, 1, 2, 3, 4, 5, 100, 4001] {
                 conformance::run_with(&Vbz, &[version, size, differences, 0], count * 4);
-                if cfg!(any(feature = "ruzstd", feature = "zstd")) {
+                if cfg!(any(feature = "zstd-rs", feature = "zstd")) {
                     conformance::run_with(&Vbz, &[version, size, differences], count * 4);
                 }
             }

@@ -311,7 +311,7 @@ fn lz4() {
     compare_any(FilterId::LZ4, &[&[], &[0], &[1000], &[4096]]);
 }
 
-#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[cfg(any(feature = "zstd-rs", feature = "zstd"))]
 #[test]
 fn zstd() {
     compare_any(FilterId::ZSTD, &[&[], &[1], &[9], &[22]]);
@@ -334,7 +334,7 @@ fn bitshuffle_with_lz4() {
     compare_any(FilterId::BITSHUFFLE, &[&[0, 2], &[128, 2], &[8, 2]]);
 }
 
-#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[cfg(any(feature = "zstd-rs", feature = "zstd"))]
 #[test]
 fn bitshuffle_with_zstd() {
     compare_any(FilterId::BITSHUFFLE, &[&[0, 3, 5], &[512, 3, 1]]);
@@ -370,7 +370,7 @@ fn blosc_with_zlib() {
     compare_blosc(4);
 }
 
-#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[cfg(any(feature = "zstd-rs", feature = "zstd"))]
 #[test]
 fn blosc_with_zstd() {
     compare_blosc(5);
@@ -494,7 +494,7 @@ fn blosc2_with_zlib() {
     compare_blosc2(4);
 }
 
-#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[cfg(any(feature = "zstd-rs", feature = "zstd"))]
 #[test]
 fn blosc2_with_zstd() {
     compare_blosc2(5);

@@ -245,7 +245,7 @@ fn lz4() {
     compare("lz4 lz4=2048! 32004 bitshuffle=lz4 bitshuffle=lz4:64! blosc=lz4:5 blosc2=lz4:7");
 }
 
-#[cfg(any(feature = "ruzstd", feature = "zstd"))]
+#[cfg(any(feature = "zstd-rs", feature = "zstd"))]
 #[test]
 fn zstd() {
     compare("zstd zstd=9! bitshuffle=zstd:4 blosc=zstd:5:bits blosc2=zstd:5");

@@ -66,8 +66,8 @@ impl Codec {
             Self::Lz4 => ("LZ4 (feature `lz4` is off)", cfg!(feature = "lz4")),
             Self::Snappy => ("Snappy (feature `snappy` is off)", cfg!(feature = "snappy")),
             Self::Zstd => (
-                "encoding Zstandard (features `rust-zstd` and `zstd` are off)",
-                cfg!(any(feature = "rust-zstd", feature = "zstd")),
+                "Zstandard (features `zstd-rs` and `zstd` are off)",
+                cfg!(any(feature = "zstd-rs", feature = "zstd")),
             ),
         };
         if is_there { Ok(()) } else { Err(FilterError::Unsupported { id, what: what.to_owned() }) }

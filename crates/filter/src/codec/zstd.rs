@@ -4,29 +4,17 @@
 #[path = "zstd/libzstd.rs"]
 mod codec;
 
-#[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
-#[path = "zstd/ruzstd.rs"]
+#[cfg(all(feature = "zstd-rs", not(feature = "zstd")))]
+#[path = "zstd/safe.rs"]
 mod codec;
 
-#[cfg(not(any(feature = "ruzstd", feature = "zstd")))]
+#[cfg(not(any(feature = "zstd-rs", feature = "zstd")))]
 #[path = "zstd/absent.rs"]
 mod codec;
 
-#[cfg(feature = "zstd")]
-use codec as encoder;
-
-#[cfg(all(feature = "rust-zstd", not(feature = "zstd")))]
-#[path = "zstd/encoder.rs"]
-mod encoder;
-
-#[cfg(not(any(feature = "rust-zstd", feature = "zstd")))]
-#[path = "zstd/no_encoder.rs"]
-mod encoder;
-
 use crate::{FilterError, FilterId, Result};
 
-pub(crate) use codec::{State, decode};
-pub(crate) use encoder::encode;
+pub(crate) use codec::{State, decode, encode};
 
 /// Decodes a frame that fills `output`.
 pub(crate) fn decode_exactly(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {

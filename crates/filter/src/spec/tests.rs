@@ -149,7 +149,7 @@ fn other_parameters_are_looked_at() {
     assert!(is_refused(&FilterSpec::bzip2(0), &datatype, &[40]));
     #[cfg(feature = "lz4")]
     assert!(is_refused(&FilterSpec::lz4(u32::MAX), &datatype, &[40]));
-    #[cfg(any(feature = "ruzstd", feature = "zstd"))]
+    #[cfg(any(feature = "zstd-rs", feature = "zstd"))]
     assert!(is_refused(&FilterSpec::zstd(23), &datatype, &[40]));
 }
 

@@ -115,7 +115,7 @@ fn chunks_that_the_plug_in_wrote() {
     for (value, exact) in whole.iter().zip(line()) {
         assert!((f32::from(*value) - 8.0 * exact).abs() < 1.001, "{value} {exact}");
     }
-    if cfg!(any(feature = "ruzstd", feature = "zstd")) {
+    if cfg!(any(feature = "zstd-rs", feature = "zstd")) {
         proportional(&singles(&decode(&plane)));
     }
     let decoded = singles(&decode(&volume));

@@ -1,4 +1,4 @@
-//! In place of a decoder of Zstandard, where the features are off.
+//! In place of Zstandard, where the features are off.
 
 use crate::{FilterError, FilterId, Result};
 
@@ -13,6 +13,11 @@ pub(crate) fn decode(
     _input: &[u8],
     _output: &mut [u8],
 ) -> Result<Option<usize>> {
-    let what = "Zstandard (features `ruzstd` and `zstd` are off)".to_owned();
+    let what = "Zstandard (features `zstd-rs` and `zstd` are off)".to_owned();
     Err(FilterError::Unsupported { id, what })
+}
+
+/// Not there.
+pub(crate) fn encode(id: FilterId, _level: u32, _input: &[u8], _output: &mut Vec<u8>) -> Result<()> {
+    Err(FilterError::failed(id, "Zstandard is not encoded (features `zstd-rs` and `zstd` are off)"))
 }

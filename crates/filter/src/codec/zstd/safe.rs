@@ -1,0 +1,56 @@
+//! Zstandard by `zstd-rs`, in which there is no unsafe code.
+
+use zstd_rs::{CompressionConfig, Compressor, Decompressor, Error, MAX_LEVEL};
+
+use crate::{FilterError, FilterId, Result};
+
+/// First and last number that a frame which is to be skipped begins with.
+const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184d_2a50..=0x184d_2a5f;
+
+/// The logarithm of the largest window that the C library's decoder takes unasked.
+const WINDOW_LOG: u32 = 27;
+
+/// A decoder, with its tables, and what it decoded last.
+#[derive(Default)]
+pub(crate) struct State {
+    decoder: Decompressor,
+    decoded: Vec<u8>,
+}
+
+/// Decodes a frame into `output`: the bytes decoded, or [`None`] if they are more.
+pub(crate) fn decode(
+    id: FilterId,
+    state: &mut State,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<Option<usize>> {
+    let (decoded, mut rest) = (&mut state.decoded, input);
+    decoded.clear();
+    loop {
+        let is_skipped =
+            rest.first_chunk().is_some_and(|four| SKIPPABLE.contains(&u32::from_le_bytes(*four)));
+        let used = match state.decoder.decompress_frame(rest, None, output.len(), decoded) {
+            Ok(used) => used,
+            Err(Error::OutputLimit) => return Ok(None),
+            Err(error) => return Err(FilterError::corrupt(id, format!("its Zstandard frame: {error}"))),
+        };
+        rest = rest.get(used..).unwrap_or_default();
+        if !is_skipped {
+            break;
+        }
+    }
+    let Some(place) = output.get_mut(..decoded.len()) else { return Ok(None) };
+    place.copy_from_slice(decoded);
+    Ok(Some(decoded.len()))
+}
+
+/// Appends `input` as a frame that tells its length.
+pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+    let failed = |error: Error| FilterError::failed(id, error.to_string());
+    let level = match level {
+        0 => CompressionConfig::DEFAULT.level,
+        level => i32::try_from(level).unwrap_or(i32::MAX).min(MAX_LEVEL),
+    };
+    let config = CompressionConfig { level, window_log: WINDOW_LOG, ..CompressionConfig::DEFAULT };
+    Compressor::new(config).map_err(failed)?.compress(input, None, output).map_err(failed)
+}
