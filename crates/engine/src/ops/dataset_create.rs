@@ -173,9 +173,7 @@ impl NewDataset {
                 self.check_chunk(chunk, dims)
             }
             NewLayout::Compact => match self.byte_count()? {
-                bytes if bytes > MAX_COMPACT => {
-                    misuse(format!("{bytes} bytes in compact layout: there are {MAX_COMPACT} at most"))
-                }
+                bytes if bytes > MAX_COMPACT => too_much(bytes, MAX_COMPACT),
                 _ => Ok(()),
             },
             NewLayout::External(pieces) if pieces.is_empty() => misuse("no external file is given".into()),
@@ -251,7 +249,12 @@ impl NewDataset {
         let version = if new { 4 } else { 3 };
         match &self.layout {
             NewLayout::Compact => {
-                let mut data = vec![0; usize::try_from(self.byte_count()?).unwrap_or(0)];
+                // Files of others hold a little more than is made here; what does not fit into a message is damage.
+                let bytes = self.byte_count()?;
+                if bytes > u64::from(u16::MAX) {
+                    too_much(bytes, u64::from(u16::MAX))?;
+                }
+                let mut data = vec![0; usize::try_from(bytes).unwrap_or(0)];
                 if let Fill::User(element) = &self.fill.value
                     && self.fill.write_time != FillWriteTime::NEVER
                 {
@@ -391,4 +394,8 @@ fn leads_elsewhere(datatype: &Datatype) -> bool {
         DatatypeClass::VariableLength(variable) => leads_elsewhere(&variable.base),
         _ => false,
     }
+}
+
+fn too_much(bytes: u64, most: u64) -> Result<()> {
+    Err(Error::Misuse(format!("{bytes} bytes in compact layout: there are {most} at most")))
 }
