@@ -128,7 +128,8 @@ fn limit(name: &str, input: &str, what: &str) -> Limit {
         _ if name.contains("M chunks") || !(name.contains("whole") || conversion) => {
             Limit::model(Program::Read, Path::new(input), what)
         }
-        "contiguous" | "chunked" | "none" | "i16" | "f64" | "f32be" | "virtual" => Limit::Read,
+        "contiguous" | "chunked" | "none" | "virtual" => Limit::Read,
+        "i16" | "f64" | "f32be" => Limit::Convert(if what.ends_with("f64") { 8 } else { 4 }),
         _ => Limit::Decode,
     }
 }

@@ -37,6 +37,8 @@ pub(crate) enum Limit {
     None,
     /// The file is read from the cache of the system.
     Read,
+    /// The file is read, and elements of so many bytes are written into memory.
+    Convert(usize),
     /// Its chunks are decoded from memory.
     Decode,
     /// The bytes of the file are written.

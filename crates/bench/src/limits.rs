@@ -45,6 +45,11 @@ impl Limits {
                 &mut |this| this.read_sources(&case.path)
             }
             Limit::Read => &mut |this| this.read(&case.path),
+            Limit::Convert(size) => {
+                let elements = File::open(&case.path)?.dataset("x")?.size()?;
+                let bytes = usize::try_from(elements)?.saturating_mul(size);
+                &mut move |this| this.convert(&case.path, bytes)
+            }
             Limit::Write => &mut |this| this.write(std::fs::metadata(&case.path)?.len()),
             Limit::Decode => {
                 let chunks = Chunks::of(&case.path)?;
@@ -68,6 +73,34 @@ impl Limits {
         let buffer = self.room(length);
         let start = Instant::now();
         read_by_all(&file, buffer)?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    /// Reads a file in pieces, and writes so many bytes into memory meanwhile, each thread a part.
+    fn convert(&mut self, path: &Path, bytes: usize) -> Result<f64> {
+        let file = SystemFile::open(path)?;
+        let length = usize::try_from(file.metadata()?.len())?;
+        let part = length.div_ceil(threads()).max(1);
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            let work = |(number, place): (usize, &mut [u8])| -> Result<()> {
+                let (from, mut piece) = (number.saturating_mul(part), vec![0; PIECE]);
+                let to = from.saturating_add(part).min(length);
+                let pieces = to.saturating_sub(from).div_ceil(PIECE).max(1);
+                let mut at = from;
+                for place in place.chunks_mut(place.len().div_ceil(pieces).max(1)) {
+                    let count = to.saturating_sub(at).min(PIECE);
+                    let piece = piece.get_mut(..count).unwrap_or_default();
+                    file.read_exact_at(piece, at as u64)?;
+                    place.fill(piece.first().copied().unwrap_or_default());
+                    at = at.saturating_add(count);
+                }
+                Ok(())
+            };
+            let places = self.room(bytes).chunks_mut(bytes.div_ceil(threads()).max(1));
+            let running: Vec<_> = places.enumerate().map(|job| scope.spawn(move || work(job))).collect();
+            running.into_iter().try_for_each(joined)
+        })?;
         Ok(start.elapsed().as_secs_f64())
     }
 
