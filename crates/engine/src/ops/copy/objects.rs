@@ -111,6 +111,7 @@ impl Copier<'_> {
         let mut before = DatasetDescription::read(&source.container, header)?;
         let (plan, datatype) = Plan::new(&before.datatype, edit.params())?;
         before.datatype = datatype;
+        self.bound_index(source, &mut before, task);
         if let Fill::User(element) = &before.fill.value
             && element.len() == plan.from_size
             && !plan.is_copy()

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use hyperslab_dataspace::{Dims, Region, Selection};
+use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
+use hyperslab_format::message::Layout;
 
 use super::streamed::Streamed;
 use super::{Copier, Task};
@@ -25,6 +26,9 @@ const SECTOR: usize = 512;
 /// to be filled in.
 const MISSING: u64 = 1 << 10;
 const MISSING_SLACK: u64 = 16 << 20;
+
+/// Bytes in an index for each chunk, roughly.
+const ENTRY: u64 = 16;
 
 /// Reads that may fail before all that is left of a dataset counts as lost.
 const FAILURES: u32 = 1 << 16;
@@ -224,6 +228,30 @@ impl Copier<'_> {
             salvage.lost(&task.path, row, Damage::of(&error));
         }
         Ok(piece.iter().any(|byte| *byte != 0))
+    }
+
+    /// Lets a dataset grow without end if its chunks, all that there can ever be, are out of proportion to the file: some
+    /// indexes have room for all of them at once.
+    pub(super) fn bound_index(&self, source: &OpenFile, before: &mut DatasetDescription, task: &Task) {
+        let (Some(salvage), Dataspace::Simple(extent)) = (self.guide.salvage(), &mut before.dataspace) else {
+            return;
+        };
+        let Layout::Chunked(layout) = &before.layout.layout else { return };
+        let most_of = |dimension: usize, size: u64| {
+            let max = extent.max_dims.as_ref().and_then(|max| max.get(dimension).copied());
+            max.map_or(size, |max| max.unwrap_or(1))
+        };
+        let along = extent.dims.iter().zip(&layout.dims).enumerate();
+        let chunks = along.fold(1_u64, |chunks, (dimension, (size, chunk))| {
+            chunks.saturating_mul(most_of(dimension, *size).div_ceil((*chunk).max(1)).max(1))
+        });
+        let most = source.container.store.file_length().saturating_mul(MISSING).saturating_add(MISSING_SLACK);
+        if chunks.saturating_mul(ENTRY) > most {
+            let why = format!("it could have {chunks} chunks, for which there is no room in such a file");
+            let damage = Damage { structure: Some("dataspace message"), address: None, why };
+            salvage.lost(&task.path, Part::Block, damage);
+            extent.max_dims = Some(extent.dims.iter().map(|_| None).collect());
+        }
     }
 
     /// That elements side by side are not too many to be filled in where they are missing.
