@@ -80,7 +80,7 @@ pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
-pub use group::{Group, GroupStorage, Link, LinkTarget};
+pub use group::{Group, GroupStorage, Link, LinkRef, LinkTarget};
 pub use group_edit::{CreationOrder, GroupOptions};
 pub use hyperslab_dataspace::{
     Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation, SimpleExtent,

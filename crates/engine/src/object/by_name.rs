@@ -29,7 +29,7 @@ pub fn sort<T>(items: &mut [T], name: impl Fn(&T) -> &[u8]) {
 }
 
 /// The places of the names that `name` tells for 0 to `count` in ascending order of their bytes.
-fn order<'n>(count: usize, name: impl Fn(usize) -> &'n [u8]) -> Vec<usize> {
+pub(super) fn order<'n>(count: usize, name: impl Fn(usize) -> &'n [u8]) -> Vec<usize> {
     let first = if count == 0 { &[] } else { name(0) };
     let common = (1..count).fold(first.len(), |common, place| common_length(first, name(place), common));
     let mut keys: Vec<Key> = (0..count).map(|place| (head(name(place), common), place)).collect();

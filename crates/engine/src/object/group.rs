@@ -13,7 +13,7 @@ use hyperslab_format::message::{
 use super::by_name;
 use super::container::Container;
 use super::header::ObjectHeader;
-use super::link::{Link, LinkTarget};
+use super::link::{Link, LinkView, TargetView};
 use super::{message, symbol_table};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::BTreeV2;
@@ -109,12 +109,49 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink
 /// All links, in ascending order of the names' bytes.
 pub fn links(container: &Container, header: &ObjectHeader) -> Result<Vec<Link>> {
     let mut links = Vec::new();
-    for_each(container, header, &mut |link| {
-        links.push(link);
+    visit_in_order(container, header, (), &mut |link| {
+        links.push(link.to_link());
+        ControlFlow::Continue(())
+    })?;
+    Ok(links)
+}
+
+/// Calls `visit` for each link, in ascending order of the names' bytes, once all are found; the guard of the file is let go
+/// before.
+pub fn visit_in_order<G>(
+    container: &Container,
+    header: &ObjectHeader,
+    guard: G,
+    visit: &mut dyn FnMut(&LinkView<'_>) -> ControlFlow<()>,
+) -> Result<()> {
+    let info = match GroupStorage::of(container, header)? {
+        GroupStorage::Dense(info) if !container.store.is_salvaging() => info,
+        _ => {
+            let mut links = Vec::new();
+            for_each(container, header, &mut |link| {
+                links.push(link);
+                Ok(ControlFlow::Continue(()))
+            })?;
+            drop(guard);
+            by_name::sort(&mut links, |link| &link.name);
+            let _ = links.iter().try_for_each(|link| visit(&link.view()));
+            return Ok(());
+        }
+    };
+    let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
+    let tree = BTreeV2::open(&container.store, info.name_index)?;
+    let (mut objects, mut found) = (heap.objects(&container.store), Vec::new());
+    tree.walk(&container.store, &mut |record| {
+        let record = at(LinkNameRecord::decode(record, ()), info.name_index)?;
+        found.push(objects.find(&record.heap_id)?);
         Ok(ControlFlow::Continue(()))
     })?;
-    by_name::sort(&mut links, |link| &link.name);
-    Ok(links)
+    drop(guard);
+    let decoded = found.into_iter().map(|found| at(decode_view(container, objects.bytes(found)), heap.address()));
+    let links = decoded.collect::<Result<Vec<LinkView<'_>>>>()?;
+    let order = by_name::order(links.len(), |place| links.get(place).map_or(&[], |link| link.name));
+    let _ = order.iter().filter_map(|place| links.get(*place)).try_for_each(visit);
+    Ok(())
 }
 
 /// How many links there are.
@@ -213,22 +250,19 @@ fn heap_link(container: &Container, heap: &FractalHeap, record: &LinkNameRecord)
 
 /// The link in the body of a message.
 pub(super) fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatError> {
-    let message = LinkMessage::decode(body, container.params())?;
-    let target = match message.target {
-        MessageTarget::Hard(address) => LinkTarget::Hard(address),
-        MessageTarget::Soft(path) => LinkTarget::Soft(path.to_vec()),
+    decode_view(container, body).map(LinkView::to_link)
+}
+
+fn decode_view<'a>(container: &Container, body: &'a [u8]) -> Result<LinkView<'a>, FormatError> {
+    let LinkMessage { name, charset, creation_order, target } = LinkMessage::decode(body, container.params())?;
+    let target = match target {
+        MessageTarget::Hard(address) => TargetView::Hard(address),
+        MessageTarget::Soft(path) => TargetView::Soft(path),
         MessageTarget::UserDefined { class: MessageTarget::EXTERNAL, value } => {
-            let external = ExternalLink::decode(value)?;
-            LinkTarget::External { file: external.file.to_vec(), path: external.path.to_vec() }
+            let ExternalLink { file, path } = ExternalLink::decode(value)?;
+            TargetView::External { file, path }
         }
-        MessageTarget::UserDefined { class, value } => {
-            LinkTarget::UserDefined { class, value: value.to_vec() }
-        }
+        MessageTarget::UserDefined { class, value } => TargetView::UserDefined { class, value },
     };
-    Ok(Link {
-        name: message.name.to_vec(),
-        charset: message.charset,
-        creation_order: message.creation_order,
-        target,
-    })
+    Ok(LinkView { name, charset, creation_order, target })
 }
