@@ -1,9 +1,8 @@
 //! Links are listed alike, however they are stored and asked for.
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::ops::ControlFlow;
 
-use hyperslab::{FileOptions, GroupStorage, Link, LibraryVersion, LibverBounds};
+use hyperslab::{FileOptions, GroupStorage, LibraryVersion, LibverBounds, Link};
 
 #[test]
 fn visited_links_are_the_listed_ones() {

@@ -147,7 +147,8 @@ pub fn visit_in_order<G>(
         Ok(ControlFlow::Continue(()))
     })?;
     drop(guard);
-    let decoded = found.into_iter().map(|found| at(decode_view(container, objects.bytes(found)), heap.address()));
+    let decoded =
+        found.into_iter().map(|found| at(decode_view(container, objects.bytes(found)), heap.address()));
     let links = decoded.collect::<Result<Vec<LinkView<'_>>>>()?;
     let order = by_name::order(links.len(), |place| links.get(place).map_or(&[], |link| link.name));
     let _ = order.iter().filter_map(|place| links.get(*place)).try_for_each(visit);
@@ -254,7 +255,8 @@ pub(super) fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatE
 }
 
 fn decode_view<'a>(container: &Container, body: &'a [u8]) -> Result<LinkView<'a>, FormatError> {
-    let LinkMessage { name, charset, creation_order, target } = LinkMessage::decode(body, container.params())?;
+    let LinkMessage { name, charset, creation_order, target } =
+        LinkMessage::decode(body, container.params())?;
     let target = match target {
         MessageTarget::Hard(address) => TargetView::Hard(address),
         MessageTarget::Soft(path) => TargetView::Soft(path),

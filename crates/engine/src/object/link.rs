@@ -101,11 +101,6 @@ impl LinkView<'_> {
                 LinkTarget::UserDefined { class, value: value.to_vec() }
             }
         };
-        Link {
-            name: self.name.to_vec(),
-            charset: self.charset,
-            creation_order: self.creation_order,
-            target,
-        }
+        Link { name: self.name.to_vec(), charset: self.charset, creation_order: self.creation_order, target }
     }
 }
