@@ -1,7 +1,7 @@
 //! From an array's element to the place of a chunk, and the blocks that were read last.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab_format::chunk_index::{
     ArrayPage, ChunkElement, ChunkElementForm, ChunkElementLayout, ChunkIndexClient,
@@ -85,9 +85,58 @@ impl<T> Latest<T> {
         Ok(block)
     }
 
+    /// Whether nothing else is kept than what lies at `address`.
+    fn is_free_for(&self, address: Address) -> bool {
+        self.lock().as_ref().is_none_or(|(kept, _)| *kept == address)
+    }
+
     /// The value is replaced whole, so a panic elsewhere leaves it sound.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Blocks that [`Recent`] keeps.
+const KEPT: usize = 32;
+
+/// Elements of the largest block that it keeps: what is kept is in nobody's budget.
+const MOST_ELEMENTS: u64 = 1 << 12;
+
+/// Blocks read lately, by where they lie: who asks for one chunk here and one there comes back to them, past the file's cache,
+/// which all datasets and threads share. There is no room for them before the second is asked for.
+#[derive(Debug)]
+pub(super) struct Recent<T> {
+    first: Latest<T>,
+    others: OnceLock<Box<[Latest<T>; KEPT]>>,
+}
+
+impl<T> Recent<T> {
+    pub(super) fn new() -> Self {
+        Self { first: Latest::new(), others: OnceLock::new() }
+    }
+
+    /// The block of so many elements at `address`, read by `load` unless it is there.
+    pub(super) fn get(
+        &self,
+        address: Address,
+        elements: u64,
+        load: impl FnOnce() -> Result<Arc<T>>,
+    ) -> Result<Arc<T>> {
+        if elements > MOST_ELEMENTS {
+            return load();
+        }
+        let others = match self.others.get() {
+            Some(others) => others,
+            None if self.first.is_free_for(address) => return self.first.get(address, load),
+            None => self.others.get_or_init(|| Box::new(std::array::from_fn(|_| Latest::new()))),
+        };
+        // Blocks of one kind lie at multiples of some power of two apart: all bits have a say.
+        let mixed = address.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let place = usize::try_from(mixed).unwrap_or(0).checked_rem(KEPT);
+        match place.and_then(|place| others.get(place)) {
+            Some(kept) => kept.get(address, load),
+            None => load(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use hyperslab_format::chunk_index::{
 };
 use hyperslab_format::codec::{Address, Structure as _};
 
-use super::element::{Block, Cursor, Elements, Latest};
+use super::element::{Block, Cursor, Elements, Latest, Recent};
 use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
@@ -23,7 +23,9 @@ pub(super) struct ExtensibleArrayIndex<E: Entry> {
     elements: Elements<E>,
     order: ArrayOrder,
     index_block: Latest<ExtensibleArrayIndexBlock>,
-    data_block: Latest<ExtensibleArrayDataBlock>,
+    secondary_blocks: Recent<ExtensibleArraySecondaryBlock>,
+    data_blocks: Recent<ExtensibleArrayDataBlock>,
+    pages: Recent<ArrayPage>,
 }
 
 impl<E: Entry> ExtensibleArrayIndex<E> {
@@ -38,7 +40,9 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             elements,
             order,
             index_block: Latest::new(),
-            data_block: Latest::new(),
+            secondary_blocks: Recent::new(),
+            data_blocks: Recent::new(),
+            pages: Recent::new(),
         })
     }
 
@@ -60,7 +64,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         // Block offsets count elements without those of the index block.
         let outside = number.saturating_sub(self.geometry.index_block_elements() as u64);
         let first = outside.saturating_sub(element);
-        let block = self.data_block(store, address, &context, [block_offset, first]);
+        let block = self.data_block(store, address, elements, &context, [block_offset, first]);
         let Some(block) = store.forgive(block)? else {
             let left = elements.saturating_sub(element);
             return Ok(Found::Nothing { until: number.saturating_add(left) });
@@ -74,10 +78,11 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         &self,
         store: &Store,
         address: Address,
+        elements: u64,
         context: &ExtensibleArrayBlockContext,
         [offset, first]: [u64; 2],
     ) -> Result<Arc<ExtensibleArrayDataBlock>> {
-        let block = self.data_block.get(address, || store.shared(address, context))?;
+        let block = self.data_blocks.get(address, elements, || store.shared(address, context))?;
         at(block.check_offset(offset, first), address)?;
         Ok(block)
     }
@@ -154,7 +159,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             self.address,
             store.params(),
         );
-        let secondary = store.shared::<ExtensibleArraySecondaryBlock>(address, &context);
+        let load = || store.shared::<ExtensibleArraySecondaryBlock>(address, &context);
+        let secondary = self.secondary_blocks.get(address, shape.data_blocks, load);
         let Some(secondary) = store.forgive(secondary)? else { return Ok(nothing()) };
         if E::STRICT && secondary.block_offset != shape.first_element {
             let (expected, got) = (shape.first_element.to_string(), secondary.block_offset);
@@ -175,10 +181,11 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let paged = self.data_block_context(store, elements);
         if E::STRICT {
             let first = number.saturating_sub(geometry.index_block_elements() as u64).saturating_sub(element);
-            self.data_block(store, block, &paged, [block_offset, first])?;
+            self.data_block(store, block, 0, &paged, [block_offset, first])?;
         }
         let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
-        let page = store.forgive(store.shared::<ArrayPage>(start, &paged.page()))?;
+        let load = || store.shared::<ArrayPage>(start, &paged.page());
+        let page = store.forgive(self.pages.get(start, geometry.page_elements(), load))?;
         let Some(page) = page else { return Ok(rest) };
         cursor.enter(Block::Page(page), geometry.page_elements(), [number, in_page], &self.elements)
     }

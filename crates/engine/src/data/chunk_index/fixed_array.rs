@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
 use hyperslab_format::codec::Address;
 
-use super::element::{Block, Cursor, Elements, Latest};
+use super::element::{Block, Cursor, Elements, Latest, Recent};
 use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
@@ -19,6 +19,7 @@ pub(super) struct FixedArrayIndex<E: Entry> {
     elements: Elements<E>,
     order: ArrayOrder,
     block: Latest<FixedArrayDataBlock>,
+    pages: Recent<ArrayPage>,
 }
 
 impl<E: Entry> FixedArrayIndex<E> {
@@ -26,7 +27,7 @@ impl<E: Entry> FixedArrayIndex<E> {
         let header: Arc<FixedArrayHeader> = store.shared(address, &store.params())?;
         let layout = at(FixedArrayLayout::new(&header, address, store.params()), address)?;
         let elements = Elements::new(store.params(), header.client, header.element_size, rules, address)?;
-        Ok(Self { header, layout, elements, order, block: Latest::new() })
+        Ok(Self { header, layout, elements, order, block: Latest::new(), pages: Recent::new() })
     }
 }
 
@@ -62,7 +63,8 @@ impl<E: Entry> FixedArrayIndex<E> {
             return Ok(Found::Nothing { until });
         }
         let start = address.checked_add(self.layout.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
-        let page = store.forgive(store.shared::<ArrayPage>(start, &context))?;
+        let load = || store.shared::<ArrayPage>(start, &context);
+        let page = store.forgive(self.pages.get(start, context.elements as u64, load))?;
         let Some(page) = page else { return Ok(Found::Nothing { until }) };
         let numbers = [number, element as u64];
         cursor.enter(Block::Page(page), context.elements as u64, numbers, &self.elements)

@@ -231,11 +231,16 @@ pub(super) fn write_new(
     writing.table.insert(writing.edit, &sorted(chunks))
 }
 
-/// Chunks in C order of their coordinates.
+/// Chunks in C order of their coordinates. The first coordinate decides nearly every comparison.
 fn sorted(chunks: &[(Dims, ChunkLocation)]) -> Vec<(Dims, ChunkLocation)> {
-    let mut chunks = chunks.to_vec();
-    chunks.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-    chunks
+    let first = |(scaled, _): &(Dims, ChunkLocation)| scaled.first().copied().unwrap_or(0);
+    let mut order: Vec<_> = chunks.iter().map(|chunk| (first(chunk), chunk)).collect();
+    if !order.is_sorted_by(|(_, (one, _)), (_, (other, _))| one <= other) {
+        order.sort_unstable_by(|(at, (one, _)), (other_at, (other, _))| {
+            at.cmp(other_at).then_with(|| one.cmp(other))
+        });
+    }
+    order.into_iter().map(|(_, chunk)| chunk.clone()).collect()
 }
 
 /// Writes chunks to blocks that they have got.
