@@ -1,7 +1,8 @@
 //! What is said of losses: which part, where, and what stands for it.
 
 use hyperslab::{
-    File, FileOptions, Layout, LibraryVersion, LibverBounds, LossPart, Points, Recovery, SalvagedState,
+    Datatype, File, FileOptions, Layout, LibraryVersion, LibverBounds, LossPart, Points, Recovery,
+    ReferenceTarget, SalvagedState,
 };
 
 use crate::{Outcome, salvage, salvage_by};
@@ -297,4 +298,26 @@ fn a_dataset_that_is_no_type() {
         .collect();
     values.sort_unstable();
     assert_eq!(values, [[1, 2, 3], [4, 5, 6]], "{salvaged}");
+}
+
+/// A reference to an attribute whose name damage took away leads nowhere.
+#[test]
+fn a_reference_to_an_attribute_without_a_name() {
+    let file = FileOptions::new().libver(LibverBounds::LATEST).create_in_memory().unwrap();
+    let values = file.new_dataset("values").write(&[1, 2, 3]).unwrap();
+    values.set_attr("unmistakable", 1).unwrap();
+    let kind = hyperslab::datatype::ReferenceKind::Object2;
+    let reference = hyperslab::datatype::Reference { kind, version: 1 };
+    let datatype = Datatype { size: 18, class: hyperslab::DatatypeClass::Reference(reference) };
+    let links = file.new_dataset("links").datatype(datatype).shape(&[1]).create().unwrap();
+    links.write_references(&[ReferenceTarget::Attribute(values.token(), b"unmistakable".to_vec())]).unwrap();
+    let mut bytes = file.to_bytes().unwrap();
+    let mut name = b"\x0c\0".to_vec();
+    name.extend(b"unmistakable");
+    let at = bytes.windows(name.len()).position(|window| window == name).unwrap();
+    bytes[at] = 0;
+    let (saved, salvaged) = salvage(bytes, "no name");
+    let links = File::from_bytes(saved).unwrap().dataset("links").unwrap();
+    let [one] = &links.read_references().unwrap().into_raw_vec_and_offset().0[..] else { panic!("one") };
+    assert!(one.is_null(), "{salvaged}");
 }

@@ -6,7 +6,9 @@ use hyperslab_datatype::convert::VariableSink as _;
 use hyperslab_datatype::{Reference, ReferenceKind};
 use hyperslab_format::codec::{Address, Reader, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
-use hyperslab_format::reference::{ObjectToken, ReferenceBlock, RegionBlock, StoredReference};
+use hyperslab_format::reference::{
+    ObjectToken, ReferenceBlock, ReferenceTarget, RegionBlock, StoredReference,
+};
 use hyperslab_format::selection::SelectionEncoding;
 
 use super::elements::{Part, PartKind, Plan};
@@ -219,6 +221,12 @@ impl Mover<'_, '_> {
                     Error::corrupt("reference", "size", "bytes of the heap object", size).at(id.collection)
                 })?;
                 let mut block = at(ReferenceBlock::decode(bytes, kind, external), id.collection)?;
+                if matches!(&block.target, ReferenceTarget::Attribute { name } if name.is_empty()) {
+                    let expected = "the name of an attribute";
+                    return Err(
+                        Error::corrupt("reference", "attribute name", expected, "none").at(id.collection)
+                    );
+                }
                 if !external {
                     let address = block.token.address(params)?;
                     let Some(copy) = self.copier.retarget(edit, self.origin.file, address)? else {
