@@ -258,11 +258,12 @@ fn an_extent_of_more_chunks_than_the_array_has() {
     let end = (header + 16..header + 2000).find(is_end).unwrap();
     let sum = hyperslab_format::codec::checksum(&bytes[header..end]);
     bytes[end..end + 4].copy_from_slice(&sum.to_le_bytes());
-    for bounds in [LibverBounds::DEFAULT, LibverBounds::LATEST] {
+    // A B-tree of version 1 has room for what there is, a fixed array for all that there can ever be: that has to be changed.
+    for (bounds, losses) in [(LibverBounds::DEFAULT, 1), (LibverBounds::LATEST, 2)] {
         let (saved, salvaged) = salvage_by(&Recovery::new().libver(bounds), bytes.clone(), "extent");
         assert!(saved.len() <= 2 * bytes.len(), "{} bytes", saved.len());
         let object = salvaged.objects.iter().find(|object| object.path == "/numbers").unwrap();
-        assert_eq!(object.losses.len(), 2, "{salvaged}");
+        assert_eq!(object.losses.len(), losses, "{salvaged}");
         let saved = File::from_bytes(saved).unwrap().dataset("numbers").unwrap();
         let rows = hyperslab::Selection::region(&hyperslab::Region::new(&[0], &[4711]).unwrap());
         assert_eq!(saved.read_selection::<i32>(&rows).unwrap(), data);

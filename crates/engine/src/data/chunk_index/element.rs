@@ -12,7 +12,7 @@ use hyperslab_format::codec::{Address, FileParams};
 use super::Entry;
 use super::order::Found;
 use crate::error::Result;
-use crate::store::at;
+use crate::store::{Store, at};
 
 /// How the elements of one array are read.
 #[derive(Debug)]
@@ -99,11 +99,12 @@ impl<T> Latest<T> {
 /// Blocks that [`Recent`] keeps.
 const KEPT: usize = 32;
 
-/// Elements of the largest block that it keeps: what is kept is in nobody's budget.
-const MOST_ELEMENTS: u64 = 1 << 12;
+/// Elements of the largest block that it keeps, as many as a page has mostly: what is kept is in nobody's budget.
+const MOST_ELEMENTS: u64 = 1 << 10;
 
 /// Blocks read lately, by where they lie: who asks for one chunk here and one there comes back to them, past the file's cache,
-/// which all datasets and threads share. There is no room for them before the second is asked for.
+/// which all datasets and threads share. There is no room for them before the second is asked for. Nothing is kept of a file that
+/// another process writes to.
 #[derive(Debug)]
 pub(super) struct Recent<T> {
     first: Latest<T>,
@@ -118,11 +119,12 @@ impl<T> Recent<T> {
     /// The block of so many elements at `address`, read by `load` unless it is there.
     pub(super) fn get(
         &self,
+        store: &Store,
         address: Address,
         elements: u64,
         load: impl FnOnce() -> Result<Arc<T>>,
     ) -> Result<Arc<T>> {
-        if elements > MOST_ELEMENTS {
+        if elements > MOST_ELEMENTS || store.follows() {
             return load();
         }
         let others = match self.others.get() {

@@ -82,7 +82,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         context: &ExtensibleArrayBlockContext,
         [offset, first]: [u64; 2],
     ) -> Result<Arc<ExtensibleArrayDataBlock>> {
-        let block = self.data_blocks.get(address, elements, || store.shared(address, context))?;
+        let block = self.data_blocks.get(store, address, elements, || store.shared(address, context))?;
         at(block.check_offset(offset, first), address)?;
         Ok(block)
     }
@@ -160,7 +160,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             store.params(),
         );
         let load = || store.shared::<ExtensibleArraySecondaryBlock>(address, &context);
-        let secondary = self.secondary_blocks.get(address, shape.data_blocks, load);
+        let secondary = self.secondary_blocks.get(store, address, shape.data_blocks, load);
         let Some(secondary) = store.forgive(secondary)? else { return Ok(nothing()) };
         if E::STRICT && secondary.block_offset != shape.first_element {
             let (expected, got) = (shape.first_element.to_string(), secondary.block_offset);
@@ -185,7 +185,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         }
         let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
         let load = || store.shared::<ArrayPage>(start, &paged.page());
-        let page = store.forgive(self.pages.get(start, geometry.page_elements(), load))?;
+        let page = store.forgive(self.pages.get(store, start, geometry.page_elements(), load))?;
         let Some(page) = page else { return Ok(rest) };
         cursor.enter(Block::Page(page), geometry.page_elements(), [number, in_page], &self.elements)
     }

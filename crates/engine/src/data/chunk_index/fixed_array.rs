@@ -64,7 +64,7 @@ impl<E: Entry> FixedArrayIndex<E> {
         }
         let start = address.checked_add(self.layout.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
         let load = || store.shared::<ArrayPage>(start, &context);
-        let page = store.forgive(self.pages.get(start, context.elements as u64, load))?;
+        let page = store.forgive(self.pages.get(store, start, context.elements as u64, load))?;
         let Some(page) = page else { return Ok(Found::Nothing { until }) };
         let numbers = [number, element as u64];
         cursor.enter(Block::Page(page), context.elements as u64, numbers, &self.elements)

@@ -111,7 +111,6 @@ impl Copier<'_> {
         let mut before = DatasetDescription::read(&source.container, header)?;
         let (plan, datatype) = Plan::new(&before.datatype, edit.params())?;
         before.datatype = datatype;
-        self.bound_index(source, &mut before, task);
         if let Fill::User(element) = &before.fill.value
             && element.len() == plan.from_size
             && !plan.is_copy()
@@ -146,11 +145,14 @@ impl Copier<'_> {
             Some(address) => self.committed(edit, task, address)?,
             None => None,
         };
-        let new = NewDataset { committed, header: new_header.clone(), ..new_dataset(&before, storage) };
+        let mut new = NewDataset { committed, header: new_header.clone(), ..new_dataset(&before, storage) };
         if is_changed {
             check(&new)?;
         }
         let mut description = new.describe(edit.bounds(), edit.params())?;
+        if has_chunks(&before) && self.bound_index(source, &description, &mut new, task) {
+            description = new.describe(edit.bounds(), edit.params())?;
+        }
         if let (Layout::Compact(to), Layout::Compact(from)) =
             (&mut description.layout.layout, &before.layout.layout)
             && plan.is_copy()
@@ -349,6 +351,10 @@ fn fitting(before: &DatasetDescription, chunk: Dims) -> Dims {
     let most = before.dataspace.max_dims();
     let fit = |(size, most): (&u64, Option<u64>)| most.map_or(*size, |most| (*size).min(most.max(1)));
     chunk.iter().zip(most).map(fit).collect()
+}
+
+fn has_chunks(dataset: &DatasetDescription) -> bool {
+    matches!(&dataset.layout.layout, Layout::Chunked(layout) if layout.address.is_defined())
 }
 
 /// Datasets that become contiguous or compact can no longer grow.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::Layout;
+use hyperslab_format::message::{ChunkIndex, Layout};
 
 use super::streamed::Streamed;
 use super::{Copier, Task};
@@ -16,7 +16,7 @@ use crate::data::{ChunkedSource, ForeignHeap};
 use crate::error::{Error, Result};
 use crate::object::dataset::DatasetDescription;
 use crate::object::kind::ObjectKind;
-use crate::ops::OpenFile;
+use crate::ops::{NewDataset, OpenFile};
 use crate::store::{Damage, Store};
 
 /// Bytes of the smallest piece that is tried by itself: a sector.
@@ -230,28 +230,36 @@ impl Copier<'_> {
         Ok(piece.iter().any(|byte| *byte != 0))
     }
 
-    /// Lets a dataset grow without end if its chunks, all that there can ever be, are out of proportion to the file: some
-    /// indexes have room for all of them at once.
-    pub(super) fn bound_index(&self, source: &OpenFile, before: &mut DatasetDescription, task: &Task) {
-        let (Some(salvage), Dataspace::Simple(extent)) = (self.guide.salvage(), &mut before.dataspace) else {
-            return;
+    /// Lets a dataset that damage makes vast grow without end, if its index has room for all chunks that there can ever be and
+    /// would be out of proportion to the file; says whether it did.
+    pub(super) fn bound_index(
+        &self,
+        source: &OpenFile,
+        described: &DatasetDescription,
+        new: &mut NewDataset,
+        task: &Task,
+    ) -> bool {
+        let (Some(salvage), Layout::Chunked(layout)) = (self.guide.salvage(), &described.layout.layout)
+        else {
+            return false;
         };
-        let Layout::Chunked(layout) = &before.layout.layout else { return };
-        let most_of = |dimension: usize, size: u64| {
-            let max = extent.max_dims.as_ref().and_then(|max| max.get(dimension).copied());
-            max.map_or(size, |max| max.unwrap_or(1))
-        };
-        let along = extent.dims.iter().zip(&layout.dims).enumerate();
-        let chunks = along.fold(1_u64, |chunks, (dimension, (size, chunk))| {
-            chunks.saturating_mul(most_of(dimension, *size).div_ceil((*chunk).max(1)).max(1))
-        });
-        let most = source.container.store.file_length().saturating_mul(MISSING).saturating_add(MISSING_SLACK);
-        if chunks.saturating_mul(ENTRY) > most {
-            let why = format!("it could have {chunks} chunks, for which there is no room in such a file");
-            let damage = Damage { structure: Some("dataspace message"), address: None, why };
-            salvage.lost(&task.path, Part::Block, damage);
-            extent.max_dims = Some(extent.dims.iter().map(|_| None).collect());
+        let Dataspace::Simple(extent) = &mut new.dataspace else { return false };
+        if !matches!(layout.index, ChunkIndex::FixedArray(_)) {
+            return false;
         }
+        let sizes = described.dataspace.max_dims();
+        let along = sizes.iter().zip(&layout.dims);
+        let along = along.map(|(most, chunk)| most.unwrap_or(0).div_ceil((*chunk).max(1)).max(1));
+        let chunks = along.fold(1, u64::saturating_mul);
+        let most = source.container.store.file_length().saturating_mul(MISSING).saturating_add(MISSING_SLACK);
+        if chunks.saturating_mul(ENTRY) <= most {
+            return false;
+        }
+        let why = format!("it could have {chunks} chunks, for which there is no room in such a file");
+        let damage = Damage { structure: Some("dataspace message"), address: None, why };
+        salvage.lost(&task.path, Part::Block, damage);
+        extent.max_dims = Some(extent.dims.iter().map(|_| None).collect());
+        true
     }
 
     /// That elements side by side are not too many to be filled in where they are missing.
