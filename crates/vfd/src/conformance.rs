@@ -64,6 +64,7 @@ fn starts_empty(driver: &dyn Driver) {
     driver.write_at(10, &[]).unwrap();
     driver.write_many(&[]).unwrap();
     driver.read_many(&mut []).unwrap();
+    driver.read_parts(3, &mut [&mut [], &mut []]).unwrap();
     assert_eq!(driver.len().unwrap(), 0, "writing nothing changes nothing");
 }
 
@@ -119,6 +120,9 @@ fn ends_are_errors(driver: &dyn Driver) {
     let (mut good, mut bad) = ([0; 2], [0; 2]);
     let mut requests = [ReadRequest { offset: 0, buf: &mut good }, ReadRequest { offset: 9, buf: &mut bad }];
     assert!(matches!(driver.read_many(&mut requests), Err(DriverError::PastEnd { offset: 9, .. })));
+    let error = driver.read_parts(4, &mut [&mut [0; 3], &mut [], &mut [0; 4]]).unwrap_err();
+    assert!(matches!(error, DriverError::PastEnd { offset: 4, length: 7, end: 10, .. }), "{error}");
+    assert!(driver.read_parts(u64::MAX - 3, &mut [&mut [0; 2], &mut [0; 3]]).is_err());
     driver.read_at(10, &mut []).unwrap();
     driver.read_at(u64::MAX, &mut []).unwrap();
     assert_eq!(driver.len().unwrap(), 10, "reading never makes a file longer");
@@ -140,6 +144,7 @@ fn reading(driver: &dyn Driver, bytes: &[u8]) {
         assert_eq!(held, bytes);
     }
     many_equals_singles(driver, bytes);
+    parts_equal_the_whole(driver, bytes);
     thread::scope(|scope| {
         for thread in 0..8 {
             scope.spawn(move || {
@@ -179,6 +184,23 @@ fn many_equals_singles(driver: &dyn Driver, bytes: &[u8]) {
         for (start, buf) in wanted {
             assert_eq!(bytes.get(start..start + buf.len()), Some(buf.as_slice()));
         }
+    }
+}
+
+/// Parts that are read in one go hold what one read of all of them does, empty and very many ones included.
+fn parts_equal_the_whole(driver: &dyn Driver, bytes: &[u8]) {
+    for (start, lengths) in [
+        (0, vec![0, 1, 0, 7, 4096, 0]),
+        (1, vec![3; 5000]),
+        (4095, vec![1; 2049]),
+        (17, vec![100_000, 0, 5, 70_000]),
+        (200, vec![]),
+    ] {
+        let mut all: Vec<Vec<u8>> = lengths.iter().map(|length| vec![0xee; *length]).collect();
+        let Some(expected) = bytes.get(start..start + lengths.iter().sum::<usize>()) else { continue };
+        let mut parts: Vec<&mut [u8]> = all.iter_mut().map(Vec::as_mut_slice).collect();
+        driver.read_parts(u64::try_from(start).unwrap(), &mut parts).unwrap();
+        assert_eq!(all.concat(), expected);
     }
 }
 

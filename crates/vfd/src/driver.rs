@@ -76,6 +76,19 @@ pub trait Driver: Send + Sync + Debug {
         vectored::read_many(self, requests)
     }
 
+    /// Fills `parts`, one after the other, with the bytes from `offset` on, as one [`Driver::read_at`] of so many bytes would.
+    ///
+    /// # Errors
+    /// As [`Driver::read_at`].
+    fn read_parts(&self, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
+        vectored::read_parts(self, offset, parts)
+    }
+
+    /// Whether [`Driver::read_parts`] puts bytes into place without moving them once more.
+    fn reads_parts(&self) -> bool {
+        false
+    }
+
     /// Writes `bytes` from `offset` on. A write behind the end makes the file longer; bytes between the old
     /// end and `offset` read as zero. Empty `bytes` change nothing.
     ///

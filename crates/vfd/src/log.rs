@@ -95,6 +95,15 @@ impl Driver for Log {
         self.tell(Operation::Read, &ranges, || self.inner.read_many(requests))
     }
 
+    fn read_parts(&self, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
+        let bytes = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(length(part)));
+        self.tell(Operation::Read, &[(offset, bytes)], || self.inner.read_parts(offset, parts))
+    }
+
+    fn reads_parts(&self) -> bool {
+        self.inner.reads_parts()
+    }
+
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.tell(Operation::Write, &[(offset, length(bytes))], || self.inner.write_at(offset, bytes))
     }

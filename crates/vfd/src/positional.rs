@@ -9,6 +9,32 @@ pub(crate) fn read_exact_at(file: &File, buf: &mut [u8], offset: u64) -> io::Res
     std::os::unix::fs::FileExt::read_exact_at(file, buf, offset)
 }
 
+/// Parts that the system takes in one call everywhere.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+const PARTS: usize = 1024;
+
+/// Fills `parts`, one after the other, from `offset` on; [`io::ErrorKind::UnexpectedEof`] if the file ends before.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+pub(crate) fn read_exact_parts(file: &File, parts: &mut [&mut [u8]], mut offset: u64) -> io::Result<()> {
+    use std::io::IoSliceMut;
+    let mut slices: Vec<IoSliceMut<'_>> = parts.iter_mut().map(|part| IoSliceMut::new(part)).collect();
+    let mut rest = slices.as_mut_slice();
+    IoSliceMut::advance_slices(&mut rest, 0);
+    while !rest.is_empty() {
+        let most = rest.len().min(PARTS);
+        match rustix::io::preadv(file, rest.get_mut(..most).unwrap_or_default(), offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                IoSliceMut::advance_slices(&mut rest, count);
+                offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
 /// Writes all of `bytes` from `offset` on.
 #[cfg(unix)]
 pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {

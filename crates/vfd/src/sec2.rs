@@ -91,6 +91,25 @@ impl Sec2 {
         DriverError::io(self.name.as_str(), operation, source)
     }
 
+    /// Reads so many bytes from `offset` on by `read`.
+    fn read_with(&self, offset: u64, length: usize, read: impl FnOnce() -> io::Result<()>) -> Result<()> {
+        if length == 0 {
+            return Ok(());
+        }
+        // The system's offsets are signed; what passes them is behind any end.
+        let reachable = i64::try_from(range_end(&self.name, offset, length)?).is_ok();
+        let result = if reachable { read() } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+        result.map_err(|source| match (source.kind(), self.len()) {
+            (io::ErrorKind::UnexpectedEof, Ok(end)) => DriverError::PastEnd {
+                name: self.name.clone(),
+                offset,
+                length: u64::try_from(length).unwrap_or(u64::MAX),
+                end,
+            },
+            _ => self.error("read", source),
+        })
+    }
+
     fn writable(&self) -> Result<()> {
         if self.read_only { Err(DriverError::ReadOnly { name: self.name.clone() }) } else { Ok(()) }
     }
@@ -139,25 +158,18 @@ impl Driver for Sec2 {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
-        if buf.is_empty() {
-            return Ok(());
-        }
-        // The system's offsets are signed; what passes them is behind any end.
-        let reachable = i64::try_from(range_end(&self.name, offset, buf.len())?).is_ok();
-        let result = if reachable {
-            read_exact_at(&self.file, buf, offset)
-        } else {
-            Err(io::ErrorKind::UnexpectedEof.into())
-        };
-        result.map_err(|source| match (source.kind(), self.len()) {
-            (io::ErrorKind::UnexpectedEof, Ok(end)) => DriverError::PastEnd {
-                name: self.name.clone(),
-                offset,
-                length: u64::try_from(buf.len()).unwrap_or(u64::MAX),
-                end,
-            },
-            _ => self.error("read", source),
-        })
+        self.read_with(offset, buf.len(), || read_exact_at(&self.file, buf, offset))
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    fn read_parts(&self, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
+        let length = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.len()));
+        self.read_with(offset, length, || crate::positional::read_exact_parts(&self.file, parts, offset))
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    fn reads_parts(&self) -> bool {
+        true
     }
 
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]

@@ -99,6 +99,20 @@ fn read_joined<D: Driver + ?Sized>(
     Some(())
 }
 
+/// Reads all parts in one go, and copies them to their places.
+pub(crate) fn read_parts<D: Driver + ?Sized>(driver: &D, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
+    let length = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.len()));
+    let mut joined = vec![0; length];
+    driver.read_at(offset, &mut joined)?;
+    let mut rest = joined.as_slice();
+    for part in parts {
+        let Some((bytes, behind)) = rest.split_at_checked(part.len()) else { break };
+        part.copy_from_slice(bytes);
+        rest = behind;
+    }
+    Ok(())
+}
+
 /// Writes every request in order, joining small ones that follow each other without a gap.
 pub(crate) fn write_many<D: Driver + ?Sized>(driver: &D, requests: &[WriteRequest<'_>]) -> Result<()> {
     let mut joined = Vec::new();

@@ -82,6 +82,31 @@ impl<'c> Tile<'c> {
         Some(unsafe { std::slice::from_raw_parts_mut(self.target.start.as_ptr().add(at), length) })
     }
 
+    /// The places as slices of at least `shortest` bytes, in the order of their elements, if these lie side by side in the
+    /// chunk.
+    pub fn as_slices(&mut self, shortest: usize) -> Option<Vec<&mut [u8]>> {
+        let [part] = self.parts.as_slice() else { return None };
+        let (run, _) = part.runs();
+        let is_dense = part.src_end().checked_sub(part.src) == Some(part.len());
+        if !is_dense || to_bytes(run, self.target.element_size) < shortest {
+            return None;
+        }
+        let (part, mut next) = (part.clone(), part.src);
+        let mut slices = Vec::with_capacity(to_bytes(part.len() / run.max(1), 1));
+        self.each_run(&part, |src, to| {
+            if src != next {
+                return Err(OUTSIDE);
+            }
+            next = src.saturating_add(run);
+            // SAFETY: `each_run` found the bytes in the buffer. No two runs of a tile share a place: a place is a position in
+            // the selection, which has every element once. They are borrowed as long as the tile is.
+            slices.push(unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr(), to.len()) });
+            Ok(())
+        })
+        .ok()?;
+        Some(slices)
+    }
+
     /// Copies the elements from a slice of the chunk that begins with its element `first`.
     ///
     /// # Errors

@@ -21,6 +21,9 @@ const FETCHED: u64 = 256 << 10;
 /// Bytes between two chunks that are read along.
 const GAP: u64 = 4 << 10;
 
+/// Bytes of the shortest rows that the system puts into place itself.
+const SHORTEST_ROW: usize = 512;
+
 /// One read.
 pub(super) struct Regular<'a> {
     pub(super) context: ReadContext<'a>,
@@ -384,6 +387,12 @@ impl Regular<'_> {
             && let Some(place) = tile.as_slice()
         {
             return store.read_raw(address, place);
+        }
+        if transform.is_copy()
+            && let Some(mut rows) = tile.as_slices(SHORTEST_ROW)
+            && store.read_raw_parts(address, &mut rows)?
+        {
+            return Ok(());
         }
         store.check_inside(address, length, "raw data")?;
         let bytes = room_of(&mut room.fetched, usize::try_from(length).unwrap_or(usize::MAX));

@@ -379,6 +379,18 @@ impl Store {
         read.map_err(|source| Self::raw_error(address, source))
     }
 
+    /// Raw data into parts, one after the other. Says whether it was read: only where that saves a copy.
+    pub fn read_raw_parts(&self, address: Address, parts: &mut [&mut [u8]]) -> Result<bool> {
+        if self.writable || !self.driver.reads_parts() {
+            return Ok(false);
+        }
+        let length = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.len()));
+        let start = self.locate(address, length as u64, "raw data")?;
+        self.note_raw(address, length);
+        self.driver.read_parts(start, parts).map_err(|source| Self::raw_error(address, source))?;
+        Ok(true)
+    }
+
     /// Whether a short run was copied from a page in memory.
     fn is_in_pages(&self, start: u64, buffer: &mut [u8]) -> std::result::Result<bool, DriverError> {
         let may = buffer.len() <= SHORT_RUN && !self.follows() && self.driver.as_bytes().is_none();
