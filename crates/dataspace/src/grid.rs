@@ -120,13 +120,31 @@ impl ChunkGrid {
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`].
     pub fn locate(&self, element: &[u64]) -> Result<(Dims, Dims)> {
-        let one = Dims::from_elem(1, element.len());
-        Region { start: Dims::from_slice(element), count: one }.check_within("the element", &self.extent)?;
+        self.check_element(element)?;
         let pairs = element.iter().zip(&self.chunk);
         Ok((
             pairs.clone().map(|(at, chunk)| at / chunk).collect(),
             pairs.map(|(at, chunk)| at % chunk).collect(),
         ))
+    }
+
+    /// The chunk that holds an element.
+    ///
+    /// # Errors
+    /// As [`locate`](Self::locate).
+    pub fn chunk_of(&self, element: &[u64]) -> Result<Dims> {
+        self.check_element(element)?;
+        Ok(element.iter().zip(&self.chunk).map(|(at, chunk)| at / chunk).collect())
+    }
+
+    fn check_element(&self, element: &[u64]) -> Result<()> {
+        let is_there = element.len() == self.extent.len()
+            && element.iter().zip(&self.extent).all(|(at, size)| at < size);
+        if is_there {
+            return Ok(());
+        }
+        let one = Dims::from_elem(1, element.len());
+        Region { start: Dims::from_slice(element), count: one }.check_within("the element", &self.extent)
     }
 
     /// The elements of the extent that the chunk holds.

@@ -95,18 +95,16 @@ impl<'a> ChunkNodeView<'a> {
 
     /// The child below which the chunk with that first element lies, if it is anywhere.
     pub fn find(&self, first: &[u64]) -> Option<usize> {
-        let (mut low, mut high) = (0, self.used);
+        // Keys before `low` are not behind the chunk, those from `high` on are; there is one more than children.
+        let (mut low, mut high) = (0, self.used.checked_add(1)?);
         while low < high {
             let middle = low.midpoint(high);
-            if self.compare(middle, first)? == Ordering::Greater {
-                high = middle;
-            } else if self.compare(middle.checked_add(1)?, first)? == Ordering::Greater {
-                return Some(middle);
-            } else {
-                low = middle.checked_add(1)?;
+            match self.compare(middle, first)? {
+                Ordering::Greater => high = middle,
+                _ => low = middle.checked_add(1)?,
             }
         }
-        None
+        low.checked_sub(1).filter(|position| *position < self.used)
     }
 
     /// How key `position` lies to the chunk with that first element. The key behind a node's last chunk may have
@@ -118,6 +116,12 @@ impl<'a> ChunkNodeView<'a> {
         let offset = offset.iter().map(|bytes| u64::from_le_bytes(*bytes));
         let beyond = within.iter().any(|bytes| *bytes != [0; 8]);
         Some(offset.cmp(first.iter().copied()).then(if beyond { Ordering::Greater } else { Ordering::Equal }))
+    }
+
+    /// Coordinates of the first element of the chunk of key `position`.
+    pub fn offset(&self, position: usize) -> Option<impl Iterator<Item = u64> + use<'a>> {
+        let coordinates = self.key(position)?.get(8..)?.as_chunks::<8>().0;
+        Some(coordinates.iter().take(self.rank).map(|bytes| u64::from_le_bytes(*bytes)))
     }
 
     /// A child and the key before it.

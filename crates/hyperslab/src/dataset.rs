@@ -94,7 +94,7 @@ impl Dataset {
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
         let reading = file.reading_settled(self.shown()).map_err(|error| self.context(error))?;
-        let open = Known::get(&self.now, file, || OpenDataset::open(file, &*self.object.header()?));
+        let open = Known::get_held(&self.now, file, || OpenDataset::open(file, &*self.object.header()?));
         Ok((open.map_err(|error| self.context(error))?, reading))
     }
 

@@ -224,7 +224,7 @@ impl ChunkInfo {
 
     /// The chunk that holds an element.
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
-        let (scaled, _) = source.grid.locate(element)?;
+        let scaled = source.grid.chunk_of(element)?;
         let Some(index) = &source.index else { return Ok(None) };
         Ok(index.get(store, &scaled)?.map(|location| Self::of(source, &scaled, location)))
     }

@@ -74,6 +74,15 @@ impl<T> Known<T> {
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
         let _reading = file.container.reading()?;
+        Self::get_held(this, file, read)
+    }
+
+    /// As [`get`](Self::get), for those who hold the file already.
+    pub(crate) fn get_held(
+        this: &RwLock<Self>,
+        file: &OpenFile,
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
         let generation = file.container.store.generation();
         {
             let known = this.read();

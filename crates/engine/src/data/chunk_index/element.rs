@@ -85,59 +85,83 @@ impl<T> Latest<T> {
         Ok(block)
     }
 
-    /// Whether nothing else is kept than what lies at `address`.
-    fn is_free_for(&self, address: Address) -> bool {
-        self.lock().as_ref().is_none_or(|(kept, _)| *kept == address)
-    }
-
     /// The value is replaced whole, so a panic elsewhere leaves it sound.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Blocks that [`Recent`] keeps.
-const KEPT: usize = 32;
+/// The only block of its kind that an array has, read when it is first asked for.
+#[derive(Debug)]
+pub(super) struct Only<T> {
+    block: OnceLock<Arc<T>>,
+}
+
+impl<T> Only<T> {
+    pub(super) fn new() -> Self {
+        Self { block: OnceLock::new() }
+    }
+
+    pub(super) fn get(&self, load: impl FnOnce() -> Result<Arc<T>>) -> Result<&Arc<T>> {
+        if let Some(block) = self.block.get() {
+            return Ok(block);
+        }
+        let block = load()?;
+        Ok(self.block.get_or_init(|| block))
+    }
+}
+
+/// Places for blocks that [`Kept`] keeps.
+const PLACES: u64 = 256;
 
 /// Elements of the largest block that it keeps, as many as a page has mostly: what is kept is in nobody's budget.
 const MOST_ELEMENTS: u64 = 1 << 10;
 
-/// Blocks read lately, by where they lie: who asks for one chunk here and one there comes back to them, past the file's cache,
-/// which all datasets and threads share. There is no room for them before the second is asked for. Nothing is kept of a file that
-/// another process writes to.
+/// Some of the blocks that were read, by their numbers: who asks for one chunk here and one there comes back to them, past the
+/// file's cache, which all datasets and threads share, and without any lock. Who comes first to a place stays; of the others the
+/// latest is kept. There is no room for more than one before the second is asked for. Nothing is kept of a file that another
+/// process writes to.
 #[derive(Debug)]
-pub(super) struct Recent<T> {
-    first: Latest<T>,
-    others: OnceLock<Box<[Latest<T>; KEPT]>>,
+pub(super) struct Kept<T> {
+    first: Place<T>,
+    others: OnceLock<Box<[Place<T>]>>,
+    latest: Latest<T>,
 }
 
-impl<T> Recent<T> {
+/// Room for a block and where it lies.
+type Place<T> = OnceLock<(Address, Arc<T>)>;
+
+impl<T> Kept<T> {
     pub(super) fn new() -> Self {
-        Self { first: Latest::new(), others: OnceLock::new() }
+        Self { first: Place::new(), others: OnceLock::new(), latest: Latest::new() }
     }
 
-    /// The block of so many elements at `address`, read by `load` unless it is there.
+    /// The block `number` of so many elements at `address`, read by `load` unless it is there.
     pub(super) fn get(
         &self,
         store: &Store,
+        [number, elements]: [u64; 2],
         address: Address,
-        elements: u64,
         load: impl FnOnce() -> Result<Arc<T>>,
     ) -> Result<Arc<T>> {
         if elements > MOST_ELEMENTS || store.follows() {
             return load();
         }
-        let others = match self.others.get() {
-            Some(others) => others,
-            None if self.first.is_free_for(address) => return self.first.get(address, load),
-            None => self.others.get_or_init(|| Box::new(std::array::from_fn(|_| Latest::new()))),
+        let is_first = self.first.get().is_none_or(|(kept, _)| *kept == address);
+        let others = || self.others.get_or_init(|| (0..PLACES).map(|_| Place::new()).collect());
+        let place = match usize::try_from(number % PLACES) {
+            Ok(place) if !is_first => others().get(place).unwrap_or(&self.first),
+            _ => &self.first,
         };
-        // Blocks of one kind lie at multiples of some power of two apart: all bits have a say.
-        let mixed = address.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let place = usize::try_from(mixed).unwrap_or(0).checked_rem(KEPT);
-        match place.and_then(|place| others.get(place)) {
-            Some(kept) => kept.get(address, load),
-            None => load(),
+        match place.get() {
+            Some((kept, block)) if *kept == address => Ok(Arc::clone(block)),
+            Some(_) => self.latest.get(address, load),
+            None => {
+                let block = load()?;
+                // Somebody else may have been faster, with another one.
+                let _ = place.set((address, Arc::clone(&block)));
+                Ok(block)
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use hyperslab_format::chunk_index::{
 };
 use hyperslab_format::codec::{Address, Structure as _};
 
-use super::element::{Block, Cursor, Elements, Latest, Recent};
+use super::element::{Block, Cursor, Elements, Kept, Only};
 use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
@@ -22,10 +22,10 @@ pub(super) struct ExtensibleArrayIndex<E: Entry> {
     geometry: ExtensibleArrayGeometry,
     elements: Elements<E>,
     order: ArrayOrder,
-    index_block: Latest<ExtensibleArrayIndexBlock>,
-    secondary_blocks: Recent<ExtensibleArraySecondaryBlock>,
-    data_blocks: Recent<ExtensibleArrayDataBlock>,
-    pages: Recent<ArrayPage>,
+    index_block: Only<ExtensibleArrayIndexBlock>,
+    secondary_blocks: Kept<ExtensibleArraySecondaryBlock>,
+    data_blocks: Kept<ExtensibleArrayDataBlock>,
+    pages: Kept<ArrayPage>,
 }
 
 impl<E: Entry> ExtensibleArrayIndex<E> {
@@ -39,19 +39,20 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             geometry,
             elements,
             order,
-            index_block: Latest::new(),
-            secondary_blocks: Recent::new(),
-            data_blocks: Recent::new(),
-            pages: Recent::new(),
+            index_block: Only::new(),
+            secondary_blocks: Kept::new(),
+            data_blocks: Kept::new(),
+            pages: Kept::new(),
         })
     }
 
-    /// What is in element `element` of a data block that has no pages; the array counts it as `number`.
+    /// What is in element `element` of a data block that has no pages; the array counts it as `number`, and the block, which
+    /// has so many elements, as `block`.
     fn in_data_block(
         &self,
         store: &Store,
         address: Address,
-        elements: u64,
+        [block, elements]: [u64; 2],
         block_offset: u64,
         [number, element]: [u64; 2],
         cursor: &mut Cursor,
@@ -64,7 +65,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         // Block offsets count elements without those of the index block.
         let outside = number.saturating_sub(self.geometry.index_block_elements() as u64);
         let first = outside.saturating_sub(element);
-        let block = self.data_block(store, address, elements, &context, [block_offset, first]);
+        let block = self.data_block(store, address, [block, elements], &context, [block_offset, first]);
         let Some(block) = store.forgive(block)? else {
             let left = elements.saturating_sub(element);
             return Ok(Found::Nothing { until: number.saturating_add(left) });
@@ -72,17 +73,17 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         cursor.enter(Block::Data(block), elements, [number, element], &self.elements)
     }
 
-    /// A data block, or the head of a paged one. It says where it begins: at the offset that it should store, or at its
+    /// A data block, or the head of a paged one, by its number and elements. It says where it begins: at the offset that it should store, or at its
     /// first element.
     fn data_block(
         &self,
         store: &Store,
         address: Address,
-        elements: u64,
+        numbers: [u64; 2],
         context: &ExtensibleArrayBlockContext,
         [offset, first]: [u64; 2],
     ) -> Result<Arc<ExtensibleArrayDataBlock>> {
-        let block = self.data_blocks.get(store, address, elements, || store.shared(address, context))?;
+        let block = self.data_blocks.get(store, numbers, address, || store.shared(address, context))?;
         at(block.check_offset(offset, first), address)?;
         Ok(block)
     }
@@ -108,7 +109,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             return Ok(Found::Nothing { until: u64::MAX });
         };
         let (params, header, geometry) = (store.params(), &self.header, &self.geometry);
-        let index = self.index_block.get(root, || {
+        let index = self.index_block.get(|| {
             let context = ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params);
             store.shared(root, &context)
         });
@@ -116,11 +117,18 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         match place {
             ElementPlace::IndexBlock { element } => {
                 let count = geometry.index_block_elements() as u64;
-                cursor.enter(Block::Index(index), count, [number, element], &self.elements)
+                cursor.enter(Block::Index(Arc::clone(index)), count, [number, element], &self.elements)
             }
             ElementPlace::DataBlock { data_block, element, elements, block_offset } => {
                 let block = address_at(&index.data_blocks, data_block);
-                self.in_data_block(store, block, elements, block_offset, [number, element], cursor)
+                self.in_data_block(
+                    store,
+                    block,
+                    [data_block, elements],
+                    block_offset,
+                    [number, element],
+                    cursor,
+                )
             }
             ElementPlace::SecondaryBlock { pointer, .. } => {
                 let address = address_at(&index.secondary_blocks, u64::from(pointer));
@@ -160,7 +168,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             store.params(),
         );
         let load = || store.shared::<ExtensibleArraySecondaryBlock>(address, &context);
-        let secondary = self.secondary_blocks.get(store, address, shape.data_blocks, load);
+        let numbers = [secondary_block.into(), shape.data_blocks];
+        let secondary = self.secondary_blocks.get(store, numbers, address, load);
         let Some(secondary) = store.forgive(secondary)? else { return Ok(nothing()) };
         if E::STRICT && secondary.block_offset != shape.first_element {
             let (expected, got) = (shape.first_element.to_string(), secondary.block_offset);
@@ -169,7 +178,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         }
         let block = address_at(&secondary.data_blocks, data_block);
         let Some(page) = page.filter(|_| block.is_defined()) else {
-            return self.in_data_block(store, block, elements, block_offset, [number, element], cursor);
+            let numbers = [shape.first_data_block.saturating_add(data_block), elements];
+            return self.in_data_block(store, block, numbers, block_offset, [number, element], cursor);
         };
         let (data_block, page) = (to_usize(data_block), to_usize(page));
         let in_page = element.checked_rem(geometry.page_elements()).unwrap_or(0);
@@ -181,11 +191,13 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let paged = self.data_block_context(store, elements);
         if E::STRICT {
             let first = number.saturating_sub(geometry.index_block_elements() as u64).saturating_sub(element);
-            self.data_block(store, block, 0, &paged, [block_offset, first])?;
+            self.data_block(store, block, [0, 0], &paged, [block_offset, first])?;
         }
         let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
         let load = || store.shared::<ArrayPage>(start, &paged.page());
-        let page = store.forgive(self.pages.get(store, start, geometry.page_elements(), load))?;
+        let page_number = number.checked_div(geometry.page_elements()).unwrap_or(0);
+        let numbers = [page_number, geometry.page_elements()];
+        let page = store.forgive(self.pages.get(store, numbers, start, load))?;
         let Some(page) = page else { return Ok(rest) };
         cursor.enter(Block::Page(page), geometry.page_elements(), [number, in_page], &self.elements)
     }

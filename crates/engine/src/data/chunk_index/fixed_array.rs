@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
 use hyperslab_format::codec::Address;
 
-use super::element::{Block, Cursor, Elements, Latest, Recent};
+use super::element::{Block, Cursor, Elements, Kept, Only};
 use super::order::{ArrayOrder, Found};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
@@ -18,8 +18,8 @@ pub(super) struct FixedArrayIndex<E: Entry> {
     layout: FixedArrayLayout,
     elements: Elements<E>,
     order: ArrayOrder,
-    block: Latest<FixedArrayDataBlock>,
-    pages: Recent<ArrayPage>,
+    block: Only<FixedArrayDataBlock>,
+    pages: Kept<ArrayPage>,
 }
 
 impl<E: Entry> FixedArrayIndex<E> {
@@ -27,7 +27,7 @@ impl<E: Entry> FixedArrayIndex<E> {
         let header: Arc<FixedArrayHeader> = store.shared(address, &store.params())?;
         let layout = at(FixedArrayLayout::new(&header, address, store.params()), address)?;
         let elements = Elements::new(store.params(), header.client, header.element_size, rules, address)?;
-        Ok(Self { header, layout, elements, order, block: Latest::new(), pages: Recent::new() })
+        Ok(Self { header, layout, elements, order, block: Only::new(), pages: Kept::new() })
     }
 }
 
@@ -50,7 +50,7 @@ impl<E: Entry> FixedArrayIndex<E> {
             // There is nothing behind the end, however many chunks the extent has there.
             return store.forgive(Err(beyond)).map(|_: Option<()>| Found::Nothing { until: u64::MAX });
         };
-        let block = self.block.get(address, || store.shared(address, &self.layout));
+        let block = self.block.get(|| store.shared(address, &self.layout));
         let Some(block) = store.forgive(block)? else { return Ok(Found::Nothing { until: u64::MAX }) };
         let (page, element) = self.layout.locate(element);
         let Some(context) = self.layout.page(page) else {
@@ -64,7 +64,8 @@ impl<E: Entry> FixedArrayIndex<E> {
         }
         let start = address.checked_add(self.layout.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
         let load = || store.shared::<ArrayPage>(start, &context);
-        let page = store.forgive(self.pages.get(store, start, context.elements as u64, load))?;
+        let numbers = [page as u64, context.elements as u64];
+        let page = store.forgive(self.pages.get(store, numbers, start, load))?;
         let Some(page) = page else { return Ok(Found::Nothing { until }) };
         let numbers = [number, element as u64];
         cursor.enter(Block::Page(page), context.elements as u64, numbers, &self.elements)
