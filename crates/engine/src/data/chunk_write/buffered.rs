@@ -1,34 +1,69 @@
 //! Places of chunks that are not in the index yet: many are put into it at once, for less than each alone.
 
-use std::collections::BTreeMap;
-
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::ChunkedLayout;
+use indexmap::IndexMap;
 
 use super::super::chunk_index::{AtChunk, ChunkLocation};
 use super::ChunkTable;
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// Places that wait at most.
-const WAITING: usize = 1024;
+/// Places that wait at most if each comes behind the one before.
+const WAITING: usize = 1 << 10;
 
-/// As many at once need not wait for more.
+/// Places that wait at most if they come here and there: the more there are, the more of them lie in one block of the index.
+const SCATTERED: usize = 1 << 17;
+
+/// As many neighbours at once need not wait for more.
 const MANY: usize = 128;
 
 /// A table of chunks that takes places in bulk.
 #[derive(Debug)]
 pub struct BufferedTable {
     table: Box<dyn ChunkTable>,
-    waiting: BTreeMap<Dims, ChunkLocation>,
+    waiting: IndexMap<Dims, ChunkLocation>,
+    /// They did not come in order.
+    scattered: bool,
 }
 
 impl BufferedTable {
     /// A buffer before that table.
     pub fn new(table: Box<dyn ChunkTable>) -> Self {
-        Self { table, waiting: BTreeMap::new() }
+        Self { table, waiting: IndexMap::new(), scattered: false }
     }
+
+    /// Whether places come behind all that wait.
+    fn are_behind(&self, chunks: &[(Dims, ChunkLocation)]) -> bool {
+        let ends = self.waiting.last().zip(chunks.first());
+        ends.is_none_or(|((last, _), (first, _))| last < first)
+    }
+}
+
+/// Whether most chunks lie beside the one before.
+fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
+    let distance = |one: &Dims, next: &Dims| {
+        one.iter().zip(next).fold(0_u64, |sum, (one, next)| sum.saturating_add(one.abs_diff(*next)))
+    };
+    let beside = chunks.array_windows().filter(|[(one, _), (next, _)]| distance(one, next) == 1).count();
+    beside.saturating_mul(2) >= chunks.len()
+}
+
+/// Chunks in C order of their coordinates, by their numbers. The first coordinate decides nearly every comparison.
+pub(super) fn order_of(chunks: &[(Dims, ChunkLocation)]) -> Vec<usize> {
+    let first = |scaled: &Dims| scaled.first().copied().unwrap_or(0);
+    let mut order: Vec<(u64, usize)> = chunks.iter().map(|(scaled, _)| first(scaled)).zip(0..).collect();
+    let scaled = |number: usize| chunks.get(number).map(|(scaled, _)| scaled);
+    order.sort_unstable_by(|(one, at), (other, other_at)| {
+        one.cmp(other).then_with(|| scaled(*at).cmp(&scaled(*other_at)))
+    });
+    order.into_iter().map(|(_, number)| number).collect()
+}
+
+/// Chunks in that order.
+pub(super) fn ordered(chunks: &[(Dims, ChunkLocation)], order: &[usize]) -> Vec<(Dims, ChunkLocation)> {
+    order.iter().filter_map(|number| chunks.get(*number).cloned()).collect()
 }
 
 impl ChunkTable for BufferedTable {
@@ -54,19 +89,26 @@ impl ChunkTable for BufferedTable {
     }
 
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
-        if chunks.len() >= MANY {
+        let many = chunks.len() >= MANY;
+        let neighbours = many && (!self.table.is_ordered() || are_neighbours(chunks));
+        if neighbours && !self.scattered {
             self.flush(edit)?;
             return self.table.insert(edit, chunks);
         }
+        self.scattered |= (many && !neighbours) || !self.are_behind(chunks);
         self.waiting.extend(chunks.iter().cloned());
-        if self.waiting.len() >= WAITING { self.flush(edit) } else { Ok(()) }
+        let most = if self.scattered && self.table.is_ordered() { SCATTERED } else { WAITING };
+        if self.waiting.len() >= most { self.flush(edit) } else { Ok(()) }
     }
 
     fn flush(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let waiting: Vec<(Dims, ChunkLocation)> = std::mem::take(&mut self.waiting).into_iter().collect();
+        let mut waiting: Vec<(Dims, ChunkLocation)> = std::mem::take(&mut self.waiting).into_iter().collect();
+        if std::mem::take(&mut self.scattered) {
+            waiting = ordered(&waiting, &order_of(&waiting));
+        }
         self.table.insert(edit, &waiting)
     }
 

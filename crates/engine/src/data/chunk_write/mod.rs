@@ -78,6 +78,11 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(())
     }
 
+    /// Whether the index keeps its chunks in order: many that come in order at once cost far less than each alone.
+    fn is_ordered(&self) -> bool {
+        false
+    }
+
     /// Whether something waits for [`flush`](Self::flush).
     fn is_ahead(&self) -> bool {
         false

@@ -8,13 +8,13 @@ use hyperslab_format::codec::Address;
 
 use super::super::chunk_index::ChunkLocation;
 use super::super::origin::Origin;
-use super::{ChunkTable, ChunkWriter, ChunkWriting, store_chunks};
+use super::{ChunkTable, ChunkWriter, ChunkWriting, buffered, store_chunks};
 use crate::data::ChunkCache;
 use crate::error::Result;
 use crate::store::{Edit, SpaceKind, Store};
 
 /// Bytes that wait at most.
-const WAITING: usize = 256 << 10;
+const WAITING: usize = 1 << 20;
 
 /// Longer chunks are better written one by one than copied.
 pub(in crate::data) const LONGEST: usize = 32 << 10;
@@ -167,13 +167,29 @@ impl ChunkWriter {
         if self.run.chunks.is_empty() {
             return Ok(());
         }
-        let sorted = self.run.scattered.then(|| sorted(&self.run.chunks));
-        let come_once = sorted.iter().all(|sorted| sorted.is_sorted_by(|(one, _), (other, _)| one < other));
-        let in_order = sorted.as_ref().unwrap_or(&self.run.chunks);
-        if come_once && writing.table.has_none_of(writing.edit.store(), in_order)? {
-            let Run { chunks, bytes, .. } = &mut self.run;
-            write_new(writing, chunks, bytes, self.source.chunk_bytes)?;
+        let Run { chunks, bytes, scattered } = &mut self.run;
+        let (store, size) = (writing.edit.store(), self.source.chunk_bytes);
+        let are_new = if *scattered {
+            let order = buffered::order_of(chunks);
+            let mut sorted = buffered::ordered(chunks, &order);
+            let come_once = sorted.is_sorted_by(|(one, _), (other, _)| one < other);
+            let are_new = come_once && writing.table.has_none_of(store, &sorted)?;
+            if are_new {
+                write_chunks(writing, chunks, bytes, size)?;
+                for ((_, place), number) in sorted.iter_mut().zip(order) {
+                    chunks.get(number).into_iter().for_each(|(_, written)| *place = *written);
+                }
+                writing.table.insert(writing.edit, &sorted)?;
+            }
+            are_new
         } else {
+            let are_new = writing.table.has_none_of(store, chunks)?;
+            if are_new {
+                write_new(writing, chunks, bytes, size)?;
+            }
+            are_new
+        };
+        if !are_new {
             self.write_each(writing)?;
         }
         self.run.chunks.clear();
@@ -212,8 +228,19 @@ impl ChunkWriter {
     }
 }
 
-/// Chunks that the file does not have yet: side by side.
+/// Chunks that the file does not have yet, in C order of their coordinates: side by side.
 pub(super) fn write_new(
+    writing: &mut ChunkWriting<'_, '_>,
+    chunks: &mut [(Dims, ChunkLocation)],
+    bytes: &[u8],
+    size: usize,
+) -> Result<()> {
+    write_chunks(writing, chunks, bytes, size)?;
+    writing.table.insert(writing.edit, chunks)
+}
+
+/// Chunks to new places side by side.
+fn write_chunks(
     writing: &mut ChunkWriting<'_, '_>,
     chunks: &mut [(Dims, ChunkLocation)],
     bytes: &[u8],
@@ -223,24 +250,8 @@ pub(super) fn write_new(
     let written = write_to(writing.edit.store(), &blocks, chunks, bytes, size);
     if written.is_err() {
         free(writing.edit, &blocks, size)?;
-        return written;
     }
-    if chunks.is_sorted_by(|(one, _), (other, _)| one < other) {
-        return writing.table.insert(writing.edit, chunks);
-    }
-    writing.table.insert(writing.edit, &sorted(chunks))
-}
-
-/// Chunks in C order of their coordinates. The first coordinate decides nearly every comparison.
-fn sorted(chunks: &[(Dims, ChunkLocation)]) -> Vec<(Dims, ChunkLocation)> {
-    let first = |(scaled, _): &(Dims, ChunkLocation)| scaled.first().copied().unwrap_or(0);
-    let mut order: Vec<_> = chunks.iter().map(|chunk| (first(chunk), chunk)).collect();
-    if !order.is_sorted_by(|(_, (one, _)), (_, (other, _))| one <= other) {
-        order.sort_unstable_by(|(at, (one, _)), (other_at, (other, _))| {
-            at.cmp(other_at).then_with(|| one.cmp(other))
-        });
-    }
-    order.into_iter().map(|(_, chunk)| chunk.clone()).collect()
+    written
 }
 
 /// Writes chunks to blocks that they have got.

@@ -320,6 +320,10 @@ impl<E: Entry> ChunkIndexEditor<E> {
 }
 
 impl ChunkTable for ChunkIndexEditor {
+    fn is_ordered(&self) -> bool {
+        matches!(self.kind(), ChunkIndexKind::BTreeV1 | ChunkIndexKind::BTreeV2)
+    }
+
     fn republish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         self.index.republish(edit)
     }
