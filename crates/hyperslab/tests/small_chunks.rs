@@ -236,6 +236,46 @@ fn stored_chunks_may_come_in_any_order() {
     }
 }
 
+/// More scattered chunks than are put together at once: their places wait for each other, and what comes twice goes to the place
+/// that it has, wherever that waits.
+#[test]
+fn many_scattered_chunks_wait_for_each_other() {
+    const CHUNKS: u64 = 1500;
+    let folder = tempfile::tempdir().unwrap();
+    for (low, bounds) in bounds() {
+        let path = folder.path().join(format!("{low}.h5"));
+        let file = FileOptions::new().libver(bounds).create(&path).unwrap();
+        let most: [(&str, [Option<u64>; 2]); 3] =
+            [("fixed", [Some(CHUNKS), Some(2048)]), ("rows", [None, Some(2048)]), ("both", [None, None])];
+        let mut model = vec![0_u16; usize::try_from(CHUNKS).unwrap()];
+        for (name, most) in most {
+            let new = file.new_dataset(name).of::<u16>().shape(&[CHUNKS, 2048]).max_shape(&most);
+            let dataset = new.chunks(&[1, 2048]).create().unwrap();
+            for number in 0..2100 {
+                // The last ones hit some of those that were there before a flush, some of those after it, and some of neither.
+                let row = (if number < 1200 { number } else { number * 5 + 3 }) * 499 % CHUNKS;
+                let value = u16::try_from(number + 1).unwrap();
+                dataset.write_stored_chunk(&[row, 0], &value.to_le_bytes().repeat(2048), 0).unwrap();
+                *model.get_mut(usize::try_from(row).unwrap()).unwrap() = value;
+                if number == 700 {
+                    file.flush().unwrap();
+                }
+            }
+        }
+        file.close().unwrap();
+        sound(&path);
+        let file = File::open(&path).unwrap();
+        let size = std::fs::metadata(&path).unwrap().len();
+        assert!(size < 3 * CHUNKS * 4096 + 400_000, "{size} bytes: something is stored twice");
+        for name in ["fixed", "rows", "both"] {
+            let all = file.dataset(name).unwrap().read_raw::<u16>().unwrap();
+            let rows: Vec<u16> = all.chunks(2048).map(|row| *row.first().unwrap()).collect();
+            assert!(all.chunks(2048).all(|row| row.iter().all(|value| Some(value) == row.first())));
+            assert_eq!(rows, model, "{low}: {name}");
+        }
+    }
+}
+
 /// Chunks that are whole rows are read straight into place: wherever they lie, whether they are there or not, and from
 /// whichever row to whichever.
 #[test]
