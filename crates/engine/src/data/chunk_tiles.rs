@@ -183,13 +183,14 @@ impl Regular<'_> {
         })
     }
 
-    /// Bytes that are moved: those of whole chunks if they are decoded, else those that are wanted.
+    /// Bytes that are moved: those of whole chunks if they are decoded, else those that are wanted, of which four are worth
+    /// one of the others.
     fn work(&self, chunks: usize) -> u64 {
         if !self.source.pipeline.is_empty() {
             return (chunks as u64).saturating_mul(self.source.chunk_bytes as u64);
         }
         let shape = self.tiling.shape().iter();
-        shape.fold(self.source.element_size as u64, |product, size| product.saturating_mul(*size))
+        shape.fold(self.source.element_size as u64, |product, size| product.saturating_mul(*size)) / 4
     }
 
     /// Whether decoded chunks go to the cache.

@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 /// Bytes that are read in one go where more than they are wanted.
 const BLOCK: u64 = 1 << 20;
 
+/// Fewer bytes that go as they are stored are not worth other threads.
+const ALONE: u64 = 6 << 20;
+
 /// Bytes that are rather read than skipped.
 const GAP: u64 = 4 << 10;
 
@@ -131,12 +134,14 @@ impl Blocks<'_> {
         let transform = to.transform();
         let elements = self.tiling.shape().iter().fold(1_u64, |product, size| product.saturating_mul(*size));
         let bytes = elements.saturating_mul(self.size as u64);
+        // To the cache of the system, one thread is faster than the others wake up.
+        let work = if transform.is_copy() && bytes < ALONE { 0 } else { bytes };
         let mut canvas = to.canvas(&self.tiling)?;
         let mut listed = Vec::new();
         let mut flush = |listed: &mut Vec<Dims>| {
             let tiles = canvas.tiles(&self.tiling, listed)?;
             let per_task = (self.tiles_per_task(listed.len())).max(1);
-            parallel::each_group(self.context.store, tiles, per_task, bytes, |tiles| {
+            parallel::each_group(self.context.store, tiles, per_task, work, |tiles| {
                 self.read_group(tiles, transform)
             })?;
             listed.clear();
