@@ -1,5 +1,7 @@
 //! Places of chunks that are not in the index yet: many are put into it at once, for less than each alone.
 
+use std::cmp::Ordering;
+
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::ChunkedLayout;
@@ -15,6 +17,9 @@ const WAITING: usize = 1 << 10;
 
 /// Places that wait at most if they come here and there: the more there are, the more of them lie in one block of the index.
 const SCATTERED: usize = 1 << 17;
+
+/// Places that come into the index at once.
+const PIECE: usize = 1 << 12;
 
 /// As many neighbours at once need not wait for more.
 const MANY: usize = 128;
@@ -50,7 +55,12 @@ fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     beside.saturating_mul(2) >= chunks.len()
 }
 
-/// Chunks in C order of their coordinates, by their numbers. The first coordinate decides nearly every comparison.
+/// How two chunks stand in C order of their coordinates. The first coordinate decides nearly every comparison.
+fn compare(one: &Dims, next: &Dims) -> Ordering {
+    one.first().cmp(&next.first()).then_with(|| one.cmp(next))
+}
+
+/// Chunks in C order of their coordinates, by their numbers.
 pub(super) fn order_of(chunks: &[(Dims, ChunkLocation)]) -> Vec<usize> {
     let first = |scaled: &Dims| scaled.first().copied().unwrap_or(0);
     let mut order: Vec<(u64, usize)> = chunks.iter().map(|(scaled, _)| first(scaled)).zip(0..).collect();
@@ -105,11 +115,24 @@ impl ChunkTable for BufferedTable {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let mut waiting: Vec<(Dims, ChunkLocation)> = std::mem::take(&mut self.waiting).into_iter().collect();
+        let mut waiting = std::mem::take(&mut self.waiting);
         if std::mem::take(&mut self.scattered) {
-            waiting = ordered(&waiting, &order_of(&waiting));
+            waiting.sort_unstable_by(|one, _, next, _| compare(one, next));
         }
-        self.table.insert(edit, &waiting)
+        // Piece by piece, so that there are no two of all of them.
+        let mut waiting = waiting.into_iter();
+        loop {
+            let piece: Vec<(Dims, ChunkLocation)> = waiting.by_ref().take(PIECE).collect();
+            if piece.is_empty() {
+                return Ok(());
+            }
+            if let Err(error) = self.table.insert(edit, &piece) {
+                // They wait on: what is in the index already may come again.
+                self.waiting = piece.into_iter().chain(waiting).collect();
+                self.scattered = true;
+                return Err(error);
+            }
+        }
     }
 
     fn republish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
