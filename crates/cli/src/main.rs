@@ -15,8 +15,10 @@ mod recover;
 mod repack;
 mod sections;
 mod stat;
+mod tools;
 mod values;
 
+use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -66,10 +68,20 @@ enum Command {
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
     Check(check::Arguments),
+    /// As the tool of that name of the C library: print what is in a file.
+    #[command(disable_help_flag = true)]
+    H5dump(ToolArguments),
+}
+
+/// What a tool is given as it is.
+#[derive(Debug, clap::Args)]
+struct ToolArguments {
+    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+    given: Vec<OsString>,
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::parse_from(tools::called_as(std::env::args_os()));
     let outcome = match &arguments.command {
         Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Ls(arguments) => ls::run(arguments),
@@ -88,6 +100,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Stat(arguments) => stat::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
+        Command::H5dump(arguments) => tools::h5dump::run(arguments.given.clone()),
     };
     outcome.unwrap_or_else(|error| {
         if reader_is_gone(&error) {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{check_corpus, corpus, features, fuzz, repack_corpus, shell, test, tidy};
+use crate::{check_corpus, corpus, features, fuzz, repack_corpus, shell, test, tidy, tool_cases};
 
 type Step = fn() -> Result<()>;
 
@@ -17,6 +17,7 @@ const STEPS: &[(&str, Step)] = &[
     ("corpus", || corpus::run(&[])),
     ("check-corpus", || check_corpus::run(&[])),
     ("repack-corpus", || repack_corpus::run(&[])),
+    ("tool-cases", || tool_cases::run(&[])),
     ("test", || test::run(&[])),
     ("fuzz", fuzz::smoke),
 ];

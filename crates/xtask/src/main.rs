@@ -18,6 +18,7 @@ mod shell;
 mod swmr;
 mod test;
 mod tidy;
+mod tool_cases;
 
 use std::process::ExitCode;
 
@@ -29,7 +30,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus, fuzz (10 minutes, if cargo-fuzz is there)",
+        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, fuzz (10 minutes, if cargo-fuzz is there)",
     ),
     ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
@@ -43,6 +44,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "repack-corpus",
         repack_corpus::run,
         "files of the corpus written anew in three ways hold what they held [--all]; a sample if not all are asked for",
+    ),
+    (
+        "tool-cases",
+        tool_cases::run,
+        "the tools print what those of the C library print, but for what docs/tools-exceptions.md lists [TOOL…]",
     ),
     (
         "differential",

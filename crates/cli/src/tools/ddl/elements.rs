@@ -1,0 +1,208 @@
+//! Elements as h5dump writes them.
+
+use anyhow::{Result, anyhow};
+use hyperslab::datatype::{
+    Array, ByteOrder, Compound, Enumeration, StringPadding, VariableLength, VariableLengthKind,
+};
+use hyperslab::{Datatype, DatatypeClass, ObjectToken, ReferenceTarget, Stored};
+
+use super::super::printf::{self, Format};
+use super::{LEVEL, escape, spaces};
+
+/// How elements are written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Style {
+    /// Characters that move the cursor are written as escapes.
+    pub(crate) escaped: bool,
+    /// Integers of one byte are characters.
+    pub(crate) characters: bool,
+    pub(crate) float: Format,
+    /// Bits of integers that are shown alone: the first one, and how many.
+    pub(crate) bits: Option<(u32, u32)>,
+}
+
+/// Says in which words an object is referred to.
+pub(crate) trait Names {
+    /// Kind and path of an object: `DATASET "file.h5/g/d"`.
+    fn of(&self, token: ObjectToken) -> String;
+}
+
+/// Writes elements.
+pub(crate) struct Elements<'a> {
+    pub(crate) style: &'a Style,
+    pub(crate) stored: &'a Stored,
+    pub(crate) names: &'a dyn Names,
+}
+
+impl Elements<'_> {
+    /// The text of an element. Lines that belong to it begin with `inside` spaces, or more.
+    pub(crate) fn text(&self, datatype: &Datatype, bytes: &[u8], inside: usize) -> Result<String> {
+        let mut text = String::new();
+        self.write(&mut text, datatype, bytes, inside)?;
+        Ok(text)
+    }
+
+    fn write(&self, out: &mut String, datatype: &Datatype, bytes: &[u8], inside: usize) -> Result<()> {
+        match &datatype.class {
+            DatatypeClass::FixedPoint(_) => out.push_str(&self.integer(datatype, bytes)),
+            DatatypeClass::FloatingPoint(_) => out.push_str(&self.float(datatype, bytes)),
+            DatatypeClass::String(text) => self.string(out, bytes, text.padding),
+            DatatypeClass::Compound(record) => return self.compound(out, record, bytes, inside),
+            DatatypeClass::Enumeration(names) => out.push_str(&self.named(names, bytes)),
+            DatatypeClass::VariableLength(variable) => return self.variable(out, variable, bytes, inside),
+            DatatypeClass::Array(array) => return self.array(out, array, bytes, inside),
+            DatatypeClass::Reference(reference) => {
+                let target = self.stored.reference(*reference, bytes)?;
+                out.push_str(&self.reference(&target));
+            }
+            DatatypeClass::Complex(complex) => {
+                let size = usize::try_from(complex.base.size)?;
+                let (real, imaginary) =
+                    bytes.split_at_checked(size).ok_or_else(|| anyhow!("an element is too short"))?;
+                let [real, imaginary] = [real, imaginary].map(|part| self.float(&complex.base, part));
+                let sign = if imaginary.starts_with('-') { "" } else { "+" };
+                out.push_str(&format!("{real}{sign}{imaginary}i"));
+            }
+            DatatypeClass::Bitfield(bits) if bits.order == ByteOrder::BigEndian => {
+                // As they lie in the memory of most machines.
+                out.push_str(&printf::bytes_of(&bytes.iter().rev().copied().collect::<Vec<u8>>()));
+            }
+            _ => out.push_str(&printf::bytes_of(bytes)),
+        }
+        Ok(())
+    }
+
+    fn integer(&self, datatype: &Datatype, bytes: &[u8]) -> String {
+        if let [one] = bytes
+            && self.style.characters
+        {
+            let mut text = String::new();
+            escape(&mut text, &[*one], self.style.escaped);
+            return text;
+        }
+        match self.style.bits {
+            Some((first, count)) => {
+                let unsigned = printf::unsigned(datatype, bytes);
+                let mask = 1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit.saturating_sub(1));
+                (unsigned.checked_shr(first).unwrap_or(0) & mask).to_string()
+            }
+            None => printf::integer(datatype, bytes),
+        }
+    }
+
+    fn float(&self, datatype: &Datatype, bytes: &[u8]) -> String {
+        let value = printf::float(datatype, bytes);
+        value.map_or_else(|| printf::bytes_of(bytes), |value| self.style.float.print(value))
+    }
+
+    fn string(&self, out: &mut String, bytes: &[u8], padding: StringPadding) {
+        let bytes = match padding {
+            StringPadding::NullTerminated => bytes.split(|byte| *byte == 0).next().unwrap_or_default(),
+            StringPadding::NullPadded | StringPadding::SpacePadded => bytes,
+        };
+        out.push('"');
+        escape(out, bytes, self.style.escaped);
+        out.push('"');
+    }
+
+    fn named(&self, names: &Enumeration, bytes: &[u8]) -> String {
+        let mut text = String::new();
+        match names.members.iter().find(|member| member.value == bytes) {
+            Some(member) => escape(&mut text, &member.name, true),
+            None => text = self.integer(&names.base, bytes),
+        }
+        text
+    }
+
+    fn compound(&self, out: &mut String, record: &Compound, bytes: &[u8], inside: usize) -> Result<()> {
+        out.push_str("{\n");
+        for (number, member) in record.members.iter().enumerate() {
+            if number > 0 {
+                out.push_str(",\n");
+            }
+            let (start, size) = (usize::try_from(member.offset)?, usize::try_from(member.datatype.size)?);
+            let part = bytes.get(start..start.saturating_add(size));
+            let part = part.ok_or_else(|| anyhow!("an element is too short for its part at {start}"))?;
+            out.push_str(&spaces(inside));
+            self.write(out, &member.datatype, part, inside + LEVEL)?;
+        }
+        out.push_str(&format!("\n{}}}", spaces(inside.saturating_sub(LEVEL))));
+        Ok(())
+    }
+
+    fn variable(
+        &self,
+        out: &mut String,
+        variable: &VariableLength,
+        bytes: &[u8],
+        inside: usize,
+    ) -> Result<()> {
+        let value = self.stored.variable_length(bytes)?;
+        if let VariableLengthKind::String { .. } = variable.kind {
+            if bytes.iter().all(|byte| *byte == 0) {
+                out.push_str("NULL");
+            } else {
+                self.string(out, value.items(1)?, StringPadding::NullTerminated);
+            }
+            return Ok(());
+        }
+        let size = usize::try_from(variable.base.size)?.max(1);
+        out.push('(');
+        for (number, item) in value.items(size)?.chunks_exact(size).enumerate() {
+            if number > 0 {
+                out.push_str(", ");
+            }
+            self.write(out, &variable.base, item, inside + LEVEL)?;
+        }
+        out.push(')');
+        Ok(())
+    }
+
+    fn array(&self, out: &mut String, array: &Array, bytes: &[u8], inside: usize) -> Result<()> {
+        let size = usize::try_from(array.base.size)?.max(1);
+        let row = array.dims.last().map_or(1, |row| usize::try_from(*row).unwrap_or(usize::MAX)).max(1);
+        let holds_arrays = has_array(&array.base);
+        out.push_str("[ ");
+        for (number, item) in bytes.chunks_exact(size).enumerate() {
+            if number > 0 {
+                out.push(',');
+                if holds_arrays {
+                    out.push_str(&format!("\n{}", spaces(inside + 1)));
+                } else if array.dims.len() > 1 && number % row == 0 {
+                    out.push_str(&format!("\n{}", spaces(inside)));
+                } else {
+                    out.push(' ');
+                }
+            }
+            self.write(out, &array.base, item, inside + LEVEL)?;
+        }
+        out.push_str(" ]");
+        Ok(())
+    }
+
+    /// A reference inside of something else, or among others.
+    pub(crate) fn reference(&self, target: &ReferenceTarget) -> String {
+        match target {
+            ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) => self.names.of(*token),
+            ReferenceTarget::Attribute(token, name) => {
+                let mut text = self.names.of(*token);
+                text.pop();
+                text.push('/');
+                escape(&mut text, name, true);
+                text.push('"');
+                text
+            }
+            _ => "NULL".into(),
+        }
+    }
+}
+
+/// Whether there are arrays within elements of the type.
+fn has_array(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        DatatypeClass::Array(_) => true,
+        DatatypeClass::Compound(record) => record.members.iter().any(|member| has_array(&member.datatype)),
+        DatatypeClass::VariableLength(variable) => has_array(&variable.base),
+        _ => false,
+    }
+}

@@ -1,0 +1,52 @@
+//! The data description language: how h5dump writes types, spaces, values and properties.
+
+pub(crate) mod data;
+pub(crate) mod elements;
+pub(crate) mod space;
+pub(crate) mod types;
+
+/// Spaces of one level.
+pub(crate) const LEVEL: usize = 3;
+
+/// What stands for the end of a line within text.
+const NEW_LINE: &str = "\n           ";
+
+/// What stands for a return to the beginning of the line.
+const RETURN: &str = "\r           ";
+
+pub(crate) fn spaces(count: usize) -> String {
+    " ".repeat(count)
+}
+
+/// Text in double quotes, with the escapes of C.
+pub(crate) fn quoted(bytes: &[u8]) -> String {
+    let mut text = String::from("\"");
+    escape(&mut text, bytes, true);
+    text.push('"');
+    text
+}
+
+/// Text with the escapes of C, or with characters that do not move the cursor as they are.
+pub(crate) fn escape(out: &mut String, bytes: &[u8], escaped: bool) {
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '"' if escaped => out.push_str("\\\""),
+                '\\' if escaped => out.push_str("\\\\"),
+                '\u{8}' if escaped => out.push_str("\\b"),
+                '\u{c}' if escaped => out.push_str("\\f"),
+                '\n' if escaped => out.push_str("\\n"),
+                '\r' if escaped => out.push_str("\\r"),
+                '\t' if escaped => out.push_str("\\t"),
+                '\n' => out.push_str(NEW_LINE),
+                '\r' => out.push_str(RETURN),
+                '\u{8}' | '\u{c}' | '\t' => out.push(character),
+                _ if character.is_ascii_control() => {
+                    out.push_str(&format!("\\{:03o}", u32::from(character)));
+                }
+                _ => out.push(character),
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| out.push_str(&format!("\\{byte:03o}")));
+    }
+}

@@ -1,0 +1,25 @@
+//! Dataspaces in the words of the data description language.
+
+use hyperslab::Dataspace;
+
+/// The text of a dataspace: `SIMPLE { ( 4, 5 ) / ( H5S_UNLIMITED, 5 ) }`.
+pub(crate) fn dataspace(space: &Dataspace) -> String {
+    match space {
+        Dataspace::Null => "NULL".into(),
+        Dataspace::Scalar => "SCALAR".into(),
+        Dataspace::Simple(extent) => {
+            let dims: Vec<String> = extent.dims.iter().map(u64::to_string).collect();
+            let shown =
+                |size: &Option<u64>| size.map_or_else(|| "H5S_UNLIMITED".into(), |size| size.to_string());
+            let most = extent.max_dims.as_ref().map(|most| most.iter().map(shown).collect::<Vec<String>>());
+            let most = most.unwrap_or_else(|| dims.clone());
+            format!("SIMPLE {{ ( {} ) / ( {} ) }}", dims.join(", "), most.join(", "))
+        }
+    }
+}
+
+/// Numbers in the manner of `( 1, 2 )`.
+pub(crate) fn list(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    format!("( {} )", numbers.join(", "))
+}

@@ -1,0 +1,173 @@
+//! Datatypes in the words of the data description language that h5dump writes.
+
+use hyperslab::datatype::{
+    Array, Bitfield, ByteOrder, Compound, Enumeration, FixedPoint, FloatOrder, FloatingPoint, ReferenceKind,
+    StringPadding, VariableLengthKind,
+};
+use hyperslab::{CharacterSet, Datatype, DatatypeClass, H5Type};
+
+use super::super::printf;
+use super::{LEVEL, quoted, spaces};
+
+/// The text of a datatype. Its lines but the first begin with at least so many spaces.
+pub(crate) fn datatype(datatype: &Datatype, indent: usize) -> String {
+    let mut text = String::new();
+    write(&mut text, datatype, indent);
+    text
+}
+
+fn write(out: &mut String, datatype: &Datatype, indent: usize) {
+    match &datatype.class {
+        DatatypeClass::FixedPoint(number) => out.push_str(&integer(number, datatype.size)),
+        DatatypeClass::FloatingPoint(number) => out.push_str(&float(datatype, number)),
+        DatatypeClass::Time(_) => out.push_str("H5T_TIME: not yet implemented"),
+        DatatypeClass::String(text) => {
+            string(out, &datatype.size.to_string(), text.padding, text.charset, indent);
+        }
+        DatatypeClass::Bitfield(bits) => out.push_str(&bitfield(bits, datatype.size)),
+        DatatypeClass::Opaque(opaque) => {
+            out.push_str("H5T_OPAQUE {\n");
+            let tag = quoted(&opaque.tag);
+            out.push_str(&format!("{}OPAQUE_TAG {tag};\n{}}}", spaces(indent + LEVEL), spaces(indent)));
+        }
+        DatatypeClass::Compound(record) => compound(out, record, indent),
+        DatatypeClass::Reference(reference) => out.push_str(match reference.kind {
+            ReferenceKind::Object1 => "H5T_REFERENCE { H5T_STD_REF_OBJECT }",
+            ReferenceKind::DatasetRegion1 => "H5T_REFERENCE { H5T_STD_REF_DSETREG }",
+            _ => "H5T_REFERENCE { H5T_STD_REF }",
+        }),
+        DatatypeClass::Enumeration(names) => enumeration(out, names, indent),
+        DatatypeClass::VariableLength(variable) => match variable.kind {
+            VariableLengthKind::Sequence => around(out, "H5T_VLEN { ", &variable.base, indent),
+            VariableLengthKind::String { padding, charset } => {
+                string(out, "H5T_VARIABLE", padding, charset, indent);
+            }
+        },
+        DatatypeClass::Array(array) => {
+            let dims: String = dims(array);
+            around(out, &format!("H5T_ARRAY {{ {dims} "), &array.base, indent);
+        }
+        DatatypeClass::Complex(complex) => around(out, "H5T_COMPLEX { ", &complex.base, indent),
+    }
+}
+
+fn around(out: &mut String, before: &str, base: &Datatype, indent: usize) {
+    out.push_str(before);
+    write(out, base, indent);
+    out.push_str(" }");
+}
+
+fn dims(array: &Array) -> String {
+    array.dims.iter().map(|size| format!("[{size}]")).collect()
+}
+
+fn integer(number: &FixedPoint, size: u32) -> String {
+    let sign = if number.signed { 'I' } else { 'U' };
+    let bits = size.saturating_mul(8);
+    let is_plain = number.bit_offset == 0 && u32::from(number.precision) == bits;
+    if is_plain && matches!(bits, 8 | 16 | 32 | 64) {
+        return format!("H5T_STD_{sign}{bits}{}", suffix(number.order));
+    }
+    let (order, sign) = (in_words(number.order), if number.signed { "" } else { "unsigned " });
+    format!("{bits}-bit {order} {sign}integer {}-bit precision", number.precision)
+}
+
+fn suffix(order: ByteOrder) -> &'static str {
+    match order {
+        ByteOrder::LittleEndian => "LE",
+        ByteOrder::BigEndian => "BE",
+    }
+}
+
+fn in_words(order: ByteOrder) -> &'static str {
+    match order {
+        ByteOrder::LittleEndian => "little-endian",
+        ByteOrder::BigEndian => "big-endian",
+    }
+}
+
+fn float(datatype: &Datatype, number: &FloatingPoint) -> String {
+    let of = |standard: Datatype| match standard.class {
+        DatatypeClass::FloatingPoint(standard) => {
+            let same = FloatingPoint { order: number.order, ..standard };
+            same == *number
+        }
+        _ => false,
+    };
+    let order = match number.order {
+        FloatOrder::LittleEndian => "LE",
+        FloatOrder::BigEndian => "BE",
+        FloatOrder::Vax => "VAX",
+    };
+    let known = match datatype.size {
+        2 if of(Datatype::f16(ByteOrder::LittleEndian)) => Some("IEEE_F16"),
+        4 if of(f32::datatype()) => Some("IEEE_F32"),
+        8 if of(f64::datatype()) => Some("IEEE_F64"),
+        _ => None,
+    };
+    match (known, number.order, datatype.size) {
+        (_, FloatOrder::Vax, 4) => "H5T_VAX_F32".into(),
+        (_, FloatOrder::Vax, 8) => "H5T_VAX_F64".into(),
+        (Some(known), ..) => format!("H5T_{known}{order}"),
+        (None, order, size) => {
+            let order = match order {
+                FloatOrder::LittleEndian => "little-endian",
+                FloatOrder::BigEndian => "big-endian",
+                FloatOrder::Vax => "mixed-endian",
+            };
+            let bits = size.saturating_mul(8);
+            format!("{bits}-bit {order} floating-point {}-bit precision", number.precision)
+        }
+    }
+}
+
+fn bitfield(bits: &Bitfield, size: u32) -> String {
+    match size.saturating_mul(8) {
+        size @ (8 | 16 | 32 | 64) if u32::from(bits.precision) == size => {
+            format!("H5T_STD_B{size}{}", suffix(bits.order))
+        }
+        _ => "undefined bitfield".into(),
+    }
+}
+
+fn string(out: &mut String, size: &str, padding: StringPadding, charset: CharacterSet, indent: usize) {
+    let padding = match padding {
+        StringPadding::NullTerminated => "H5T_STR_NULLTERM",
+        StringPadding::NullPadded => "H5T_STR_NULLPAD",
+        StringPadding::SpacePadded => "H5T_STR_SPACEPAD",
+    };
+    let charset = match charset {
+        CharacterSet::Ascii => "H5T_CSET_ASCII",
+        CharacterSet::Utf8 => "H5T_CSET_UTF8",
+    };
+    out.push_str("H5T_STRING {\n");
+    let inside = spaces(indent + LEVEL);
+    for (what, value) in [("STRSIZE", size), ("STRPAD", padding), ("CSET", charset), ("CTYPE", "H5T_C_S1")] {
+        out.push_str(&format!("{inside}{what} {value};\n"));
+    }
+    out.push_str(&format!("{}}}", spaces(indent)));
+}
+
+fn compound(out: &mut String, record: &Compound, indent: usize) {
+    out.push_str("H5T_COMPOUND {\n");
+    for member in &record.members {
+        out.push_str(&spaces(indent + LEVEL));
+        write(out, &member.datatype, indent + LEVEL);
+        out.push_str(&format!(" {};\n", quoted(&member.name)));
+    }
+    out.push_str(&format!("{}}}", spaces(indent)));
+}
+
+fn enumeration(out: &mut String, names: &Enumeration, indent: usize) {
+    out.push_str("H5T_ENUM {\n");
+    let inside = spaces(indent + LEVEL);
+    out.push_str(&inside);
+    write(out, &names.base, indent + LEVEL);
+    out.push_str(";\n");
+    for member in &names.members {
+        let name = quoted(&member.name);
+        let value = printf::integer(&names.base, &member.value);
+        out.push_str(&format!("{inside}{name:<18} {value};\n"));
+    }
+    out.push_str(&format!("{}}}", spaces(indent)));
+}

@@ -1,0 +1,263 @@
+//! The arguments of h5dump.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use lexopt::{Arg, Parser, ValueExt as _};
+
+use super::subset::Subset;
+use crate::tools::ddl::data::WIDTH;
+use crate::tools::printf::Format;
+
+/// What is printed of which files.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) wanted: Vec<Wanted>,
+    pub(super) header: bool,
+    pub(super) properties: bool,
+    pub(super) superblock: bool,
+    /// Names alone; also those of attributes.
+    pub(super) contents: Option<bool>,
+    /// No values but those of attributes.
+    pub(super) only_attributes: bool,
+    pub(super) attributes: bool,
+    pub(super) characters: bool,
+    pub(super) escaped: bool,
+    pub(super) indices: bool,
+    pub(super) region: bool,
+    pub(super) width: usize,
+    pub(super) float: Format,
+    /// Whether the format was asked for.
+    pub(super) float_given: bool,
+    /// Of each integer the bits from one on, so many.
+    pub(super) bits: Vec<(u32, u32)>,
+    pub(super) by_creation: bool,
+    pub(super) descending: bool,
+    pub(super) compact_subset: bool,
+    /// Where values go instead; `Some(None)`: nowhere.
+    pub(super) output: Option<Option<PathBuf>>,
+    /// Where all but the values goes instead; `Some(None)`: nowhere.
+    pub(super) ddl: Option<Option<PathBuf>>,
+    pub(super) binary: Option<Binary>,
+    pub(super) driver: Option<String>,
+    pub(super) help: bool,
+    pub(super) version: bool,
+}
+
+/// An object that is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) kind: Kind,
+    pub(super) path: String,
+    pub(super) subset: Option<Subset>,
+}
+
+/// As what it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Attribute,
+    Dataset,
+    Group,
+    Link,
+    Datatype,
+    Any,
+}
+
+/// The form of binary output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binary {
+    Native,
+    File,
+    LittleEndian,
+    BigEndian,
+}
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            files: Vec::new(),
+            wanted: Vec::new(),
+            header: false,
+            properties: false,
+            superblock: false,
+            contents: None,
+            only_attributes: false,
+            attributes: true,
+            characters: false,
+            escaped: false,
+            indices: true,
+            region: false,
+            width: WIDTH,
+            float: Format::default(),
+            float_given: false,
+            bits: Vec::new(),
+            by_creation: false,
+            descending: false,
+            compact_subset: true,
+            output: None,
+            ddl: None,
+            binary: None,
+            driver: None,
+            help: false,
+            version: false,
+        }
+    }
+}
+
+impl Arguments {
+    /// Reads arguments, without the name of the program.
+    pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
+        let mut parser = Parser::from_args(arguments);
+        let mut parsed = Self::default();
+        while let Some(argument) = parser.next()? {
+            let option = match argument {
+                Arg::Value(file) => {
+                    parsed.files.push(file.into());
+                    continue;
+                }
+                Arg::Short(letter) => letter.to_string(),
+                Arg::Long(name) => name.to_owned(),
+            };
+            parsed.take(&option, &mut parser)?;
+        }
+        Ok(parsed)
+    }
+
+    fn take(&mut self, option: &str, parser: &mut Parser) -> Result<()> {
+        match option {
+            "a" | "attribute" => self.want(Kind::Attribute, parser)?,
+            "d" | "dataset" => self.want(Kind::Dataset, parser)?,
+            "g" | "group" => self.want(Kind::Group, parser)?,
+            "l" | "soft-link" => self.want(Kind::Link, parser)?,
+            "t" | "datatype" => self.want(Kind::Datatype, parser)?,
+            "N" | "any_path" => self.want(Kind::Any, parser)?,
+            "s" | "start" | "S" | "stride" | "c" | "count" | "k" | "block" => self.subset(option, parser)?,
+            "A" | "onlyattr" => match optional(parser) {
+                Some(value) if value == "0" => self.attributes = false,
+                _ => self.only_attributes = true,
+            },
+            "H" | "header" => self.header = true,
+            "p" | "properties" => self.properties = true,
+            "B" | "superblock" | "boot-block" => self.superblock = true,
+            "n" | "contents" => self.contents = Some(optional(parser).is_some_and(|value| value == "1")),
+            "r" | "string" => self.characters = true,
+            "e" | "escape" => self.escaped = true,
+            "y" | "noindex" => self.indices = false,
+            "R" | "region" => self.region = true,
+            "no-compact-subset" => self.compact_subset = false,
+            "h" | "help" => self.help = true,
+            "V" | "version" => self.version = true,
+            "E" | "enable-error-stack" => drop(parser.optional_value()),
+            "o" | "output" => self.output = Some(optional(parser).map(PathBuf::from)),
+            "O" | "ddl" => self.ddl = Some(optional(parser).map(PathBuf::from)),
+            "b" | "binary" => self.binary = Some(binary(optional(parser).as_deref())?),
+            _ => return self.take_value(option, parser),
+        }
+        Ok(())
+    }
+
+    /// Options that always have a value.
+    fn take_value(&mut self, option: &str, parser: &mut Parser) -> Result<()> {
+        match option {
+            "w" | "width" => {
+                let width: usize = text(parser)?.parse().context("the width is a number")?;
+                self.width = if width == 0 { usize::MAX } else { width };
+            }
+            "m" | "format" => {
+                let format = text(parser)?;
+                let parsed = Format::parse(&format);
+                self.float_given = true;
+                self.float = parsed.ok_or_else(|| anyhow!("`{format}` prints no floating-point number"))?;
+            }
+            "M" | "packedbits" => self.bits = bits(&text(parser)?)?,
+            "q" | "sort_by" => {
+                self.by_creation = match text(parser)?.as_str() {
+                    "name" => false,
+                    "creation_order" => true,
+                    other => bail!("objects are sorted by `name` or `creation_order`, not `{other}`"),
+                }
+            }
+            "z" | "sort_order" => {
+                self.descending = match text(parser)?.as_str() {
+                    "ascending" => false,
+                    "descending" => true,
+                    other => bail!("the order is `ascending` or `descending`, not `{other}`"),
+                }
+            }
+            "f" | "filedriver" | "vfd-name" => self.driver = Some(text(parser)?),
+            "page-buffer-size" => drop(text(parser)?),
+            "x" | "xml" | "u" | "use-dtd" | "D" | "xml-dtd" | "X" | "xml-ns" => {
+                bail!("XML is not supported (option `{option}`)")
+            }
+            _ => bail!("unknown or unsupported option `{option}`; `-h` lists them"),
+        }
+        Ok(())
+    }
+
+    fn want(&mut self, kind: Kind, parser: &mut Parser) -> Result<()> {
+        let text = text(parser)?;
+        let (path, subset) = match kind {
+            Kind::Dataset if self.compact_subset => Subset::split(&text)?,
+            _ => (text, None),
+        };
+        self.wanted.push(Wanted { kind, path, subset });
+        Ok(())
+    }
+
+    fn subset(&mut self, option: &str, parser: &mut Parser) -> Result<()> {
+        let numbers = Subset::numbers(&text(parser)?)?;
+        let last = self.wanted.last_mut().filter(|wanted| wanted.kind == Kind::Dataset);
+        let wanted =
+            last.ok_or_else(|| anyhow!("`{option}` says what of a dataset is taken: `-d` comes before"))?;
+        let subset = wanted.subset.get_or_insert_default();
+        match option {
+            "s" | "start" => subset.start = numbers,
+            "S" | "stride" => subset.stride = numbers,
+            "c" | "count" => subset.count = numbers,
+            _ => subset.block = numbers,
+        }
+        Ok(())
+    }
+}
+
+fn text(parser: &mut Parser) -> Result<String> {
+    Ok(parser.value()?.string()?)
+}
+
+/// What stands behind an option if it is no other one.
+fn optional(parser: &mut Parser) -> Option<String> {
+    if let Some(value) = parser.optional_value() {
+        return value.into_string().ok();
+    }
+    let mut rest = parser.try_raw_args()?;
+    let next = rest.peek()?.to_str()?;
+    // The last one is a file.
+    if next.starts_with('-') || rest.as_slice().len() < 2 {
+        return None;
+    }
+    rest.next()?.into_string().ok()
+}
+
+fn binary(form: Option<&str>) -> Result<Binary> {
+    Ok(match form {
+        None | Some("NATIVE" | "MEMORY") => Binary::Native,
+        Some("FILE") => Binary::File,
+        Some("LE") => Binary::LittleEndian,
+        Some("BE") => Binary::BigEndian,
+        Some(other) => bail!("binary output is NATIVE, FILE, LE or BE, not `{other}`"),
+    })
+}
+
+/// Pairs of numbers: the first bit, and how many.
+fn bits(text: &str) -> Result<Vec<(u32, u32)>> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(|number| number.trim().parse()).collect();
+    let numbers = numbers.map_err(|_| anyhow!("`{text}` are no numbers of bits"))?;
+    let (pairs, rest) = numbers.as_chunks::<2>();
+    let fits = |[first, count]: &[u32; 2]| *count > 0 && first.saturating_add(*count) <= 64;
+    if !rest.is_empty() || !pairs.iter().all(fits) {
+        bail!("bits are pairs of the first one and how many, within 64: `{text}`");
+    }
+    Ok(pairs.iter().map(|[first, count]| (*first, *count)).collect())
+}

@@ -1,0 +1,57 @@
+//! Values as bytes.
+
+use std::io::Write;
+
+use anyhow::{Result, anyhow, bail};
+use hyperslab::datatype::{ByteOrder, FloatOrder};
+use hyperslab::{Dataset, Datatype, DatatypeClass, Selection};
+
+use super::Dump;
+use super::arguments::Binary;
+
+impl Dump<'_> {
+    /// Writes the selected elements to the file that is named for them.
+    pub(super) fn binary(&mut self, dataset: &Dataset, selections: &[Selection], form: Binary) -> Result<()> {
+        let Some(out) = &mut self.data else { bail!("binary output needs the name of a file: `-o`") };
+        let stored = dataset.datatype();
+        let memory = match form {
+            Binary::File => stored.clone(),
+            Binary::BigEndian => ordered(stored, ByteOrder::BigEndian),
+            Binary::Native if cfg!(target_endian = "big") => ordered(stored, ByteOrder::BigEndian),
+            Binary::LittleEndian | Binary::Native => ordered(stored, ByteOrder::LittleEndian),
+        };
+        let size = usize::try_from(memory.size)?;
+        for selection in selections {
+            let count = usize::try_from(selection.element_count(dataset.dataspace().dims())?)?;
+            let length = count.checked_mul(size).ok_or_else(|| anyhow!("too many elements"))?;
+            let mut bytes = vec![0; length];
+            dataset.read_bytes(selection, &memory, &mut bytes)?;
+            out.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// The type with numbers in that byte order.
+fn ordered(datatype: &Datatype, order: ByteOrder) -> Datatype {
+    let mut changed = datatype.clone();
+    match &mut changed.class {
+        DatatypeClass::FixedPoint(number) => number.order = order,
+        DatatypeClass::Bitfield(bits) => bits.order = order,
+        DatatypeClass::FloatingPoint(number) => {
+            number.order = match order {
+                ByteOrder::LittleEndian => FloatOrder::LittleEndian,
+                ByteOrder::BigEndian => FloatOrder::BigEndian,
+            }
+        }
+        DatatypeClass::Compound(record) => {
+            for member in &mut record.members {
+                member.datatype = ordered(&member.datatype, order);
+            }
+        }
+        DatatypeClass::Array(array) => *array.base = ordered(&array.base, order),
+        DatatypeClass::Complex(complex) => *complex.base = ordered(&complex.base, order),
+        _ => {}
+    }
+    changed
+}

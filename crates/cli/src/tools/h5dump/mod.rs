@@ -1,0 +1,156 @@
+//! `h5dump`: what is in a file, in the words of the data description language.
+
+mod arguments;
+mod binary;
+mod boot;
+mod contents;
+mod known;
+mod links;
+mod objects;
+mod properties;
+mod references;
+mod subset;
+mod values;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, anyhow};
+use hyperslab::{File, FileDriver, OpenOptions};
+
+use self::arguments::Arguments;
+use self::known::Known;
+use super::ddl::elements::Style;
+
+const HELP: &str = include_str!("help.txt");
+
+/// Runs h5dump.
+pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
+    let arguments = Arguments::parse(arguments)?;
+    let mut out: Box<dyn Write> = match &arguments.ddl {
+        None => Box::new(stdout()),
+        Some(None) => Box::new(io::sink()),
+        Some(Some(path)) => Box::new(create(path)?),
+    };
+    if arguments.help {
+        out.write_all(HELP.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.version {
+        writeln!(out, "h5dump: Version {}", env!("CARGO_PKG_VERSION"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.files.is_empty() {
+        return Err(anyhow!("no file is named; `-h` says what can be asked for"));
+    }
+    let mut data = match &arguments.output {
+        Some(Some(path)) => Some(Box::new(create(path)?) as Box<dyn Write>),
+        Some(None) => Some(Box::new(io::sink()) as Box<dyn Write>),
+        None if arguments.ddl.is_some() => Some(Box::new(stdout()) as Box<dyn Write>),
+        None => None,
+    };
+    let mut is_complete = true;
+    for path in &arguments.files {
+        let file = open(path, arguments.driver.as_deref())?;
+        let mut dump = Dump {
+            file: &file,
+            name: path.display().to_string(),
+            arguments: &arguments,
+            known: Known::of(&file),
+            style: Style {
+                escaped: arguments.escaped,
+                characters: arguments.characters,
+                float: arguments.float.clone(),
+                bits: None,
+            },
+            out: &mut *out,
+            data: data.as_mut().map(|data| &mut **data as &mut dyn Write),
+            is_complete: true,
+        };
+        dump.file()?;
+        is_complete &= dump.is_complete;
+    }
+    out.flush()?;
+    if let Some(mut data) = data {
+        if arguments.binary.is_none() {
+            data.write_all(b"\n")?;
+        }
+        data.flush()?;
+    }
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Standard output as it is: nothing is taken out of what goes there.
+fn stdout() -> impl Write {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+fn create(path: &Path) -> Result<BufWriter<fs::File>> {
+    let file = fs::File::create(path).with_context(|| format!("cannot make `{}`", path.display()))?;
+    Ok(BufWriter::new(file))
+}
+
+fn open(path: &Path, driver: Option<&str>) -> Result<File> {
+    let mut options = OpenOptions::new();
+    if let Some(name) = driver {
+        let driver: FileDriver = name.parse().map_err(|error: hyperslab::Error| anyhow!("{error}"))?;
+        options = options.driver(driver);
+    }
+    options.open(path).with_context(|| format!("unable to open file \"{}\"", path.display()))
+}
+
+/// One file on its way out.
+struct Dump<'a> {
+    file: &'a File,
+    name: String,
+    arguments: &'a Arguments,
+    known: Known,
+    style: Style,
+    /// Where all but values goes.
+    out: &'a mut dyn Write,
+    /// Where values go, if that is somewhere else.
+    data: Option<&'a mut dyn Write>,
+    is_complete: bool,
+}
+
+impl Dump<'_> {
+    fn file(&mut self) -> Result<()> {
+        writeln!(self.out, "HDF5 \"{}\" {{", self.name)?;
+        if self.arguments.superblock {
+            self.superblock()?;
+        }
+        if let Some(attributes) = self.arguments.contents {
+            self.contents(attributes)?;
+        } else if self.arguments.wanted.is_empty() {
+            let root = self.file.root().clone();
+            self.known.was_shown(root.token());
+            self.group(&root, "/", 0)?;
+        } else {
+            for wanted in self.arguments.wanted.clone() {
+                self.wanted(&wanted)?;
+            }
+        }
+        writeln!(self.out, "}}")?;
+        Ok(())
+    }
+
+    /// A line of that indent.
+    fn line(&mut self, indent: usize, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{:indent$}{text}", "")
+    }
+
+    /// Says that something could not be printed, and goes on, unless nobody listens.
+    fn failed(&mut self, error: anyhow::Error) -> Result<()> {
+        // Errors of files are wrapped: a bare one is of the output.
+        if error.downcast_ref::<io::Error>().is_some() {
+            return Err(error);
+        }
+        self.is_complete = false;
+        // Nothing is left to be done if it cannot be said.
+        let _ = writeln!(io::stderr(), "h5dump error: {error:#}");
+        Ok(())
+    }
+}

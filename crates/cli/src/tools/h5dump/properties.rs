@@ -1,0 +1,177 @@
+//! How a dataset is stored.
+
+use anyhow::Result;
+use hyperslab::datatype::VariableLengthKind;
+use hyperslab::{AllocationTime, Dataset, Datatype, DatatypeClass, FillStatus, FillTime, FilterInfo, Layout};
+
+use super::Dump;
+use super::values::Paths;
+use crate::tools::ddl::elements::Elements;
+use crate::tools::ddl::space::list;
+use crate::tools::ddl::{LEVEL, quoted};
+
+impl Dump<'_> {
+    pub(super) fn properties(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
+        self.layout_of(dataset, indent)?;
+        self.line(indent, "FILTERS {")?;
+        let filters = dataset.filters();
+        if filters.is_empty() {
+            self.line(indent + LEVEL, "NONE")?;
+        }
+        for filter in &filters {
+            self.filter(filter, indent + LEVEL)?;
+        }
+        self.line(indent, "}")?;
+        self.fill_value(dataset, indent)?;
+        self.line(indent, "ALLOCATION_TIME {")?;
+        let allocation = match dataset.fill_value().allocation {
+            AllocationTime::Early => "H5D_ALLOC_TIME_EARLY",
+            AllocationTime::Incremental => "H5D_ALLOC_TIME_INCR",
+            AllocationTime::Late => "H5D_ALLOC_TIME_LATE",
+            _ => "H5D_ALLOC_TIME_DEFAULT",
+        };
+        self.line(indent + LEVEL, allocation)?;
+        self.line(indent, "}")?;
+        Ok(())
+    }
+
+    fn layout_of(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
+        self.line(indent, "STORAGE_LAYOUT {")?;
+        let inside = indent + LEVEL;
+        match dataset.layout() {
+            Layout::Compact => {
+                self.line(inside, "COMPACT")?;
+                self.line(inside, &format!("SIZE {}", dataset.storage_size()?))?;
+            }
+            Layout::Contiguous { address } => {
+                self.line(inside, "CONTIGUOUS")?;
+                let files = dataset.external_files();
+                if files.is_empty() {
+                    self.line(inside, &format!("SIZE {}", dataset.storage_size()?))?;
+                    // Counted from the beginning of the file.
+                    let offset = address.map(|address| address.saturating_add(self.file.info().user_block));
+                    let offset = offset.map_or_else(|| "HADDR_UNDEF".into(), |offset| offset.to_string());
+                    self.line(inside, &format!("OFFSET {offset}"))?;
+                } else {
+                    self.line(inside, "EXTERNAL {")?;
+                    for file in files {
+                        let name = String::from_utf8_lossy(&file.name).into_owned();
+                        let size = file.size.map_or_else(|| "H5S_UNLIMITED".into(), |size| size.to_string());
+                        let line = format!("FILENAME {name} SIZE {size} OFFSET {}", file.offset);
+                        self.line(inside + LEVEL, &line)?;
+                    }
+                    self.line(inside, "}")?;
+                }
+            }
+            Layout::Chunked(chunking) => {
+                self.line(inside, &format!("CHUNKED {}", list(&chunking.shape)))?;
+                let size = dataset.storage_size()?;
+                let plain = dataset.size()?.saturating_mul(in_memory(dataset.datatype()));
+                let ratio =
+                    if dataset.filters().is_empty() { String::new() } else { compression(plain, size) };
+                self.line(inside, &format!("SIZE {size}{ratio}"))?;
+            }
+            Layout::Virtual => self.virtual_mappings(dataset, inside)?,
+            _ => self.line(inside, "STRUCTURED")?,
+        }
+        self.line(indent, "}")?;
+        Ok(())
+    }
+
+    fn virtual_mappings(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
+        self.line(indent, "VIRTUAL {")?;
+        for (number, mapping) in dataset.virtual_mappings()?.iter().enumerate() {
+            self.line(indent + LEVEL, &format!("MAPPING {number} {{"))?;
+            let inside = indent + 2 * LEVEL;
+            self.line(
+                inside,
+                &format!("SOURCE {{ FILE {} DATASET {} }}", quoted(&mapping.file), quoted(&mapping.dataset)),
+            )?;
+            self.line(indent + LEVEL, "}")?;
+        }
+        self.line(indent, "}")?;
+        Ok(())
+    }
+
+    fn filter(&mut self, filter: &FilterInfo, indent: usize) -> Result<()> {
+        let data = |number: usize| filter.client_data.get(number).copied().unwrap_or(0);
+        match filter.id {
+            1 => self.line(indent, &format!("COMPRESSION DEFLATE {{ LEVEL {} }}", data(0)))?,
+            2 => self.line(indent, "PREPROCESSING SHUFFLE")?,
+            3 => self.line(indent, "CHECKSUM FLETCHER32")?,
+            4 => {
+                self.line(indent, "COMPRESSION SZIP {")?;
+                self.line(indent + LEVEL, &format!("PIXELS_PER_BLOCK {}", data(1)))?;
+                let mode = if data(0) & 4 == 0 { "NEAREST NEIGHBOUR" } else { "K13" };
+                self.line(indent + LEVEL, &format!("MODE {mode}"))?;
+                self.line(indent + LEVEL, "CODING ENTROPY")?;
+                self.line(indent, "}")?;
+            }
+            5 => self.line(indent, "COMPRESSION NBIT")?,
+            6 => {
+                let line = format!("COMPRESSION SCALEOFFSET {{ MIN BITS {} }}", data(1));
+                self.line(indent, &line)?;
+            }
+            id => {
+                self.line(indent, "USER_DEFINED_FILTER {")?;
+                self.line(indent + LEVEL, &format!("FILTER_ID {id}"))?;
+                if let Some(name) = &filter.name {
+                    self.line(indent + LEVEL, &format!("COMMENT {name}"))?;
+                }
+                let numbers: Vec<String> = filter.client_data.iter().map(u32::to_string).collect();
+                if !numbers.is_empty() {
+                    self.line(indent + LEVEL, &format!("PARAMS {{ {} }}", numbers.join(" ")))?;
+                }
+                self.line(indent, "}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_value(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
+        let fill = dataset.fill_value();
+        let inside = indent + LEVEL;
+        self.line(indent, "FILLVALUE {")?;
+        let time = match fill.time {
+            FillTime::Allocation => "H5D_FILL_TIME_ALLOC",
+            FillTime::Never => "H5D_FILL_TIME_NEVER",
+            _ => "H5D_FILL_TIME_IFSET",
+        };
+        self.line(inside, &format!("FILL_TIME {time}"))?;
+        let value = match fill.status {
+            FillStatus::Undefined => "H5D_FILL_VALUE_UNDEFINED".into(),
+            FillStatus::Default => "H5D_FILL_VALUE_DEFAULT".into(),
+            FillStatus::User(_) => {
+                let stored = dataset.stored_fill_value()?;
+                let names = Paths { name: &self.name, known: &self.known };
+                let elements = Elements { style: &self.style, stored: &stored, names: &names };
+                let element = stored.elements().next().unwrap_or_default();
+                elements.text(stored.datatype(), element, inside + LEVEL)?
+            }
+        };
+        self.line(inside, &format!("VALUE  {value}"))?;
+        self.line(indent, "}")?;
+        Ok(())
+    }
+}
+
+/// Bytes of an element in memory: a text of variable length is a pointer there.
+fn in_memory(datatype: &Datatype) -> u64 {
+    match &datatype.class {
+        DatatypeClass::VariableLength(variable) => match variable.kind {
+            VariableLengthKind::String { .. } => 8,
+            VariableLengthKind::Sequence => 16,
+        },
+        _ => u64::from(datatype.size),
+    }
+}
+
+/// How many bytes become one.
+fn compression(plain: u64, stored: u64) -> String {
+    if stored == 0 {
+        return " (0.000:1 COMPRESSION)".into();
+    }
+    // Thousandths, rounded.
+    let thousandths = (u128::from(plain) * 2000 / u128::from(stored)).div_ceil(2);
+    format!(" ({}.{:03}:1 COMPRESSION)", thousandths / 1000, thousandths % 1000)
+}

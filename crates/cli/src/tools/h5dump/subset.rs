@@ -1,0 +1,179 @@
+//! What of a dataset is printed: a regular selection.
+
+use anyhow::{Result, anyhow, bail};
+use hyperslab::{Hyperslab, RegularHyperslab, Selection};
+
+/// What was said about a selection; what is missing is taken from the dataset.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Subset {
+    pub(super) start: Vec<u64>,
+    pub(super) stride: Vec<u64>,
+    pub(super) count: Vec<u64>,
+    pub(super) block: Vec<u64>,
+}
+
+/// A selection with all its numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) start: Vec<u64>,
+    pub(super) stride: Vec<u64>,
+    pub(super) count: Vec<u64>,
+    pub(super) block: Vec<u64>,
+}
+
+impl Subset {
+    /// A path with a selection behind it: `/dset[0,0;2,2;5;1]`.
+    pub(super) fn split(text: &str) -> Result<(String, Option<Self>)> {
+        let found = text.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+        let Some((path, inside)) = found else { return Ok((text.to_owned(), None)) };
+        let mut parts = inside.split(';').map(Self::numbers);
+        let mut next = || parts.next().unwrap_or_else(|| Ok(Vec::new()));
+        let subset = Self { start: next()?, stride: next()?, count: next()?, block: next()? };
+        Ok((path.to_owned(), Some(subset)))
+    }
+
+    /// Numbers with commas between them.
+    pub(super) fn numbers(text: &str) -> Result<Vec<u64>> {
+        if text.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let numbers: Result<Vec<u64>, _> = text.split(',').map(|number| number.trim().parse()).collect();
+        numbers.map_err(|_| anyhow!("`{text}` are no numbers with commas between them"))
+    }
+
+    /// What it takes of an array of that shape.
+    pub(super) fn of(&self, dims: &[u64]) -> Result<Taken> {
+        let whole = |given: &[u64], what: &str, missing: &dyn Fn(usize) -> u64| {
+            if given.len() > dims.len() {
+                bail!("the {what} has {} numbers, the dataset {} dimensions", given.len(), dims.len());
+            }
+            let number = |dimension| given.get(dimension).copied().unwrap_or_else(|| missing(dimension));
+            Ok((0..dims.len()).map(number).collect::<Vec<u64>>())
+        };
+        let start = whole(&self.start, "start", &|_| 0)?;
+        let stride = whole(&self.stride, "stride", &|_| 1)?;
+        let count = whole(&self.count, "count", &|_| 1)?;
+        let block = whole(&self.block, "block", &|_| 1)?;
+        for (dimension, size) in dims.iter().enumerate() {
+            let of = |numbers: &[u64]| numbers.get(dimension).copied().unwrap_or(1);
+            let (stride, block) = (of(&stride), of(&block));
+            if stride == 0 || (stride < block && of(&count) > 1) {
+                bail!("dimension {dimension}: blocks of {block} every {stride} overlap");
+            }
+            let steps = of(&count).saturating_sub(1).saturating_mul(stride);
+            let end = of(&start).saturating_add(steps).saturating_add(block);
+            if end > *size {
+                bail!("dimension {dimension}: the selection ends at {end}, the dataset at {size}");
+            }
+        }
+        Ok(Taken { start, stride, count, block })
+    }
+}
+
+impl Taken {
+    pub(super) fn selection(&self) -> Selection {
+        Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
+            start: self.start.iter().copied().collect(),
+            stride: self.stride.iter().copied().collect(),
+            count: self.count.iter().copied().collect(),
+            block: self.block.iter().copied().collect(),
+        }))
+    }
+
+    /// How many coordinates of each dimension are taken.
+    pub(super) fn shape(&self) -> Vec<u64> {
+        self.count.iter().zip(&self.block).map(|(count, block)| count.saturating_mul(*block)).collect()
+    }
+
+    /// What is read and printed as one row, where blocks of the slower dimensions are: the parts of the selection, each with
+    /// the coordinates of its first element and whether it is the last one of a plane. `None` where rows are rows.
+    pub(super) fn rows(&self) -> Option<Vec<(Self, bool)>> {
+        let outer = self.start.len().checked_sub(2)?;
+        if !self.block.get(..outer)?.iter().any(|block| *block > 1) {
+            return None;
+        }
+        let planes =
+            self.count.get(..outer)?.iter().fold(1, |product: u64, count| product.saturating_mul(*count));
+        let at = |numbers: &[u64]| numbers.get(outer).copied().unwrap_or(1);
+        let (count, block) = (at(&self.count), at(&self.block));
+        let rows = count.saturating_mul(block);
+        let mut parts = Vec::new();
+        for plane in 0..planes {
+            for row in 0..rows {
+                let mut part = self.clone();
+                let mut rest = plane;
+                for dimension in (0..outer).rev() {
+                    let count = self.count.get(dimension).copied().unwrap_or(1).max(1);
+                    let step = self.stride.get(dimension).copied().unwrap_or(1).saturating_mul(rest % count);
+                    part.start
+                        .get_mut(dimension)
+                        .into_iter()
+                        .for_each(|start| *start = start.saturating_add(step));
+                    part.count.get_mut(dimension).into_iter().for_each(|count| *count = 1);
+                    rest /= count;
+                }
+                let step =
+                    (row / block.max(1)).saturating_mul(at(&self.stride)).saturating_add(row % block.max(1));
+                part.start.get_mut(outer).into_iter().for_each(|start| *start = start.saturating_add(step));
+                part.count.get_mut(outer).into_iter().for_each(|count| *count = 1);
+                part.block.get_mut(outer).into_iter().for_each(|block| *block = 1);
+                parts.push((part, row.saturating_add(1) == rows));
+            }
+        }
+        Some(parts)
+    }
+
+    /// The coordinates of the element at these places of the selection.
+    pub(super) fn coordinates(&self, places: &[u64]) -> Vec<u64> {
+        let numbers = self.start.iter().zip(&self.stride).zip(&self.block).zip(places);
+        let coordinate = |(((start, stride), block), place): (((&u64, &u64), &u64), &u64)| {
+            let block = (*block).max(1);
+            start.saturating_add(place / block * stride).saturating_add(place % block)
+        };
+        numbers.map(coordinate).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selections_behind_paths() {
+        let numbers =
+            |subset: Option<Subset>| subset.map(|one| [one.start, one.stride, one.count, one.block]);
+        let (path, subset) = Subset::split("/g/d[1,2;;3]").unwrap();
+        assert_eq!(path, "/g/d");
+        assert_eq!(numbers(subset), Some([vec![1, 2], vec![], vec![3], vec![]]));
+        assert_eq!(Subset::split("/g/d").unwrap().1, None);
+        assert!(Subset::split("/g/d[x]").is_err());
+    }
+
+    #[test]
+    fn what_is_missing_is_filled_in_and_what_cannot_be_is_refused() {
+        let subset = |start: &[u64], stride: &[u64], count: &[u64], block: &[u64]| Subset {
+            start: start.to_vec(),
+            stride: stride.to_vec(),
+            count: count.to_vec(),
+            block: block.to_vec(),
+        };
+        let taken = subset(&[1], &[3], &[2], &[2]).of(&[10, 4]).unwrap();
+        assert_eq!((taken.start.as_slice(), taken.block.as_slice()), (&[1, 0][..], &[2, 1][..]));
+        assert_eq!(taken.shape(), [4, 1]);
+        assert_eq!(taken.coordinates(&[3, 0]), [5, 0]);
+        assert!(subset(&[0], &[0], &[1], &[1]).of(&[4]).is_err());
+        assert!(subset(&[0], &[1], &[2], &[2]).of(&[9]).is_err());
+        assert!(subset(&[3], &[], &[2], &[]).of(&[4]).is_err());
+        assert!(subset(&[0, 0], &[], &[], &[]).of(&[4]).is_err());
+    }
+
+    #[test]
+    fn blocks_of_slower_dimensions_stand_in_one_row() {
+        let subset = Subset { block: vec![2, 2, 3], count: vec![1, 1, 1], ..Subset::default() };
+        let rows = subset.of(&[2, 2, 3]).unwrap().rows().unwrap();
+        let starts: Vec<(Vec<u64>, bool)> = rows.into_iter().map(|(row, last)| (row.start, last)).collect();
+        assert_eq!(starts, [(vec![0, 0, 0], false), (vec![0, 1, 0], true)]);
+        let subset = Subset { block: vec![1, 2, 3], ..Subset::default() };
+        assert_eq!(subset.of(&[2, 2, 3]).unwrap().rows(), None);
+    }
+}

@@ -1,0 +1,291 @@
+//! `DATA` blocks.
+
+use std::io::Write;
+
+use anyhow::Result;
+use hyperslab::{
+    Attribute, Dataset, Datatype, DatatypeClass, ObjectKind, ObjectToken, Region, Selection, Stored,
+};
+
+use super::Dump;
+use super::known::Known;
+use super::subset::Taken;
+use crate::tools::ddl::data::Lines;
+use crate::tools::ddl::elements::{Elements, Names, Style};
+use crate::tools::ddl::{LEVEL, quoted, spaces};
+
+/// Bytes of elements that are read at once, unless one row has more.
+const AT_ONCE: u64 = 8 << 20;
+
+/// Objects by kind and path.
+pub(super) struct Paths<'a> {
+    pub(super) name: &'a str,
+    pub(super) known: &'a Known,
+}
+
+impl Names for Paths<'_> {
+    fn of(&self, token: ObjectToken) -> String {
+        let word = match self.known.kind(token) {
+            Some(ObjectKind::Group) => "GROUP",
+            Some(ObjectKind::Dataset) => "DATASET",
+            Some(ObjectKind::Datatype) => "DATATYPE",
+            _ => return token.to_string(),
+        };
+        let path = self.known.path(token).unwrap_or_default();
+        format!("{word} {}", quoted(format!("{}{path}", self.name).as_bytes()))
+    }
+}
+
+/// Where the elements of a block stand: their shape, and the coordinates of each.
+struct Shape<'a> {
+    dims: Vec<u64>,
+    taken: Option<&'a Taken>,
+}
+
+impl Shape<'_> {
+    /// Coordinates of the element of that number.
+    fn coordinates(&self, number: u64) -> Vec<u64> {
+        let mut rest = number;
+        let mut places = vec![0; self.dims.len()];
+        for (place, size) in places.iter_mut().zip(&self.dims).rev() {
+            *place = rest.checked_rem(*size).unwrap_or(0);
+            rest = rest.checked_div(*size).unwrap_or(0);
+        }
+        self.taken.map_or_else(|| places.clone(), |taken| taken.coordinates(&places))
+    }
+
+    fn count(&self) -> u64 {
+        self.dims.iter().fold(1, |product: u64, size| product.saturating_mul(*size))
+    }
+
+    /// Elements of a row, and of a plane of rows.
+    fn row(&self) -> (u64, u64) {
+        let row = self.dims.last().copied().unwrap_or(1).max(1);
+        let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
+        (row, row.saturating_mul(rows))
+    }
+}
+
+/// Elements as they are laid out on lines.
+struct Block<'a> {
+    shape: Shape<'a>,
+    style: &'a Style,
+    names: Paths<'a>,
+    indent: usize,
+}
+
+impl Block<'_> {
+    /// Writes the elements that `stored` has, of which the first is number `first` of all.
+    fn write(&self, lines: &mut Lines<'_>, stored: &Stored, first: u64) -> Result<()> {
+        let elements = Elements { style: self.style, stored, names: &self.names };
+        let (count, (row, plane)) = (self.shape.count(), self.shape.row());
+        for (number, bytes) in (first..).zip(stored.elements()) {
+            let text = elements.text(stored.datatype(), bytes, self.indent + 2 * LEVEL)?;
+            let behind = number.saturating_add(1);
+            // Planes of a selection are printed each by itself.
+            let ends_plane = self.shape.taken.is_some() && self.shape.dims.len() > 1 && behind % plane == 0;
+            let is_last = behind == count || ends_plane;
+            lines.element(&self.shape.coordinates(number), &text, number % row == 0, is_last)?;
+        }
+        Ok(())
+    }
+}
+
+impl Block<'_> {
+    /// Writes the elements of a part of the selection as one row.
+    fn write_row(&self, lines: &mut Lines<'_>, stored: &Stored, row: &Taken, ends_plane: bool) -> Result<()> {
+        let elements = Elements { style: self.style, stored, names: &self.names };
+        let columns = row.shape().last().copied().unwrap_or(1).max(1);
+        let count = u64::try_from(stored.len())?;
+        for (number, bytes) in (0..).zip(stored.elements()) {
+            let text = elements.text(stored.datatype(), bytes, self.indent + 2 * LEVEL)?;
+            let mut places = vec![0; row.start.len()];
+            places.last_mut().into_iter().for_each(|place| *place = number % columns);
+            let is_last = ends_plane && number.saturating_add(1) == count;
+            lines.element(&row.coordinates(&places), &text, number == 0, is_last)?;
+        }
+        Ok(())
+    }
+}
+
+impl Dump<'_> {
+    pub(super) fn dataset_data(
+        &mut self,
+        dataset: &Dataset,
+        taken: Option<&Taken>,
+        indent: usize,
+    ) -> Result<()> {
+        let bits = self.arguments.bits.clone();
+        if bits.is_empty() || !is_integers(dataset.datatype()) {
+            return self.dataset_block(dataset, taken, indent);
+        }
+        for (first, count) in bits {
+            self.line(indent, &format!("PACKED_BITS OFFSET={first} LENGTH={count} {{"))?;
+            self.style.bits = Some((first, count));
+            let written = self.dataset_block(dataset, taken, indent + LEVEL);
+            self.style.bits = None;
+            written?;
+            self.line(indent, "}")?;
+        }
+        Ok(())
+    }
+
+    fn dataset_block(&mut self, dataset: &Dataset, taken: Option<&Taken>, indent: usize) -> Result<()> {
+        self.line(indent, "DATA {")?;
+        let space = dataset.dataspace();
+        let dims = taken.map_or_else(|| space.dims().to_vec(), Taken::shape);
+        let is_empty = matches!(space, hyperslab::Dataspace::Null) || dims.contains(&0);
+        if !is_empty {
+            let written = self.dataset_elements(dataset, taken, dims, indent);
+            written.or_else(|error| self.failed(error.context("unable to print data")))?;
+        }
+        self.line(indent, "}")?;
+        Ok(())
+    }
+
+    fn dataset_elements(
+        &mut self,
+        dataset: &Dataset,
+        taken: Option<&Taken>,
+        dims: Vec<u64>,
+        indent: usize,
+    ) -> Result<()> {
+        if is_references(dataset.datatype()) {
+            let stored = match taken {
+                Some(taken) => dataset.read_stored_selection(&taken.selection())?,
+                None => dataset.read_stored()?,
+            };
+            return self.references(&stored, indent + LEVEL);
+        }
+        if self.arguments.characters && is_characters(dataset.datatype()) {
+            let stored = match taken {
+                Some(taken) => dataset.read_stored_selection(&taken.selection())?,
+                None => dataset.read_stored()?,
+            };
+            return self.characters(&stored, indent);
+        }
+        let selections = selections(dataset, taken, &dims)?;
+        if let Some(form) = self.arguments.binary {
+            return self.binary(dataset, &selections, form);
+        }
+        let (width, indices, indent) = self.layout(indent);
+        let shape = Shape { dims, taken };
+        let names = Paths { name: &self.name, known: &self.known };
+        let block = Block { shape, style: &self.style, names, indent };
+        let apart = self.data.is_some();
+        let out: &mut dyn Write = match &mut self.data {
+            Some(data) => *data,
+            None => self.out,
+        };
+        let mut lines = Lines::new(out, apart, indent, width, indices);
+        lines.single =
+            self.arguments.float_given && matches!(dataset.datatype().class, DatatypeClass::FloatingPoint(_));
+        if let Some(rows) = taken.and_then(Taken::rows) {
+            for (row, ends_plane) in rows {
+                let stored = dataset.read_stored_selection(&row.selection())?;
+                block.write_row(&mut lines, &stored, &row, ends_plane)?;
+            }
+            lines.end()?;
+            return Ok(());
+        }
+        let mut first = 0_u64;
+        for selection in selections {
+            let stored = dataset.read_stored_selection(&selection)?;
+            block.write(&mut lines, &stored, first)?;
+            first = first.saturating_add(u64::try_from(stored.len())?);
+        }
+        lines.end()?;
+        Ok(())
+    }
+
+    /// Width of lines, whether they begin with coordinates, and how far in they begin.
+    fn layout(&self, indent: usize) -> (usize, bool, usize) {
+        let indices = self.arguments.indices;
+        (self.arguments.width, indices, if indices { indent } else { indent + LEVEL })
+    }
+
+    pub(super) fn attribute_data(&mut self, attribute: &Attribute, indent: usize) -> Result<()> {
+        self.line(indent, "DATA {")?;
+        let space = attribute.dataspace()?;
+        let is_empty = matches!(space, hyperslab::Dataspace::Null) || space.dims().contains(&0);
+        if !is_empty {
+            let written = self.attribute_elements(attribute, space.dims().to_vec(), indent);
+            written.or_else(|error| self.failed(error.context("unable to print data")))?;
+        }
+        self.line(indent, "}")?;
+        Ok(())
+    }
+
+    fn attribute_elements(&mut self, attribute: &Attribute, dims: Vec<u64>, indent: usize) -> Result<()> {
+        let stored = attribute.read_stored()?;
+        if is_references(stored.datatype()) {
+            return self.references(&stored, indent + LEVEL);
+        }
+        if self.arguments.characters && is_characters(stored.datatype()) {
+            return self.characters(&stored, indent);
+        }
+        let (width, indices, indent) = self.layout(indent);
+        let names = Paths { name: &self.name, known: &self.known };
+        let block = Block { shape: Shape { dims, taken: None }, style: &self.style, names, indent };
+        let apart = self.data.is_some();
+        let out: &mut dyn Write = match &mut self.data {
+            Some(data) => *data,
+            None => self.out,
+        };
+        let mut lines = Lines::new(out, apart, indent, width, indices);
+        block.write(&mut lines, &stored, 0)?;
+        lines.end()?;
+        Ok(())
+    }
+
+    /// Bytes as text.
+    fn characters(&mut self, stored: &Stored, indent: usize) -> Result<()> {
+        let start = spaces(indent + LEVEL);
+        let room = self.arguments.width.saturating_sub(start.len()).saturating_sub(5).max(1);
+        let mut text = String::new();
+        for byte in stored.bytes() {
+            if text.len() >= room {
+                writeln!(self.out, "{start}\"{text}\"")?;
+                text.clear();
+            }
+            crate::tools::ddl::escape(&mut text, &[*byte], self.style.escaped);
+        }
+        writeln!(self.out, "{start}\"{text}\"")?;
+        Ok(())
+    }
+}
+
+fn is_integers(datatype: &Datatype) -> bool {
+    matches!(datatype.class, DatatypeClass::FixedPoint(_))
+}
+
+fn is_characters(datatype: &Datatype) -> bool {
+    is_integers(datatype) && datatype.size == 1
+}
+
+fn is_references(datatype: &Datatype) -> bool {
+    matches!(datatype.class, DatatypeClass::Reference(_))
+}
+
+/// What is read, piece by piece: rows of the first dimension.
+fn selections(dataset: &Dataset, taken: Option<&Taken>, dims: &[u64]) -> Result<Vec<Selection>> {
+    if let Some(taken) = taken {
+        return Ok(vec![taken.selection()]);
+    }
+    let Some((rows, others)) = dims.split_first() else { return Ok(vec![Selection::All]) };
+    let row =
+        others.iter().fold(u64::from(dataset.datatype().size), |product, size| product.saturating_mul(*size));
+    let at_once = (AT_ONCE / row.max(1)).max(1);
+    let mut selections = Vec::new();
+    let mut start = 0_u64;
+    while start < *rows {
+        let mut first = vec![0; dims.len()];
+        let mut count = dims.to_vec();
+        if let (Some(first), Some(count)) = (first.first_mut(), count.first_mut()) {
+            (*first, *count) = (start, at_once.min(rows.saturating_sub(start)));
+        }
+        selections.push(Selection::region(&Region::new(&first, &count)?));
+        start = start.saturating_add(at_once);
+    }
+    Ok(selections)
+}

@@ -1,0 +1,98 @@
+//! `hyperslab h5dump`, run as people run `h5dump`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use hyperslab_testkit::fixtures;
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+    command.current_dir(fixtures::path("")).arg("h5dump").args(arguments).output().unwrap()
+}
+
+fn check(name: &str, arguments: &[&str]) {
+    let output = run(arguments);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    assert!(output.status.success(), "{arguments:?}");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
+    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
+        std::fs::write(&path, &output.stdout).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{arguments:?}");
+}
+
+#[test]
+fn whole_files() {
+    check("h5dump_datatypes.ddl", &["-p", "datatypes_compound_earliest.h5"]);
+    check("h5dump_links.ddl", &["links_earliest.h5"]);
+    check("h5dump_layouts.ddl", &["-H", "-p", "layouts_latest.h5"]);
+    check("h5dump_contents.ddl", &["-n", "1", "weather_station.h5"]);
+}
+
+#[test]
+fn what_is_asked_for() {
+    check(
+        "h5dump_subset.ddl",
+        &[
+            "-d",
+            "/series/temperature[100;24;5;2]",
+            "-g",
+            "/events",
+            "-l",
+            "/latest",
+            "-N",
+            "title",
+            "weather_station.h5",
+        ],
+    );
+    check(
+        "h5dump_superblock.ddl",
+        &["-B", "-y", "-m", "%.2f", "-w", "60", "-d", "/events/hour", "weather_station.h5"],
+    );
+}
+
+#[test]
+fn values_and_the_rest_go_where_they_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let output = run(&["-d", "/events/hour", "-o", &at("bytes"), "-b", "BE", "weather_station.h5"]);
+    assert!(output.status.success());
+    let bytes = std::fs::read(at("bytes")).unwrap();
+    assert_eq!(bytes, [417_i32, 2210, 5033].map(i32::to_be_bytes).concat());
+    let output = run(&["-d", "/events/hour", "-O", &at("ddl"), "weather_station.h5"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "\n   (0): 417, 2210, 5033\n");
+    assert!(std::fs::read_to_string(at("ddl")).unwrap().contains("DATATYPE  H5T_STD_I32LE"));
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    for (arguments, said) in [
+        (&["nowhere.h5"][..], "unable to open file"),
+        (&["-x", "weather_station.h5"], "XML is not supported"),
+        (&["--nonsense", "weather_station.h5"], "unknown or unsupported option"),
+        (&["-s", "1", "weather_station.h5"], "`-d` comes before"),
+        (&["-d", "/nothing", "weather_station.h5"], "nothing"),
+        (&[], "no file is named"),
+    ] {
+        let output = run(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(error.contains(said), "{arguments:?}: {error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_of_that_name_is_the_tool() {
+    let folder = tempfile::tempdir().unwrap();
+    let tool = folder.path().join("h5dump");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &tool).unwrap();
+    let mut command = Command::new(tool);
+    let output = command.args(["-n", "weather_station.h5"]).current_dir(fixtures::path("")).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&output.stdout)
+            .starts_with("HDF5 \"weather_station.h5\" {\nFILE_CONTENTS {\n")
+    );
+}
