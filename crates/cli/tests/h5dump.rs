@@ -1,6 +1,8 @@
 //! `hyperslab h5dump`, run as people run `h5dump`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod deep_file;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -71,6 +73,7 @@ fn what_cannot_be_done_is_said() {
     for (arguments, said) in [
         (&["nowhere.h5"][..], "unable to open file"),
         (&["-x", "weather_station.h5"], "XML is not supported"),
+        (&["-R", "weather_station.h5"], "values of regions are not supported"),
         (&["--nonsense", "weather_station.h5"], "unknown or unsupported option"),
         (&["-s", "1", "weather_station.h5"], "`-d` comes before"),
         (&["-d", "/nothing", "weather_station.h5"], "nothing"),
@@ -95,4 +98,26 @@ fn a_link_of_that_name_is_the_tool() {
         String::from_utf8_lossy(&output.stdout)
             .starts_with("HDF5 \"weather_station.h5\" {\nFILE_CONTENTS {\n")
     );
+}
+
+#[test]
+fn deep_groups_are_an_error_and_circles_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.h5");
+    let dump = |bytes: Vec<u8>, arguments: &[&str]| {
+        std::fs::write(&path, bytes).unwrap();
+        run(&[arguments, &[path.to_str().unwrap()]].concat())
+    };
+    for arguments in [&[][..], &["-n"]] {
+        let output = dump(deep_file::chain(5000, b"g", deep_file::End::Empty), arguments);
+        assert!(String::from_utf8_lossy(&output.stdout).ends_with("}\n"));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("deeper than 1024 levels"));
+        assert_eq!(output.status.code(), Some(1));
+    }
+    let output = dump(deep_file::chain(2, b"g", deep_file::End::Nowhere), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_ne!(String::from_utf8_lossy(&output.stderr), "");
+    let output = dump(deep_file::chain(2, b"g", deep_file::End::BackToRoot), &[]);
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("HARDLINK \"/\""));
 }

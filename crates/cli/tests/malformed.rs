@@ -108,6 +108,7 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
         vec!["ls", "-r", "-v", name],
         vec!["ls", "--json", name],
         vec!["stat", name],
+        vec!["h5dump", "-p", name],
         vec!["digest", name],
         vec!["repack", name, target],
         vec!["recover", name, "--into", target],

@@ -262,6 +262,15 @@ mod tests {
                         let to = usize::try_from(needed.end).unwrap() * 4;
                         if let Some(slice) = tile.as_slice() {
                             slice.copy_from_slice(&bytes[from..to]);
+                        } else if let Some(slices) = tile.as_slices(8) {
+                            let mut rest = &bytes[from..to];
+                            for slice in slices {
+                                assert!(slice.len() >= 8);
+                                let (now, behind) = rest.split_at(slice.len());
+                                slice.copy_from_slice(now);
+                                rest = behind;
+                            }
+                            assert!(rest.is_empty());
                         } else {
                             assert!(tile.copy_from(&bytes[from..to - 1], needed.start).is_err());
                             tile.copy_from(&bytes[from..to], needed.start).unwrap();

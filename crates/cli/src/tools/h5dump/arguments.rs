@@ -26,7 +26,6 @@ pub(super) struct Arguments {
     pub(super) characters: bool,
     pub(super) escaped: bool,
     pub(super) indices: bool,
-    pub(super) region: bool,
     pub(super) width: usize,
     pub(super) float: Format,
     /// Whether the format was asked for.
@@ -88,7 +87,6 @@ impl Default for Arguments {
             characters: false,
             escaped: false,
             indices: true,
-            region: false,
             width: WIDTH,
             float: Format::default(),
             float_given: false,
@@ -145,7 +143,6 @@ impl Arguments {
             "r" | "string" => self.characters = true,
             "e" | "escape" => self.escaped = true,
             "y" | "noindex" => self.indices = false,
-            "R" | "region" => self.region = true,
             "no-compact-subset" => self.compact_subset = false,
             "h" | "help" => self.help = true,
             "V" | "version" => self.version = true,
@@ -191,6 +188,7 @@ impl Arguments {
             "x" | "xml" | "u" | "use-dtd" | "D" | "xml-dtd" | "X" | "xml-ns" => {
                 bail!("XML is not supported (option `{option}`)")
             }
+            "R" | "region" => bail!("values of regions are not supported (option `{option}`)"),
             _ => bail!("unknown or unsupported option `{option}`; `-h` lists them"),
         }
         Ok(())

@@ -11,7 +11,12 @@ use super::arguments::Binary;
 
 impl Dump<'_> {
     /// Writes the selected elements to the file that is named for them.
-    pub(super) fn binary(&mut self, dataset: &Dataset, selections: &[Selection], form: Binary) -> Result<()> {
+    pub(super) fn binary(
+        &mut self,
+        dataset: &Dataset,
+        selections: impl Iterator<Item = Result<Selection>>,
+        form: Binary,
+    ) -> Result<()> {
         let Some(out) = &mut self.data else { bail!("binary output needs the name of a file: `-o`") };
         let stored = dataset.datatype();
         let memory = match form {
@@ -22,10 +27,11 @@ impl Dump<'_> {
         };
         let size = usize::try_from(memory.size)?;
         for selection in selections {
+            let selection = selection?;
             let count = usize::try_from(selection.element_count(dataset.dataspace().dims())?)?;
             let length = count.checked_mul(size).ok_or_else(|| anyhow!("too many elements"))?;
             let mut bytes = vec![0; length];
-            dataset.read_bytes(selection, &memory, &mut bytes)?;
+            dataset.read_bytes(&selection, &memory, &mut bytes)?;
             out.write_all(&bytes)?;
         }
         Ok(())

@@ -1,9 +1,10 @@
 //! The names of what is in a file.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use hyperslab::{Attribute, Group, LinkTarget, Object, ObjectKind};
 
 use super::Dump;
+use super::known::MOST_LEVELS;
 
 impl Dump<'_> {
     /// All paths, with those of attributes if they are asked for.
@@ -46,7 +47,9 @@ impl Dump<'_> {
                     self.known.name(*token, &path);
                     self.entry(word, &path)?;
                     self.names_of_attributes(&object, &path, attributes)?;
-                    if object.kind() == Some(ObjectKind::Group) {
+                    if path.split('/').count() > MOST_LEVELS {
+                        self.failed(anyhow!("{path} lies deeper than {MOST_LEVELS} levels"))?;
+                    } else if object.kind() == Some(ObjectKind::Group) {
                         self.names(&object.into_group()?, &path, attributes)?;
                     }
                 }

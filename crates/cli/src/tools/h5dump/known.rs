@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use hyperslab::{File, LinkTarget, ObjectKind, ObjectToken};
 
 /// Groups on a path beyond which nothing is looked for.
-const MOST_LEVELS: usize = 1024;
+pub(super) const MOST_LEVELS: usize = 1024;
 
 /// What is known of the objects of a file.
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@ use hyperslab::{
 
 use super::Dump;
 use super::arguments::{Kind, Wanted};
+use super::known::MOST_LEVELS;
 use super::subset::Taken;
 use crate::tools::ddl::space::{dataspace, list};
 use crate::tools::ddl::types::datatype;
@@ -105,6 +106,9 @@ impl Dump<'_> {
 
     /// A group and all that is in it.
     pub(super) fn group(&mut self, group: &Group, name: &str, indent: usize) -> Result<()> {
+        if indent > MOST_LEVELS.saturating_mul(LEVEL) {
+            return Err(anyhow!("group {name} lies deeper than {MOST_LEVELS} levels"));
+        }
         let name = if name.starts_with('"') { name.to_owned() } else { quoted(name.as_bytes()) };
         self.line(indent, &format!("GROUP {name} {{"))?;
         let inside = indent + LEVEL;

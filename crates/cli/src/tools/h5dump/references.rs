@@ -3,15 +3,15 @@
 use anyhow::Result;
 use hyperslab::{Hyperslab, ObjectKind, ObjectToken, ReferenceTarget, Selection, Stored};
 
-/// Blocks of a region that are listed at most.
-const MOST_BLOCKS: u64 = 1 << 20;
-
 use super::Dump;
 use super::values::Paths;
 use crate::tools::ddl::LEVEL;
 use crate::tools::ddl::elements::Names as _;
 use crate::tools::ddl::space::dataspace;
 use crate::tools::ddl::types::datatype;
+
+/// Blocks of a region that are listed at most.
+const MOST_BLOCKS: u64 = 1 << 20;
 
 impl Dump<'_> {
     /// References, each on lines of its own.
@@ -26,9 +26,16 @@ impl Dump<'_> {
                     let attribute = object.attr(&String::from_utf8_lossy(&name))?;
                     let path = self.named(token);
                     self.line(indent, &path)?;
-                    self.attribute_data(&attribute, indent + LEVEL)?;
+                    // References may lead in circles.
+                    if !matches!(attribute.datatype()?.class, hyperslab::DatatypeClass::Reference(_)) {
+                        self.attribute_data(&attribute, indent + LEVEL)?;
+                    }
                 }
-                _ => self.line(indent, "NULL")?,
+                Ok(_) => self.line(indent, "NULL")?,
+                Err(error) => {
+                    self.failed(anyhow::Error::new(error).context("unable to follow a reference"))?;
+                    self.line(indent, "NULL")?;
+                }
             }
         }
         Ok(())

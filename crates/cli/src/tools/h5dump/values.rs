@@ -12,7 +12,7 @@ use super::known::Known;
 use super::subset::Taken;
 use crate::tools::ddl::data::Lines;
 use crate::tools::ddl::elements::{Elements, Names, Style};
-use crate::tools::ddl::{LEVEL, quoted, spaces};
+use crate::tools::ddl::{LEVEL, quoted};
 
 /// Bytes of elements that are read at once, unless one row has more.
 const AT_ONCE: u64 = 8 << 20;
@@ -150,23 +150,22 @@ impl Dump<'_> {
         dims: Vec<u64>,
         indent: usize,
     ) -> Result<()> {
+        let selections = selections(dataset, taken, &dims);
         if is_references(dataset.datatype()) {
-            let stored = match taken {
-                Some(taken) => dataset.read_stored_selection(&taken.selection())?,
-                None => dataset.read_stored()?,
-            };
-            return self.references(&stored, indent + LEVEL);
+            for selection in selections {
+                self.references(&dataset.read_stored_selection(&selection?)?, indent + LEVEL)?;
+            }
+            return Ok(());
         }
         if self.arguments.characters && is_characters(dataset.datatype()) {
-            let stored = match taken {
-                Some(taken) => dataset.read_stored_selection(&taken.selection())?,
-                None => dataset.read_stored()?,
-            };
-            return self.characters(&stored, indent);
+            let mut text = String::new();
+            for selection in selections {
+                self.characters(&dataset.read_stored_selection(&selection?)?, &mut text, indent)?;
+            }
+            return self.last_characters(&text, indent);
         }
-        let selections = selections(dataset, taken, &dims)?;
         if let Some(form) = self.arguments.binary {
-            return self.binary(dataset, &selections, form);
+            return self.binary(dataset, selections, form);
         }
         let (width, indices, indent) = self.layout(indent);
         let shape = Shape { dims, taken };
@@ -190,7 +189,7 @@ impl Dump<'_> {
         }
         let mut first = 0_u64;
         for selection in selections {
-            let stored = dataset.read_stored_selection(&selection)?;
+            let stored = dataset.read_stored_selection(&selection?)?;
             block.write(&mut lines, &stored, first)?;
             first = first.saturating_add(u64::try_from(stored.len())?);
         }
@@ -222,7 +221,9 @@ impl Dump<'_> {
             return self.references(&stored, indent + LEVEL);
         }
         if self.arguments.characters && is_characters(stored.datatype()) {
-            return self.characters(&stored, indent);
+            let mut text = String::new();
+            self.characters(&stored, &mut text, indent)?;
+            return self.last_characters(&text, indent);
         }
         let (width, indices, indent) = self.layout(indent);
         let names = Paths { name: &self.name, known: &self.known };
@@ -238,19 +239,21 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Bytes as text.
-    fn characters(&mut self, stored: &Stored, indent: usize) -> Result<()> {
-        let start = spaces(indent + LEVEL);
-        let room = self.arguments.width.saturating_sub(start.len()).saturating_sub(5).max(1);
-        let mut text = String::new();
+    /// Bytes as text, on lines of one width; what does not fill one is left in `text`.
+    fn characters(&mut self, stored: &Stored, text: &mut String, indent: usize) -> Result<()> {
+        let room = self.arguments.width.saturating_sub(indent + LEVEL).saturating_sub(5).max(1);
         for byte in stored.bytes() {
             if text.len() >= room {
-                writeln!(self.out, "{start}\"{text}\"")?;
+                self.last_characters(text, indent)?;
                 text.clear();
             }
-            crate::tools::ddl::escape(&mut text, &[*byte], self.style.escaped);
+            crate::tools::ddl::escape(text, &[*byte], self.style.escaped);
         }
-        writeln!(self.out, "{start}\"{text}\"")?;
+        Ok(())
+    }
+
+    fn last_characters(&mut self, text: &str, indent: usize) -> Result<()> {
+        self.line(indent + LEVEL, &format!("\"{text}\""))?;
         Ok(())
     }
 }
@@ -268,24 +271,30 @@ fn is_references(datatype: &Datatype) -> bool {
 }
 
 /// What is read, piece by piece: rows of the first dimension.
-fn selections(dataset: &Dataset, taken: Option<&Taken>, dims: &[u64]) -> Result<Vec<Selection>> {
-    if let Some(taken) = taken {
-        return Ok(vec![taken.selection()]);
-    }
-    let Some((rows, others)) = dims.split_first() else { return Ok(vec![Selection::All]) };
-    let row =
-        others.iter().fold(u64::from(dataset.datatype().size), |product, size| product.saturating_mul(*size));
+fn selections(
+    dataset: &Dataset,
+    taken: Option<&Taken>,
+    dims: &[u64],
+) -> impl Iterator<Item = Result<Selection>> + use<> {
+    let mut whole = match (taken, dims) {
+        (Some(taken), _) => Some(taken.selection()),
+        (None, []) => Some(Selection::All),
+        _ => None,
+    };
+    let size = u64::from(dataset.datatype().size);
+    let row = dims.iter().skip(1).fold(size, |product, size| product.saturating_mul(*size));
     let at_once = (AT_ONCE / row.max(1)).max(1);
-    let mut selections = Vec::new();
-    let mut start = 0_u64;
-    while start < *rows {
-        let mut first = vec![0; dims.len()];
-        let mut count = dims.to_vec();
-        if let (Some(first), Some(count)) = (first.first_mut(), count.first_mut()) {
-            (*first, *count) = (start, at_once.min(rows.saturating_sub(start)));
+    let rows = if whole.is_some() { 0 } else { dims.first().copied().unwrap_or(0) };
+    let (dims, mut start) = (dims.to_vec(), 0_u64);
+    std::iter::from_fn(move || {
+        if let Some(whole) = whole.take() {
+            return Some(Ok(whole));
         }
-        selections.push(Selection::region(&Region::new(&first, &count)?));
-        start = start.saturating_add(at_once);
-    }
-    Ok(selections)
+        let left = rows.checked_sub(start).filter(|left| *left > 0)?;
+        let (mut first, mut count) = (vec![0; dims.len()], dims.clone());
+        first.first_mut().into_iter().for_each(|first| *first = start);
+        count.first_mut().into_iter().for_each(|count| *count = at_once.min(left));
+        start = start.saturating_add(at_once.min(left));
+        Some(Region::new(&first, &count).map(|region| Selection::region(&region)).map_err(Into::into))
+    })
 }

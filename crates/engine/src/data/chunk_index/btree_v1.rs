@@ -55,7 +55,12 @@ impl BTreeV1Index {
         scaled.iter().zip(&self.chunk).map(|(at, size)| at.saturating_mul(*size)).collect()
     }
 
-    fn visit_leaf(&self, leaf: &ChunkNodeView<'_>, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
+    fn visit_leaf(
+        &self,
+        (address, leaf): (Address, &ChunkNodeView<'_>),
+        chunks: &ChunkBox,
+        visit: &mut AtChunk<'_>,
+    ) -> Result<()> {
         let mut scaled = Dims::new();
         for position in 0..leaf.len() {
             let (Some(offset), Some(entry)) = (leaf.offset(position), leaf.entry(position)) else { continue };
@@ -67,7 +72,8 @@ impl BTreeV1Index {
                         "chunk offset",
                         format!("a multiple of the chunk's {size}"),
                         first,
-                    ));
+                    )
+                    .at(address));
                 }
                 scaled.push(first.checked_div(*size).unwrap_or(0));
             }
@@ -122,7 +128,7 @@ impl ChunkIndex for BTreeV1Index {
             let Some(node) = store.forgive(node)? else { continue };
             is_low |= above.is_none() && node.level() <= LOW;
             if node.level() == 0 {
-                store.forgive(self.visit_leaf(&node, chunks, visit))?;
+                store.forgive(self.visit_leaf((address, &node), chunks, visit))?;
                 continue;
             }
             for position in (0..node.len()).rev() {
