@@ -235,3 +235,82 @@ proptest! {
         run(steps, filtered, edges_unfiltered, fill);
     }
 }
+
+/// A table that keeps its chunks in order, and refuses some of them.
+#[derive(Debug)]
+struct Refusing {
+    table: Table,
+    /// Calls that succeed before one fails.
+    left: Arc<Mutex<usize>>,
+}
+
+impl ChunkTable for Refusing {
+    fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        ChunkTable::get(&self.table, store, scaled)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    fn is_ordered(&self) -> bool {
+        true
+    }
+
+    fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
+        assert!(chunks.is_sorted_by(|(one, _), (next, _)| one < next));
+        let mut left = self.left.lock().unwrap();
+        let Some(fewer) = left.checked_sub(1) else {
+            *left = usize::MAX;
+            return Err(Error::Misuse("no room".into()));
+        };
+        *left = fewer;
+        self.table.insert(edit, chunks)
+    }
+
+    fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+        self.table.remove(edit, scaled)
+    }
+
+    fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout> {
+        self.table.changed_layout(before)
+    }
+
+    fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()> {
+        self.table.shift(edit, axis, count)
+    }
+
+    fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        self.table.delete(edit)
+    }
+
+    fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()> {
+        self.table.for_each(store, visit)
+    }
+}
+
+/// Scattered places come to the index in order, and wait on if it refuses them.
+#[test]
+fn places_that_the_index_refuses_wait_on() {
+    let store = crate::store::image::new_file(crate::LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    let shared = Table::default();
+    let left = Arc::new(Mutex::new(1));
+    let refusing = Refusing { table: shared.clone(), left: Arc::clone(&left) };
+    let mut table = BufferedTable::new(Box::new(refusing));
+    let place = |number: u64| ChunkLocation { address: Address::new(number), size: 8, filter_mask: 0 };
+    for batch in 0..50_u64 {
+        let numbers = (0..200).map(|step| step * 50 + (batch * 7) % 50);
+        let chunks: Vec<_> = numbers.map(|number| (Dims::from_slice(&[number]), place(number))).collect();
+        table.insert(&mut edit, &chunks).unwrap();
+    }
+    assert!(shared.is_empty(), "all of them wait");
+    assert!(table.flush(&mut edit).is_err());
+    assert!(table.is_ahead() && !shared.is_empty());
+    let found =
+        |table: &BufferedTable| (0..10_000).all(|at| table.get(&store, &[at]).unwrap() == Some(place(at)));
+    assert!(found(&table));
+    table.flush(&mut edit).unwrap();
+    assert!(!table.is_ahead() && found(&table));
+    assert_eq!(shared.0.lock().unwrap().len(), 10_000);
+}
