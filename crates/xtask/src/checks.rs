@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{check_corpus, corpus, features, fuzz, repack_corpus, shell, test, tidy, tool_cases};
+use crate::{book, check_corpus, corpus, features, fuzz, repack_corpus, shell, test, tidy, tool_cases};
 
 type Step = fn() -> Result<()>;
 
@@ -19,6 +19,7 @@ const STEPS: &[(&str, Step)] = &[
     ("repack-corpus", || repack_corpus::run(&[])),
     ("tool-cases", || tool_cases::run(&[])),
     ("test", || test::run(&[])),
+    ("book", || book::run(&[])),
     ("fuzz", fuzz::smoke),
 ];
 

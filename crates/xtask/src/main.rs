@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a task talks to the person who runs it")]
 
+mod architecture;
 mod bench_compare;
+mod book;
 mod check_corpus;
 mod checks;
 mod corpus;
@@ -30,7 +32,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, fuzz (10 minutes, if cargo-fuzz is there)",
+        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
     ),
     ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
@@ -49,6 +51,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "tool-cases",
         tool_cases::run,
         "the tools print what those of the C library print, but for what docs/tools-exceptions.md lists [TOOL…]",
+    ),
+    (
+        "book",
+        book::run,
+        "the book: its commands' output, pictures and links are as they are now; mdBook builds it [--update] [PAGE…]",
     ),
     (
         "differential",

@@ -19,6 +19,8 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("python", &["hyperslab"]),
     ("testkit", &[]),
     ("xtask", &["testkit"]),
+    // The listings of the book.
+    ("book", &["hyperslab"]),
     // Measures any floor against libhdf5 and other implementations.
     ("bench", &["vfd", "dataspace", "datatype", "filter", "format", "engine", "hyperslab", "testkit"]),
 ];

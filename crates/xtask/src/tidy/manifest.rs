@@ -18,6 +18,7 @@ pub(crate) struct Package {
     pub(crate) manifest: String,
     /// The text of its Cargo.toml.
     pub(crate) text: String,
+    pub(crate) description: String,
     pub(crate) rust_version: String,
     pub(crate) has_features: bool,
     /// Keys that Cargo needs to publish, with their values where they are set.
@@ -60,6 +61,7 @@ fn package(value: &Value) -> Result<Package> {
     Ok(Package {
         name: string("name").context("a package has no name")?,
         text: std::fs::read_to_string(&path).with_context(|| path.clone())?,
+        description: string("description").unwrap_or_default(),
         rust_version: string("rust_version").unwrap_or_default(),
         has_features: value["features"].as_object().is_some_and(|features| !features.is_empty()),
         metadata: METADATA.iter().map(|&key| (key, string(key))).collect(),

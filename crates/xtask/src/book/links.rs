@@ -1,0 +1,98 @@
+//! Links of the book and of the pages beside it lead to files and headings that are there, and each page is in the
+//! table of contents.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// Pages outside of `docs/` that link into it.
+const OUTSIDE: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+
+pub(super) fn check(root: &Path) -> Result<Vec<String>> {
+    let docs = root.join("docs");
+    let mut pages = super::pages(&docs)?;
+    let contents = fs::read_to_string(docs.join("SUMMARY.md")).context("docs/SUMMARY.md")?;
+    let mut faults = Vec::new();
+    for page in &pages {
+        let name = page.strip_prefix(&docs).unwrap_or(page).to_string_lossy();
+        if name != "SUMMARY.md" && !contents.contains(&format!("]({name})")) {
+            faults.push(format!("docs/{name} is not in docs/SUMMARY.md"));
+        }
+    }
+    pages.extend(OUTSIDE.iter().map(|name| root.join(name)));
+    for page in &pages {
+        let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
+        let name = page.strip_prefix(root).unwrap_or(page).display();
+        for target in targets(&text) {
+            if let Some(fault) = fault(page, &text, target) {
+                faults.push(format!("{name}: {fault}"));
+            }
+        }
+    }
+    Ok(faults)
+}
+
+/// What links of the text lead to, but for other places of the web; listings have no links.
+fn targets(text: &str) -> Vec<&str> {
+    let mut inside = false;
+    let mut targets = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            inside = !inside;
+        }
+        if inside {
+            continue;
+        }
+        let found =
+            line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+        targets.extend(
+            found.filter(|target| !target.is_empty() && !target.contains("://") && !target.contains(' ')),
+        );
+    }
+    targets
+}
+
+fn fault(page: &Path, text: &str, target: &str) -> Option<String> {
+    let (path, heading) =
+        target.split_once('#').map_or((target, None), |(path, heading)| (path, Some(heading)));
+    let other: PathBuf = page.parent()?.join(path);
+    if !path.is_empty() && !other.exists() {
+        return Some(format!("`{target}` leads nowhere"));
+    }
+    let heading = heading?;
+    let text = if path.is_empty() { text.to_owned() } else { fs::read_to_string(other).ok()? };
+    let is_there = text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line) == heading);
+    (!is_there).then(|| format!("`{target}`: there is no such heading"))
+}
+
+/// How a heading is called in a link.
+fn anchor(line: &str) -> String {
+    let title = line.trim_start_matches('#').trim().to_lowercase();
+    let kept = title.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_that_lead_nowhere_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = folder.path().join("page.md");
+        fs::write(folder.path().join("other.md"), "# A title, `here`\n").unwrap();
+        let fault = |target| fault(&page, "## Mine\n", target);
+        assert_eq!(fault("other.md"), None);
+        assert_eq!(fault("other.md#a-title-here"), None);
+        assert_eq!(fault("#mine"), None);
+        assert!(fault("other.md#b").is_some());
+        assert!(fault("none.md").is_some());
+        assert!(fault("#yours").is_some());
+    }
+
+    #[test]
+    fn links_in_listings_are_none() {
+        assert_eq!(targets("[a](b.md) [c](https://d)\n```\n[e](f)\n```\n[g](h#i)"), ["b.md", "h#i"]);
+    }
+}

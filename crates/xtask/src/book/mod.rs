@@ -1,0 +1,78 @@
+//! `cargo xtask book`: what the book in `docs/` shows is what happens. Its commands run anew and their output is compared,
+//! its Python listings run where there is h5py, its links lead somewhere, and mdBook builds it into `target/book/`. (The
+//! Rust listings are tests of the crate `hyperslab-book`.)
+
+mod links;
+mod listings;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use hyperslab_testkit::workspace;
+
+use crate::{architecture, shell};
+
+/// The mdBook that is installed where there is none.
+const MDBOOK: &str = "0.5.4";
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let update = args.iter().any(|arg| arg == "--update");
+    let only: Vec<&String> = args.iter().filter(|arg| !arg.starts_with("--")).collect();
+    let root = workspace::root();
+    shell::run(&mut shell::cargo(&["build", "--package", "hyperslab-cli"]))?;
+    let run_file = root.join("target/tmp/run42.h5");
+    fs::create_dir_all(root.join("target/tmp"))?;
+    let mut example =
+        shell::cargo(&["run", "--quiet", "--package", "hyperslab", "--example", "beamline_run", "--"]);
+    shell::run(example.arg(&run_file))?;
+    crate::test::prepare_referee();
+
+    let mut differences = Vec::new();
+    for page in pages(&root.join("docs"))? {
+        let name = page.strip_prefix(&root).unwrap_or(&page).display().to_string();
+        if only.is_empty() || only.iter().any(|only| name.contains(only.as_str())) {
+            differences.extend(listings::check(&page, &run_file, update).with_context(|| name)?);
+        }
+    }
+    differences.extend(architecture::check(update)?);
+    differences.extend(links::check(&root)?);
+    for difference in &differences {
+        println!("{difference}");
+    }
+    if !differences.is_empty() {
+        bail!(
+            "{} places of the book; `cargo xtask book --update` writes commands' output anew",
+            differences.len()
+        );
+    }
+    build(&root)
+}
+
+/// The pages of a folder and those below, in the order of their paths.
+fn pages(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            pages.extend(self::pages(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
+        }
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+fn build(root: &Path) -> Result<()> {
+    let mut mdbook = PathBuf::from("mdbook");
+    if !shell::is_installed("mdbook", &["--version"]) {
+        mdbook = root.join("target/tools/bin/mdbook");
+        if !mdbook.exists() {
+            let features = ["--no-default-features", "--features", "search", "--debug", "--quiet"];
+            let place = ["install", "mdbook", "--locked", "--version", MDBOOK, "--root", "target/tools"];
+            shell::run(shell::cargo(&place).args(features))?;
+        }
+    }
+    shell::run(&mut shell::command(mdbook, &["build", "docs"]))
+}
