@@ -198,7 +198,7 @@ fn house_at(out: &mut String, house: &House, x: usize, y: usize, width: usize) -
         let fills = house.rooms.len() > 1;
         for (name, lines) in row {
             let text = format!("{name} {}", thousands(*lines));
-            let wide = if fills { (width - 8) / row.len() - 8 } else { text.len() * LETTER + 14 };
+            let wide = if fills { (width - 8) / row.len() - 8 } else { text.chars().count() * LETTER + 14 };
             if left + wide > x + width - 8 && left > x + 8 {
                 left = x + 8;
                 at += ROOM + 4;
@@ -236,10 +236,12 @@ fn house_at(out: &mut String, house: &House, x: usize, y: usize, width: usize) -
 
 /// So that not every change of the code changes the picture.
 fn thousands(lines: usize) -> String {
-    if lines < 1000 { "< 1 k".replace('<', "&lt;") } else { format!("{} k", (lines + 500) / 1000) }
+    if lines < 1000 { "‹ 1 k".to_owned() } else { format!("{} k", (lines + 500) / 1000) }
 }
 
+/// The text without what stands in brackets behind it, of so many letters.
 fn cut(text: &str, letters: usize) -> String {
+    let text = text.split(" (").next().unwrap_or(text);
     if text.chars().count() <= letters {
         return text.to_owned();
     }
