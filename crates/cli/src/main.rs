@@ -14,6 +14,7 @@ mod output;
 mod recover;
 mod repack;
 mod sections;
+mod shell;
 mod stat;
 mod tools;
 mod values;
@@ -68,6 +69,10 @@ enum Command {
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
     Check(check::Arguments),
+    /// Print the script that lets a shell complete commands, options, files and paths inside of them.
+    Completions(shell::CompletionsArguments),
+    /// Write the manual pages.
+    Man(shell::ManArguments),
     /// As the tool of that name of the C library: print what is in a file.
     #[command(disable_help_flag = true)]
     H5dump(ToolArguments),
@@ -81,6 +86,7 @@ struct ToolArguments {
 }
 
 fn main() -> ExitCode {
+    shell::answer();
     let arguments = Arguments::parse_from(tools::called_as(std::env::args_os()));
     let outcome = match &arguments.command {
         Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
@@ -100,6 +106,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Stat(arguments) => stat::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Completions(arguments) => shell::completions(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Man(arguments) => shell::man(arguments).map(|()| ExitCode::SUCCESS),
         Command::H5dump(arguments) => tools::h5dump::run(arguments.given.clone()),
     };
     outcome.unwrap_or_else(|error| {

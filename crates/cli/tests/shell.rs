@@ -1,0 +1,69 @@
+//! Completions and manual pages.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::Path;
+use std::process::Command;
+
+use hyperslab_testkit::workspace;
+
+fn completed(words: &[&str]) -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
+        .arg("--")
+        .arg("hyperslab")
+        .args(words)
+        .env("COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
+        .env("_CLAP_IFS", "\n")
+        .env("_CLAP_COMPLETE_COMP_TYPE", "9")
+        .env("_CLAP_COMPLETE_SPACE", "false")
+        .current_dir(workspace::root())
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+const FILE: &str = "fixtures/weather_station.h5";
+
+#[test]
+fn commands_and_files_are_completed() {
+    assert!(completed(&["l"]).contains(&"ls".to_owned()));
+    assert_eq!(completed(&["ls", "fixtures/weather_st"]), [FILE]);
+}
+
+#[test]
+fn paths_are_completed_inside_the_file_before_them() {
+    assert_eq!(completed(&["cat", FILE, "se"]), ["series/"]);
+    assert_eq!(completed(&["head", FILE, "series/t"]), ["series/temperature", "series/time"]);
+    assert_eq!(completed(&["cat", FILE, "/series/t"]), ["/series/temperature", "/series/time"]);
+    assert_eq!(completed(&["attr", "set", FILE, "lat"]), ["latest"]);
+    // The file before the word is the one that is meant.
+    assert_eq!(completed(&["cp", FILE, "latest", "fixtures/groups_latest.h5", "zzz"]), [""; 0]);
+}
+
+#[test]
+fn files_that_are_none_are_no_trouble() {
+    assert_eq!(completed(&["cat", "README.md", "fixtures/README"]), ["fixtures/README.md"]);
+}
+
+#[test]
+fn each_shell_gets_a_script() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_hyperslab")).args(["completions", shell]).output().unwrap();
+        assert!(output.status.success(), "{shell}");
+        assert!(String::from_utf8(output.stdout).unwrap().contains("COMPLETE"), "{shell}");
+    }
+}
+
+#[test]
+fn each_command_has_a_manual_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    let status = Command::new(env!("CARGO_BIN_EXE_hyperslab")).arg("man").arg(&pages).status().unwrap();
+    assert!(status.success());
+    let text = |name: &str| std::fs::read_to_string(Path::new(&pages).join(name)).unwrap();
+    assert!(text("hyperslab.1").contains("ls"));
+    assert!(text("hyperslab-cp.1").contains("shallow"));
+    assert!(text("hyperslab-attr-set.1").contains("attribute"));
+}
