@@ -30,7 +30,7 @@ Exit code: 0 the file is sound, or nothing was lost; 1 it has faults, or somethi
 Examples:
   hyperslab recover unclosed.h5                                  replays the journal, clears marks
   hyperslab recover damaged.h5 --into saved.h5                   what can be read comes into a new file
-  hyperslab recover damaged.h5 --into saved.h5 --format json     with a report for programs")]
+  hyperslab recover damaged.h5 --into saved.h5 --json            with a report for programs")]
 pub(crate) struct RecoverArguments {
     /// Save what can be read into a new file; the damaged one stays as it is
     #[arg(long, value_name = "NEW")]
@@ -41,6 +41,9 @@ pub(crate) struct RecoverArguments {
     /// How the report is printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Do not search for objects that nothing leads to any more
     #[arg(long)]
     no_search: bool,
@@ -56,6 +59,12 @@ enum Format {
     Text,
     /// One JSON document
     Json,
+}
+
+impl RecoverArguments {
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 /// Puts a file right, or saves what is left of it.
@@ -83,7 +92,7 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
         report = check()?;
     }
     let mut out = output::stdout();
-    match arguments.format {
+    match arguments.format() {
         Format::Text => {
             writeln!(out, "{repaired}")?;
             if report.is_sound() {
@@ -127,7 +136,7 @@ fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
     let recovery = Recovery::new().options(arguments.open.options()).search(!arguments.no_search);
     let salvaged = recovery.salvage(&arguments.file, target)?;
     let mut out = output::stdout();
-    match arguments.format {
+    match arguments.format() {
         Format::Text => writeln!(out, "{}", lines(&salvaged))?,
         Format::Json => writeln!(out, "{:#}", document(&salvaged))?,
     }

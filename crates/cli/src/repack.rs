@@ -1,16 +1,18 @@
 //! `hyperslab repack`: a file written anew, and compared with what it was.
 
 use std::cell::RefCell;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::filter::FilterSpec;
 use hyperslab::{
-    File, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds, Repack, RepackLayout, Section,
-    SelectionEncoding,
+    File, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds, Repack, RepackLayout, Repacked,
+    Section, SelectionEncoding,
 };
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 
 use crate::digest::content;
 use crate::open::OpenArguments;
@@ -73,9 +75,12 @@ pub(crate) struct RepackArguments {
     /// Do not compare the new file with the old one
     #[arg(long)]
     no_verify: bool,
-    /// Show no progress
+    /// Show no progress, and say nothing
     #[arg(short, long)]
     quiet: bool,
+    /// Print a JSON document that says what was done
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
     /// The file
     #[arg(value_name = "IN")]
     source: PathBuf,
@@ -221,7 +226,6 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     let outcome = work.run(&source, made.path()).with_context(|| format!("`{}`", from.display()))?;
     bar.finish_and_clear();
     for (path, why) in &outcome.kept {
-        use std::io::Write as _;
         let line = format!("`{path}` is stored as before: {why}");
         // Nothing is left to be done if it cannot be printed.
         let _ = writeln!(std::io::stderr(), "hyperslab: {}", output::escape(line.as_bytes()));
@@ -230,6 +234,7 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
         verify(arguments, &source, made.path())?;
     }
     made.persist(to).with_context(|| format!("cannot write `{}`", to.display()))?;
+    arguments.say(&outcome)?;
     arguments.open.report();
     Ok(())
 }
@@ -262,6 +267,32 @@ fn progress_bar(arguments: &RepackArguments, source: &File) -> ProgressBar {
 }
 
 impl RepackArguments {
+    /// Says what was done.
+    fn say(&self, outcome: &Repacked) -> Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        let length = |path: &Path| Ok::<u64, anyhow::Error>(path.metadata()?.len());
+        let (before, after) = (length(&self.source)?, length(&self.target)?);
+        let mut out = output::stdout();
+        if self.json {
+            let kept = |(path, why): &(String, String)| json!({"path": path, "why": why});
+            let document = json!({
+                "schema": 1,
+                "bytes_before": before,
+                "bytes_after": after,
+                "raw_data_bytes": outcome.bytes,
+                "compared": !self.no_verify,
+                "stored_as_before": outcome.kept.iter().map(kept).collect::<Vec<_>>(),
+            });
+            writeln!(out, "{document:#}")?;
+        } else {
+            let compared = if self.no_verify { "" } else { "; compared, and the same" };
+            writeln!(out, "{} before, {} now{compared}", output::bytes(before), output::bytes(after))?;
+        }
+        Ok(out.flush()?)
+    }
+
     fn work<'a>(&self, source: &File) -> Result<Repack<'a>> {
         let mut work = Repack::new();
         for (pattern, layout) in &self.layout {

@@ -444,3 +444,15 @@ with h5py.File(sys.argv[1], "w") as f:
     assert_eq!(text("null"), "None\n");
     assert!(failure(&["cat", &file, "null", "-f", "npy"]).contains("is null"));
 }
+
+#[test]
+fn json_by_its_short_name() {
+    let file = "weather_station.h5";
+    assert_eq!(
+        printed(&["cat", file, "events/hour", "--json"]),
+        printed(&["cat", file, "events/hour", "--format", "json"])
+    );
+    let head: Value =
+        serde_json::from_str(&printed(&["head", "--json", "-n", "2", file, "events/hour"])).unwrap();
+    assert_eq!(head["data"], serde_json::json!([417, 2210]));
+}

@@ -206,3 +206,21 @@ fn what_cannot_be_is_said() {
     let output = run(&[], [&from, &from]);
     assert_eq!(output.status.code(), Some(1));
 }
+
+#[test]
+fn what_was_done_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (fixtures::path("weather_station.h5"), folder.path().join("new.h5"));
+    let repack = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        let output = command.arg("repack").args(arguments).args([&from, &to]).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(repack(&[]).contains("54.3 KiB before, "));
+    assert_eq!(repack(&["--quiet"]), "");
+    let report: serde_json::Value = serde_json::from_str(&repack(&["--json", "--no-verify"])).unwrap();
+    assert_eq!(report["bytes_before"], from.metadata().unwrap().len());
+    assert_eq!(report["bytes_after"], to.metadata().unwrap().len());
+    assert_eq!(report["compared"], false);
+}

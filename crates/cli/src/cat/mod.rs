@@ -41,6 +41,9 @@ pub(crate) struct CatArguments {
     /// How to print it [default: by the ending of OUT, else text]
     #[arg(short, long, value_enum)]
     format: Option<Format>,
+    /// The same as --format json
+    #[arg(long, conflicts_with_all = ["format", "sparse_locations", "sparse_data"])]
+    json: bool,
     /// Where to write it, instead of the terminal
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -91,6 +94,9 @@ pub(crate) struct HeadArguments {
     /// How to print them
     #[arg(short, long, value_enum, default_value = "text")]
     format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 /// The dataset.
@@ -181,7 +187,8 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
     let taken = taken(arguments.select.as_deref(), &dataset)?;
     let by_ending = || arguments.output.as_deref().and_then(Format::by_ending);
-    let format = arguments.format.or_else(by_ending).unwrap_or(Format::Text);
+    let asked = if arguments.json { Some(Format::Json) } else { arguments.format };
+    let format = asked.or_else(by_ending).unwrap_or(Format::Text);
     let mut output = match &arguments.output {
         Some(path) => Destination::file(path, &arguments.source.file)?,
         None => Destination::stdout(format.is_binary())?,
@@ -202,8 +209,9 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
 pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
     let taken = selection::first_rows(dataset.dataspace().dims(), arguments.rows);
-    let mut output = Destination::stdout(arguments.format.is_binary())?;
-    write(&mut output, &file, &dataset, taken, arguments.format)?;
+    let format = if arguments.json { Format::Json } else { arguments.format };
+    let mut output = Destination::stdout(format.is_binary())?;
+    write(&mut output, &file, &dataset, taken, format)?;
     output.finish()?;
     arguments.source.open.report();
     Ok(())

@@ -1,7 +1,8 @@
 //! `cargo xtask book`: what the book in `docs/` shows is what happens. Its commands run anew and their output is compared,
-//! its Python listings run where there is h5py, its links lead somewhere, and mdBook builds it into `target/book/`. (The
+//! its Python listings run where there is h5py, its links lead somewhere, the examples run, and mdBook builds it into `target/book/`. (The
 //! Rust listings are tests of the crate `hyperslab-book`.)
 
+mod examples;
 mod links;
 mod listings;
 
@@ -34,6 +35,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         if only.is_empty() || only.iter().any(|only| name.contains(only.as_str())) {
             differences.extend(listings::check(&page, &run_file, update).with_context(|| name)?);
         }
+    }
+    if only.is_empty() {
+        examples::run()?;
     }
     differences.extend(architecture::check(update)?);
     differences.extend(links::check(&root)?);

@@ -1,0 +1,54 @@
+//! Each example of the library runs, and what it writes is sound.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use hyperslab_testkit::workspace;
+
+use crate::shell;
+
+/// The examples and what they are given, in an order in which each finds what it reads.
+const CALLS: &[(&str, &[&str])] = &[
+    ("beamline_run", &[]),
+    ("read", &[]),
+    ("inspect", &["run42.h5"]),
+    ("append", &[]),
+    ("append", &[]), // behind what the first call wrote
+    ("sparse", &[]),
+    ("threads", &[]),
+    ("virtual_dataset", &[]),
+    ("copy_and_repack", &[]),
+];
+/// The example that draws a picture of the documentation.
+const DRAWS: &str = "sparse_chunk_picture";
+
+pub(super) fn run() -> Result<()> {
+    let root = workspace::root();
+    shell::run(&mut shell::cargo(&["build", "--package", "hyperslab", "--examples"]))?;
+    for entry in fs::read_dir(root.join("crates/hyperslab/examples"))? {
+        let path = entry?.path();
+        let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let is_called = name == DRAWS || CALLS.iter().any(|(called, _)| *called == name);
+        ensure!(is_called, "nobody runs the example `{name}`");
+    }
+    let folder = tempfile::tempdir()?;
+    for (name, arguments) in CALLS {
+        let program = root.join("target/debug/examples").join(name);
+        let output = Command::new(program).args(*arguments).current_dir(folder.path()).output();
+        let output = output.with_context(|| format!("the example `{name}`"))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "the example `{name}`: {}\n{said}", output.status);
+    }
+    let drawn = Command::new(root.join("target/debug/examples").join(DRAWS)).output().context(DRAWS)?;
+    let there = fs::read(root.join("docs/sparse-chunk.svg"))?;
+    ensure!(drawn.stdout == there, "docs/sparse-chunk.svg is not what the example `{DRAWS}` draws");
+    for entry in fs::read_dir(folder.path())? {
+        let path = entry?.path();
+        let output = Command::new(root.join("target/debug/hyperslab")).arg("check").arg(&path).output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.success(), "an example wrote {}, which is not sound:\n{said}", path.display());
+    }
+    println!("examples: {} run, and what they write is sound", CALLS.len() + 1);
+    Ok(())
+}
