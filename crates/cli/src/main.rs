@@ -11,6 +11,7 @@ mod import;
 mod ls;
 mod open;
 mod output;
+mod places;
 mod recover;
 mod repack;
 mod sections;

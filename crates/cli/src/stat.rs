@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::ls::dataset::layout_name;
 use crate::open::OpenArguments;
 use crate::output;
+use crate::places;
 use crate::sections::{StructuredTotals, filter_name, percent, share};
 
 /// What `stat` takes.
@@ -72,10 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
     let path = format!("/{}", arguments.path.trim_matches('/'));
-    let object = match path.trim_matches('/') {
-        "" => Object::clone(file.root()),
-        path => file.object(path).with_context(|| format!("`{shown}`"))?,
-    };
+    let object = places::object(&file, &path).with_context(|| format!("`{shown}`"))?;
     let mut totals = Totals::default();
     totals.walk(&file, object);
     let mut out = output::stdout();

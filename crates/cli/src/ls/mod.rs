@@ -12,13 +12,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use hyperslab::Object;
 
 use self::describe::Describer;
 use self::walk::Walk;
 use crate::open::OpenArguments;
-use crate::output;
 use crate::values::paths::Paths;
+use crate::{output, places};
 
 /// Values of an array that the tree decodes; fewer are shown where they are long.
 const VALUES_IN_TREE: usize = 32;
@@ -51,10 +50,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
-    let object = match arguments.path.trim_matches('/') {
-        "" => Object::clone(file.root()),
-        path => file.object(path).with_context(|| format!("`{shown}`"))?,
-    };
+    let object = places::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;
     let path = format!("/{}", arguments.path.trim_matches('/'));
     let describer = Describer {
         all: arguments.verbose || arguments.json,
