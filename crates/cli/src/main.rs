@@ -17,6 +17,7 @@ mod repack;
 mod sections;
 mod stat;
 mod tools;
+mod tree;
 mod values;
 
 use std::ffi::OsString;
@@ -39,6 +40,8 @@ enum Command {
     Demo(demo::Arguments),
     /// List what is in a file: groups, datasets, types, links and attributes.
     Ls(ls::Arguments),
+    /// Draw what is in a file as a tree, at a glance.
+    Tree(tree::Arguments),
     /// Print the elements of a dataset, or write them to a file, in one of several formats.
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
     let outcome = match &arguments.command {
         Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Ls(arguments) => ls::run(arguments),
+        Command::Tree(arguments) => tree::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
         Command::Export(arguments) => cat::export(arguments).map(|()| ExitCode::SUCCESS),

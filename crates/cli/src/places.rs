@@ -134,9 +134,9 @@ mod tests {
     #[test]
     fn errors_say_it() {
         let file = file();
-        let said = |path: &str| object(&file, path).unwrap_err().to_string();
+        let said = |path: &str| crate::output::chain(object(&file, path).unwrap_err().as_ref());
         assert_eq!(said("series/humidty"), "nothing is at `series/humidty`; did you mean `series/humidity`?");
-        assert_eq!(said("zzz"), "link `zzz` not found");
+        assert_eq!(said("zzz"), "cannot open `zzz`: link `zzz` not found");
         assert_eq!(object(&file, "//").unwrap().kind(), Some(ObjectKind::Group));
     }
 }

@@ -6,18 +6,16 @@ use std::path::Path;
 use anyhow::Result;
 use hyperslab::{DatatypeClass, FileInfo, GroupStorage};
 
+use super::branches::Branches;
 use super::dataset::{DatasetFacts, index_name, layout_name, shape, sizes};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
 use super::rows::{Cell, Row, Rows};
-use super::walk::{Content, Entry, Sink};
+use super::walk::{Content, Entry, Place, Sink};
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, width};
 use crate::sections::{filter_name, filters_text, percent};
 
-/// Levels whose lines are drawn; of deeper ones, only their number.
-const DRAWN_LEVELS: usize = 24;
-
 /// Columns of values and types in a line of their object.
-const SHORT: usize = 36;
+pub(crate) const SHORT: usize = 36;
 
 /// Columns of values and types in a line of their own.
 const LONG: usize = 72;
@@ -34,8 +32,7 @@ pub(crate) struct Tree<W: Write> {
     verbose: bool,
     /// Header of the file, until the first entry is drawn.
     header: Option<Row>,
-    /// For each level down to the last entry: whether it was the last in its group.
-    last: Vec<bool>,
+    branches: Branches,
 }
 
 impl<W: Write> Tree<W> {
@@ -46,26 +43,11 @@ impl<W: Write> Tree<W> {
             about.push_str(&format!(" · user block of {}", output::bytes(info.user_block)));
         }
         let header = Row { tail: vec![Cell::new(name, DATASET), Cell::new(about, FAINT)], ..Row::default() };
-        Self { rows: Rows::new(output), verbose, header: Some(header), last: Vec::new() }
+        Self { rows: Rows::new(output), verbose, header: Some(header), branches: Branches::default() }
     }
 
     pub(crate) fn end(mut self) -> io::Result<()> {
         self.rows.end()
-    }
-
-    /// The lines of the tree before the name of an entry, and before its details.
-    fn branches(&mut self, entry: &Entry) -> (String, String) {
-        let above = if entry.open { "│   " } else { "    " };
-        let Some(level) = entry.depth.checked_sub(1) else { return (String::new(), above.to_owned()) };
-        self.last.truncate(level);
-        let skipped = level.saturating_sub(DRAWN_LEVELS);
-        let mut lines = if skipped == 0 { String::new() } else { format!("⋯ {skipped} ⋯ ") };
-        for last in self.last.iter().skip(skipped) {
-            lines.push_str(if *last { "    " } else { "│   " });
-        }
-        self.last.push(entry.last);
-        let (branch, through) = if entry.last { ("└── ", "    ") } else { ("├── ", "│   ") };
-        (format!("{lines}{branch}"), format!("{lines}{through}{above}"))
     }
 
     fn object(&self, name: String, facts: &ObjectFacts, branches: String) -> Row {
@@ -126,7 +108,7 @@ impl<W: Write> Tree<W> {
         };
         match &entry.content {
             Content::Object(facts) => self.object(name, facts, branches),
-            Content::Same(path) => {
+            Content::Same { path, .. } => {
                 let tail = vec![Cell::new(format!("same as {path}"), LINK)];
                 Row { branches, cells: vec![Cell::new(name, PLAIN)], tail }
             }
@@ -192,11 +174,11 @@ impl<W: Write> Tree<W> {
 }
 
 impl<W: Write> Sink for Tree<W> {
-    fn entry(&mut self, entry: &Entry, _: &dyn Fn() -> Option<String>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, _: &Place<'_>) -> Result<()> {
         if let Some(header) = self.header.take() {
             self.rows.push(header)?;
         }
-        let (branches, above) = self.branches(entry);
+        let (branches, above) = self.branches.of(entry);
         let row = self.content(entry, branches);
         self.rows.push(row)?;
         let Content::Object(facts) = &entry.content else { return Ok(()) };
@@ -266,7 +248,7 @@ fn dataset_cells(dataset: &DatasetFacts) -> Vec<Cell> {
 }
 
 /// The type's short name; a long compound is only counted.
-fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> String {
+pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> String {
     let text = escape(datatype.to_string().as_bytes());
     if width(&text) <= columns {
         return text;
