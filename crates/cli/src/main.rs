@@ -7,6 +7,7 @@ mod check;
 mod demo;
 mod digest;
 mod exchange;
+mod find;
 mod import;
 mod ls;
 mod open;
@@ -42,6 +43,8 @@ enum Command {
     Ls(ls::Arguments),
     /// Draw what is in a file as a tree, at a glance.
     Tree(tree::Arguments),
+    /// Find what is in files by names, attributes, types, shapes, sizes and storage.
+    Find(Box<find::Arguments>),
     /// Print the elements of a dataset, or write them to a file, in one of several formats.
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Ls(arguments) => ls::run(arguments),
         Command::Tree(arguments) => tree::run(arguments),
+        Command::Find(arguments) => find::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
         Command::Export(arguments) => cat::export(arguments).map(|()| ExitCode::SUCCESS),

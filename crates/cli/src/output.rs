@@ -30,6 +30,11 @@ pub(crate) fn stdout() -> Output {
     BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock()))
 }
 
+/// Locks standard output for bytes that are no text: none of them is held back.
+pub(crate) fn raw_stdout() -> Output {
+    BufWriter::with_capacity(1 << 16, AutoStream::always_ansi(io::stdout().lock()))
+}
+
 /// Text from a file, made safe for terminals: control characters, those that change the direction of text, and
 /// bytes that are not UTF-8 are written as escapes.
 pub(crate) fn escape(bytes: &[u8]) -> String {

@@ -26,16 +26,17 @@ pub(crate) struct Describer {
 }
 
 /// Which attributes are read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attributes {
     None,
     All,
-    Named(String),
 }
 
 /// An object, and what is wrong with it.
 #[derive(Debug)]
 pub(crate) struct ObjectFacts {
+    /// It itself, to be asked for more.
+    pub(crate) object: Object,
     pub(crate) address: u64,
     pub(crate) link_count: Option<u32>,
     pub(crate) comment: Option<Vec<u8>>,
@@ -116,6 +117,7 @@ impl Describer {
         };
         let comment = noted(object.comment(), &mut problems).flatten();
         let mut facts = ObjectFacts {
+            object: object.clone(),
             address: object.token().address(),
             link_count: None,
             comment: comment.filter(|comment| !comment.is_empty()),
@@ -134,13 +136,17 @@ impl Describer {
     }
 
     fn attributes(&self, object: &Object) -> Result<Vec<Attribute>> {
-        match &self.attributes {
+        match self.attributes {
             Attributes::None => Ok(Vec::new()),
             Attributes::All => object.attributes(),
-            Attributes::Named(name) => match object.attr(name) {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-                found => found.map(|attribute| vec![attribute]),
-            },
+        }
+    }
+
+    /// The attribute of that name, if there is one.
+    pub(crate) fn attribute_named(&self, object: &Object, name: &str) -> Result<Option<AttributeFacts>> {
+        match object.attr(name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            found => found.map(|attribute| Some(self.attribute(&attribute))),
         }
     }
 

@@ -57,13 +57,20 @@ impl<W: Write> Sink for Document<W> {
         let mut object = Object::new();
         object.insert("id".into(), json!(entry.id));
         object.insert("parent".into(), json!(entry.parent));
-        name(&mut object, &entry.name);
-        optional(&mut object, "path", place.shown());
-        content(&mut object, &entry.content);
+        object.extend(entry_keys(&entry.name, &entry.content, place));
         self.output.write_all(if entry.id == 0 { b"\n" } else { b",\n" })?;
         serde_json::to_writer(&mut self.output, &Json::Object(object)).map_err(std::io::Error::from)?;
         Ok(())
     }
+}
+
+/// What is said of an entry.
+pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, place: &Place<'_>) -> Object {
+    let mut object = Object::new();
+    name(&mut object, bytes);
+    optional(&mut object, "path", place.shown());
+    content(&mut object, kind);
+    object
 }
 
 /// Puts in a key if there is a value.

@@ -50,92 +50,6 @@ impl<W: Write> Tree<W> {
         self.rows.end()
     }
 
-    fn object(&self, name: String, facts: &ObjectFacts, branches: String) -> Row {
-        let row = |style, cells: Vec<Cell>, tail| {
-            let first = std::iter::once(Cell::new(name.clone(), style));
-            Row { branches: branches.clone(), cells: first.chain(cells).collect(), tail }
-        };
-        match &facts.detail {
-            Detail::Group(group) => {
-                let slash = if name.ends_with('/') { "" } else { "/" };
-                let name = Cell::new(format!("{name}{slash}"), GROUP);
-                Row { branches, cells: vec![name], tail: group_tail(group) }
-            }
-            Detail::Dataset(dataset) => row(DATASET, dataset_cells(dataset), self.dataset_tail(dataset)),
-            Detail::Datatype(datatype) => {
-                let shown = Cell::new(type_text(datatype, SHORT), DATATYPE);
-                row(DATATYPE, vec![Cell::new("datatype", PLAIN), shown], Vec::new())
-            }
-            Detail::Unknown => row(PLAIN, Vec::new(), vec![Cell::new("object of unknown kind", FAINT)]),
-        }
-    }
-
-    fn dataset_tail(&self, dataset: &DatasetFacts) -> Vec<Cell> {
-        let size = dataset.logical.map_or_else(|| "too large".into(), output::bytes);
-        let size = format!("{size:>10}");
-        if self.verbose {
-            return vec![Cell::new(size, PLAIN)];
-        }
-        let mut storage = layout_text(dataset);
-        if !dataset.filters.is_empty() {
-            let names: Vec<String> = dataset.filters.iter().map(filter_name).collect();
-            storage.push_str(&format!(" · {}", names.join(" + ")));
-        }
-        if let Some(totals) = &dataset.structured {
-            let names = totals.filter_names();
-            if !names.is_empty() {
-                storage.push_str(&format!(" · {}", names.join(" + ")));
-            }
-            if let Some(density) = totals.density().filter(|_| totals.chunking.sparse) {
-                storage.push_str(&format!(" · {} defined", percent(density)));
-            }
-        }
-        if let Some(ratio) = dataset.ratio() {
-            storage.push_str(&format!(" {ratio:.1}×"));
-        }
-        if let Some(fill) = &dataset.fill {
-            storage.push_str(&format!(" · fill {}", fill.text(SHORT)));
-        }
-        vec![Cell::new(size, PLAIN), Cell::new(storage, FAINT)]
-    }
-
-    fn content(&self, entry: &Entry, branches: String) -> Row {
-        let name = escape(&entry.name);
-        let link = |target: String, note: Vec<Cell>| {
-            let mut tail = vec![Cell::new(format!("→ {target}"), LINK)];
-            tail.extend(note);
-            Row { branches: branches.clone(), cells: vec![Cell::new(name.clone(), LINK)], tail }
-        };
-        match &entry.content {
-            Content::Object(facts) => self.object(name, facts, branches),
-            Content::Same { path, .. } => {
-                let tail = vec![Cell::new(format!("same as {path}"), LINK)];
-                Row { branches, cells: vec![Cell::new(name, PLAIN)], tail }
-            }
-            Content::Soft { path, dangling } => {
-                let note = dangling.then(|| Cell::new("nothing is there", ERROR));
-                link(escape(path), note.into_iter().collect())
-            }
-            Content::External { file, path } => {
-                link(format!("{}:{}", escape(file), escape(path)), vec![Cell::new("in another file", FAINT)])
-            }
-            Content::UserDefined { class, value } => {
-                let count = u64::try_from(value.len()).unwrap_or(u64::MAX);
-                let class = Cell::new(format!("link of user-defined class {class}"), LINK);
-                let bytes = Cell::new(output::bytes(count), FAINT);
-                Row { branches, cells: vec![Cell::new(name, LINK)], tail: vec![class, bytes] }
-            }
-            Content::UnknownLink => {
-                let tail = vec![Cell::new("link of unknown class", FAINT)];
-                Row { branches, cells: vec![Cell::new(name, LINK)], tail }
-            }
-            Content::Broken(error) => {
-                let tail = vec![Cell::new(format!("error: {}", escape(error.as_bytes())), ERROR)];
-                Row { branches, cells: vec![Cell::new(name, ERROR)], tail }
-            }
-        }
-    }
-
     fn details(&self, facts: &ObjectFacts) -> Vec<[Cell; 3]> {
         let mut lines = Vec::new();
         let line = |key: &str, text: String, style, note: String| {
@@ -179,7 +93,7 @@ impl<W: Write> Sink for Tree<W> {
             self.rows.push(header)?;
         }
         let (branches, above) = self.branches.of(entry);
-        let row = self.content(entry, branches);
+        let row = row(escape(&entry.name), &entry.content, branches, self.verbose);
         self.rows.push(row)?;
         let Content::Object(facts) = &entry.content else { return Ok(()) };
         let lines = self.details(facts);
@@ -202,6 +116,92 @@ impl<W: Write> Sink for Tree<W> {
             })?;
         }
         Ok(())
+    }
+}
+
+fn object(name: String, facts: &ObjectFacts, branches: String, verbose: bool) -> Row {
+    let row = |style, cells: Vec<Cell>, tail| {
+        let first = std::iter::once(Cell::new(name.clone(), style));
+        Row { branches: branches.clone(), cells: first.chain(cells).collect(), tail }
+    };
+    match &facts.detail {
+        Detail::Group(group) => {
+            let slash = if name.ends_with('/') { "" } else { "/" };
+            let name = Cell::new(format!("{name}{slash}"), GROUP);
+            Row { branches, cells: vec![name], tail: group_tail(group) }
+        }
+        Detail::Dataset(dataset) => row(DATASET, dataset_cells(dataset), dataset_tail(dataset, verbose)),
+        Detail::Datatype(datatype) => {
+            let shown = Cell::new(type_text(datatype, SHORT), DATATYPE);
+            row(DATATYPE, vec![Cell::new("datatype", PLAIN), shown], Vec::new())
+        }
+        Detail::Unknown => row(PLAIN, Vec::new(), vec![Cell::new("object of unknown kind", FAINT)]),
+    }
+}
+
+fn dataset_tail(dataset: &DatasetFacts, verbose: bool) -> Vec<Cell> {
+    let size = dataset.logical.map_or_else(|| "too large".into(), output::bytes);
+    let size = format!("{size:>10}");
+    if verbose {
+        return vec![Cell::new(size, PLAIN)];
+    }
+    let mut storage = layout_text(dataset);
+    if !dataset.filters.is_empty() {
+        let names: Vec<String> = dataset.filters.iter().map(filter_name).collect();
+        storage.push_str(&format!(" · {}", names.join(" + ")));
+    }
+    if let Some(totals) = &dataset.structured {
+        let names = totals.filter_names();
+        if !names.is_empty() {
+            storage.push_str(&format!(" · {}", names.join(" + ")));
+        }
+        if let Some(density) = totals.density().filter(|_| totals.chunking.sparse) {
+            storage.push_str(&format!(" · {} defined", percent(density)));
+        }
+    }
+    if let Some(ratio) = dataset.ratio() {
+        storage.push_str(&format!(" {ratio:.1}×"));
+    }
+    if let Some(fill) = &dataset.fill {
+        storage.push_str(&format!(" · fill {}", fill.text(SHORT)));
+    }
+    vec![Cell::new(size, PLAIN), Cell::new(storage, FAINT)]
+}
+
+/// The line of what a link leads to.
+pub(crate) fn row(name: String, content: &Content, branches: String, verbose: bool) -> Row {
+    let link = |target: String, note: Vec<Cell>| {
+        let mut tail = vec![Cell::new(format!("→ {target}"), LINK)];
+        tail.extend(note);
+        Row { branches: branches.clone(), cells: vec![Cell::new(name.clone(), LINK)], tail }
+    };
+    match content {
+        Content::Object(facts) => object(name, facts, branches, verbose),
+        Content::Same { path, .. } => {
+            let tail = vec![Cell::new(format!("same as {path}"), LINK)];
+            Row { branches, cells: vec![Cell::new(name, PLAIN)], tail }
+        }
+        Content::Soft { path, dangling } => {
+            let note = dangling.then(|| Cell::new("nothing is there", ERROR));
+            link(escape(path), note.into_iter().collect())
+        }
+        Content::External { file, path } => {
+            link(format!("{}:{}", escape(file), escape(path)), vec![Cell::new("in another file", FAINT)])
+        }
+        Content::UserDefined { class, value } => {
+            let count = u64::try_from(value.len()).unwrap_or(u64::MAX);
+            let class = Cell::new(format!("link of user-defined class {class}"), LINK);
+            let bytes = Cell::new(output::bytes(count), FAINT);
+            Row { branches, cells: vec![Cell::new(name, LINK)], tail: vec![class, bytes] }
+        }
+        Content::UnknownLink => {
+            let tail = vec![Cell::new("link of unknown class", FAINT)];
+            Row { branches, cells: vec![Cell::new(name, LINK)], tail }
+        }
+        Content::Broken(error) => {
+            let tail = vec![Cell::new(format!("error: {}", escape(error.as_bytes())), ERROR)];
+            Row { branches, cells: vec![Cell::new(name, ERROR)], tail }
+        }
     }
 }
 

@@ -98,6 +98,7 @@ pub(crate) struct Walk<'a> {
     /// Levels of groups whose links are listed.
     levels: usize,
     groups_only: bool,
+    again: bool,
     names: Names,
     seen: HashMap<ObjectToken, usize>,
     failures: usize,
@@ -143,12 +144,18 @@ impl<'a> Walk<'a> {
     /// Lists the links of groups on so many levels, of the first object in any case.
     pub(crate) fn new(file: &'a File, describer: &'a Describer, levels: usize) -> Self {
         let (names, seen) = (Names::default(), HashMap::new());
-        Self { file, describer, levels, groups_only: false, names, seen, failures: 0 }
+        Self { file, describer, levels, groups_only: false, again: false, names, seen, failures: 0 }
     }
 
     /// Whether links are passed over that do not lead to groups.
     pub(crate) fn groups_only(mut self, yes: bool) -> Self {
         self.groups_only = yes;
+        self
+    }
+
+    /// Whether an object that was met before is described once more, and not only named.
+    pub(crate) fn again(mut self, yes: bool) -> Self {
+        self.again = yes;
         self
     }
 
@@ -199,11 +206,13 @@ impl<'a> Walk<'a> {
     ) -> (Content, Option<Level>) {
         match target {
             LinkTarget::Hard(token) => {
-                if let Some(first) = self.seen.get(&token) {
+                let known = self.seen.get(&token);
+                if let Some(first) = known.filter(|_| !self.again) {
                     let path = self.names.path(*first).0;
                     return (Content::Same { path, around: around(*first) }, None);
                 }
-                self.seen.insert(token, id);
+                let list = list && known.is_none();
+                self.seen.entry(token).or_insert(id);
                 match self.file.object_at(token) {
                     Ok(object) => self.describe(id, &object, list),
                     Err(error) => (Content::Broken(message(&error)), None),
