@@ -10,7 +10,7 @@ use hyperslab_format::message::{BTreeK, MessageType};
 
 use crate::extents::{Extents, Kind};
 use crate::global_heap::GlobalHeap;
-use crate::report::{Finding, Report, Severity};
+use crate::report::{Finding, ObjectBytes, Report, Severity};
 use crate::shared::SharedIndexes;
 
 /// Names on the way to an object that are shown at most.
@@ -38,6 +38,8 @@ pub(crate) struct Checker {
     places: Vec<(u32, Box<[u8]>)>,
     /// The object that is being looked at.
     here: Option<u32>,
+    /// The address of its header.
+    at: Option<Address>,
     /// Whether uses of what is shared are not counted: they were, with the message that has them.
     pub(crate) counted_before: bool,
     /// Where the file ends by its own account; without end where it does not say so.
@@ -62,6 +64,8 @@ pub(crate) struct ObjectUse {
     place: u32,
     /// What its header says of the number of uses.
     pub(crate) stated: Option<u32>,
+    /// What it has of the file.
+    pub(crate) bytes: ObjectBytes,
 }
 
 /// Bytes that are decoded in any file; more for each byte of it.
@@ -83,6 +87,7 @@ impl Checker {
             committed: HashMap::new(),
             places: vec![(0, Box::default())],
             here: None,
+            at: None,
             counted_before: false,
             end: u64::MAX,
             page: None,
@@ -203,6 +208,11 @@ impl Checker {
         }
         self.report.usage.entry(kind).or_default().add(length);
         self.extents.claim(address.raw(), length, kind);
+        self.of_object(|bytes| match kind {
+            Kind::Chunk | Kind::Contiguous => bytes.raw = bytes.raw.saturating_add(length),
+            Kind::GlobalHeap => {}
+            _ => bytes.metadata = bytes.metadata.saturating_add(length),
+        });
         if address.raw().saturating_add(length) > self.end {
             let text = format!("{length} bytes that end behind the end of the file at {:#x}", self.end);
             self.fault(structure, address, text);
@@ -281,12 +291,20 @@ impl Checker {
         }
         let place = u32::try_from(self.places.len()).unwrap_or(0);
         self.places.push((self.here.unwrap_or(0), name.into()));
-        self.objects.insert(address, ObjectUse { uses: 1, place, stated: None });
+        self.objects.insert(address, ObjectUse { uses: 1, place, ..ObjectUse::default() });
         self.pending.push(address);
+    }
+
+    /// Changes what is said of the bytes of the object that is being looked at.
+    pub(crate) fn of_object(&mut self, change: impl FnOnce(&mut ObjectBytes)) {
+        if let Some(known) = self.at.and_then(|at| self.objects.get_mut(&at)) {
+            change(&mut known.bytes);
+        }
     }
 
     /// Goes to an object, which findings are then about.
     pub(crate) fn go_to(&mut self, address: Option<Address>) {
+        self.at = address;
         self.here = address.and_then(|address| self.objects.get(&address)).map(|known| known.place);
     }
 

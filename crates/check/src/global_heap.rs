@@ -58,7 +58,11 @@ impl Checker {
             return None;
         };
         let first = !std::mem::replace(&mut object.used, true);
-        Some(Referred { length: object.length, first })
+        let length = object.length;
+        if first {
+            self.of_object(|bytes| bytes.heap = bytes.heap.saturating_add(length));
+        }
+        Some(Referred { length, first })
     }
 
     /// The bytes of an object that was looked up.

@@ -40,5 +40,5 @@ mod symbol_table;
 
 pub use extents::Kind;
 pub use open::{CheckOptions, check, check_path};
-pub use report::{Finding, Report, Severity, Usage};
+pub use report::{Finding, ObjectBytes, Report, Severity, Usage};
 pub use show::Summary;

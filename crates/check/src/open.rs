@@ -15,7 +15,7 @@ use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, SuperblockVe
 use hyperslab_vfd::{Access, Driver, DriverKind, Sec2};
 
 use crate::extents::Kind;
-use crate::file::Checker;
+use crate::file::{Checker, ObjectUse};
 use crate::report::Report;
 use crate::{file_space, object, shared, symbol_table};
 
@@ -35,11 +35,13 @@ pub struct CheckOptions {
     pub decode_chunks: bool,
     /// Findings that are kept; others are only counted.
     pub max_findings: usize,
+    /// Say of each object what it has of the file's bytes.
+    pub per_object: bool,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { store: StoreOptions::default(), decode_chunks: false, max_findings: 1000 }
+        Self { store: StoreOptions::default(), decode_chunks: false, max_findings: 1000, per_object: false }
     }
 }
 
@@ -73,6 +75,10 @@ pub fn check(driver: Arc<dyn Driver>, options: &CheckOptions) -> Result<Report> 
     checker.finish_objects();
     checker.finish_shared();
     checker.finish_heap();
+    if options.per_object {
+        let bytes = |(address, known): (&Address, &ObjectUse)| Some((address.get()?, known.bytes));
+        checker.report.of_objects = checker.objects.iter().filter_map(bytes).collect();
+    }
     Ok(checker.account())
 }
 

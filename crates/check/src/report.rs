@@ -1,6 +1,6 @@
 //! What a check found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use crate::extents::Kind;
@@ -46,6 +46,17 @@ impl Usage {
     }
 }
 
+/// What an object has of the bytes of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ObjectBytes {
+    /// Its header, and what indexes its links, attributes and chunks.
+    pub metadata: u64,
+    /// Its chunks, or its block of contiguous raw data.
+    pub raw: u64,
+    /// Contents of variable length in the global heap, without the collections around them.
+    pub heap: u64,
+}
+
 /// What a check found in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
@@ -76,6 +87,8 @@ pub struct Report {
     pub leaked: Vec<Range<u64>>,
     /// Objects in the global heap that nothing refers to.
     pub leaked_heap_objects: Usage,
+    /// What each object has, by the address of its header, if [`per_object`](crate::CheckOptions::per_object) was set.
+    pub of_objects: HashMap<u64, ObjectBytes>,
 }
 
 impl Report {

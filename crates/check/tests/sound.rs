@@ -79,3 +79,25 @@ fn a_report_says_what_there_is() {
     assert_eq!(json["usage"]["chunks"]["bytes"], report.usage_of(Kind::Chunk).bytes);
     assert_eq!(json["leaked_bytes"], report.leaked_bytes());
 }
+
+#[test]
+fn what_objects_have_adds_up() {
+    for name in fixtures::names().unwrap() {
+        let driver = hyperslab_vfd::Sec2::open(fixtures::path(&name), Access::ReadOnly).unwrap();
+        let options = CheckOptions { per_object: true, ..CheckOptions::default() };
+        let report = check(Arc::new(driver), &options).unwrap();
+        let raw: u64 = report.of_objects.values().map(|bytes| bytes.raw).sum();
+        assert_eq!(
+            raw,
+            report.usage_of(Kind::Chunk).bytes + report.usage_of(Kind::Contiguous).bytes,
+            "{name}"
+        );
+        let heap: u64 = report.of_objects.values().map(|bytes| bytes.heap).sum();
+        assert!(heap <= report.usage_of(Kind::GlobalHeap).bytes, "{name}");
+        let metadata: u64 = report.of_objects.values().map(|bytes| bytes.metadata).sum();
+        let all: u64 = report.usage.values().map(|usage| usage.bytes).sum();
+        assert!(metadata > 0 && metadata + raw < all, "{name}");
+        let headers = report.usage_of(Kind::ObjectHeader).bytes;
+        assert!(metadata >= headers / 2, "{name}: {metadata} of {headers}");
+    }
+}

@@ -7,16 +7,19 @@ mod check;
 mod demo;
 mod digest;
 mod exchange;
+mod find;
 mod import;
 mod ls;
 mod open;
 mod output;
+mod places;
 mod recover;
 mod repack;
 mod sections;
 mod shell;
 mod stat;
 mod tools;
+mod tree;
 mod values;
 
 use std::ffi::OsString;
@@ -39,6 +42,10 @@ enum Command {
     Demo(demo::Arguments),
     /// List what is in a file: groups, datasets, types, links and attributes.
     Ls(ls::Arguments),
+    /// Draw what is in a file as a tree, at a glance.
+    Tree(tree::Arguments),
+    /// Find what is in files by names, attributes, types, shapes, sizes and storage.
+    Find(Box<find::Arguments>),
     /// Print the elements of a dataset, or write them to a file, in one of several formats.
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
@@ -91,6 +98,8 @@ fn main() -> ExitCode {
     let outcome = match &arguments.command {
         Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Ls(arguments) => ls::run(arguments),
+        Command::Tree(arguments) => tree::run(arguments),
+        Command::Find(arguments) => find::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
         Command::Export(arguments) => cat::export(arguments).map(|()| ExitCode::SUCCESS),

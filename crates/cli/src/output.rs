@@ -30,6 +30,11 @@ pub(crate) fn stdout() -> Output {
     BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock()))
 }
 
+/// Locks standard output for bytes that are no text: none of them is held back.
+pub(crate) fn raw_stdout() -> Output {
+    BufWriter::with_capacity(1 << 16, AutoStream::always_ansi(io::stdout().lock()))
+}
+
 /// Text from a file, made safe for terminals: control characters, those that change the direction of text, and
 /// bytes that are not UTF-8 are written as escapes.
 pub(crate) fn escape(bytes: &[u8]) -> String {
@@ -136,6 +141,35 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{size:.1} {unit}")
 }
 
+/// A bar that takes a share of so many columns, to the eighth of one. What is there at all has a bar.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the share is brought between 0 and 1"
+)]
+fn bar(share: f64, columns: usize) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
+    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
+    let part = PARTS.get(eighths % 8).copied().unwrap_or_default();
+    format!("{}{part}", "█".repeat(eighths / 8))
+}
+
+/// A bar that is followed by spaces up to so many columns.
+pub(crate) fn bar_of(output: &mut impl Write, share: f64, columns: usize) -> io::Result<()> {
+    let bar = bar(share, columns);
+    styled(output, VALUE, &bar)?;
+    write!(output, "{}", " ".repeat(columns.saturating_sub(width(&bar))))
+}
+
+/// The heading of a part, with an empty line before it.
+pub(crate) fn heading(output: &mut impl Write, text: &str) -> io::Result<()> {
+    writeln!(output)?;
+    styled(output, DATASET, text)?;
+    writeln!(output)
+}
+
 /// `1 member`, `2 members`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
@@ -158,6 +192,12 @@ mod tests {
         let shown: Vec<String> = [0, 1023, 1024, 1536, 1024 * 1024 - 1, u64::MAX].map(bytes).into();
         assert_eq!(shown, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "16.0 EiB"]);
         assert_eq!([count(1, "chunk"), count(0, "chunk")], ["1 chunk", "0 chunks"]);
+    }
+
+    #[test]
+    fn bars() {
+        let shown: Vec<String> = [0.0, 1e-9, 0.5, 0.53, 1.0, 7.0].map(|share| bar(share, 4)).into();
+        assert_eq!(shown, ["", "▏", "██", "██▏", "████", "████"]);
     }
 
     #[test]

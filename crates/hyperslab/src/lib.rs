@@ -62,6 +62,7 @@ mod info;
 mod layout;
 mod locking;
 mod object;
+mod pattern;
 mod recovery;
 mod reference;
 mod repack;
@@ -101,6 +102,7 @@ pub use layout::{
     SpaceStatus, VirtualMapping,
 };
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
+pub use pattern::PathPattern;
 pub use recovery::{
     ChunkTally, EndRepair, JournalRepair, Loss, LossPart, MarksRepair, Outcome, Recovery, Repaired, Salvaged,
     SalvagedObject, SalvagedState,

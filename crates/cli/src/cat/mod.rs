@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::DatatypeClass;
-use hyperslab::{Dataset, Dataspace, Datatype, File, ObjectKind};
+use hyperslab::{Dataset, Dataspace, Datatype, File};
 
 use self::blocks::Blocks;
 pub(crate) use self::destination::Destination;
@@ -27,6 +27,7 @@ use self::elements::{Elements, Style};
 use self::selection::Taken;
 use crate::exchange::{self, Goal, Place};
 use crate::open::OpenArguments;
+use crate::places;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, complex_base};
 
@@ -219,21 +220,10 @@ pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
 
 impl Source {
     fn open(&self) -> Result<(File, Dataset)> {
-        let shown = self.file.display();
+        let shown = self.file.display().to_string();
         let file = self.open.open(&self.file)?;
-        let path = self.path.trim_matches('/');
-        let object = if path.is_empty() {
-            bail!("`/` of `{shown}` is a group, not a dataset; `hyperslab ls` shows what is in it");
-        } else {
-            file.object(path).with_context(|| format!("`{shown}`"))?
-        };
-        match object.kind() {
-            Some(ObjectKind::Dataset) => Ok((file, object.into_dataset()?)),
-            kind => {
-                let kind = kind.map_or("unknown object", ObjectKind::name);
-                bail!("`{path}` of `{shown}` is a {kind}, not a dataset; `hyperslab ls` shows what is in it")
-            }
-        }
+        let dataset = places::dataset(&file, &shown, &self.path)?;
+        Ok((file, dataset))
     }
 }
 

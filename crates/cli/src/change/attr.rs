@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::value::{TypeName, guess, typed};
-use super::{change, object, open};
+use super::{change, open};
+use crate::places::object;
 
 /// What `attr` takes.
 #[derive(Debug, clap::Args)]

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{CopyOptions, File, ObjectKind};
 
-use super::{change, object, open, open_or_create};
+use super::{change, open, open_or_create};
 use crate::open::OpenArguments;
+use crate::places::object;
 
 /// What `cp` takes.
 #[derive(Debug, clap::Args)]

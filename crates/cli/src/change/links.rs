@@ -6,7 +6,8 @@ use anyhow::{Result, bail};
 use hyperslab::ObjectKind;
 
 use super::copy::into_group;
-use super::{change, named, object, open, open_or_create};
+use super::{change, named, open, open_or_create};
+use crate::places::{explained, object};
 
 /// What `mv` takes.
 #[derive(Debug, clap::Args)]
@@ -86,7 +87,7 @@ pub(crate) fn mv(arguments: &MvArguments) -> Result<()> {
     change(&arguments.file, open(&arguments.file)?, |file| {
         let from = named(&arguments.from)?;
         let to = into_group(file, from, &arguments.to)?;
-        Ok(file.rename(from, &to)?)
+        file.rename(from, &to).map_err(|error| explained(file, from, error))
     })
 }
 
@@ -100,7 +101,7 @@ pub(crate) fn rm(arguments: &RmArguments) -> Result<()> {
             }
             match file.remove(path) {
                 Err(error) if arguments.force && error.kind() == hyperslab::ErrorKind::NotFound => {}
-                removed => removed?,
+                removed => removed.map_err(|error| explained(file, path, error))?,
             }
         }
         Ok(())

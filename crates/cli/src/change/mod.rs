@@ -47,14 +47,6 @@ pub(crate) fn named(path: &str) -> Result<&str> {
     Ok(path)
 }
 
-/// The object at a path, which may be the root.
-pub(crate) fn object(file: &File, path: &str) -> Result<hyperslab::Object> {
-    match path.trim_matches('/') {
-        "" => Ok(hyperslab::Object::clone(file.root())),
-        path => Ok(file.object(path)?),
-    }
-}
-
 /// Reads a shape such as `2x3`.
 pub(crate) fn shape(text: &str) -> Result<Vec<u64>, String> {
     attr::shape(text).map(|shape| shape.0)

@@ -134,7 +134,7 @@ pub(super) fn store(
 fn first_new(file: &File, path: &str) -> Result<Option<String>> {
     let mut way = String::new();
     for name in path.split('/').filter(|name| !name.is_empty()) {
-        let parent = crate::change::object(file, &way)?;
+        let parent = crate::places::object(file, &way)?;
         let Ok(parent) = parent.into_group() else { bail!("`{way}` is no group") };
         if !way.is_empty() {
             way.push('/');

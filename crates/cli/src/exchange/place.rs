@@ -72,7 +72,7 @@ impl Place {
 
 /// The matrix at a path of an HDF5 file: a group of compressed rows or columns, or a dataset.
 pub(crate) fn in_file(file: &File, path: &str) -> Result<Box<dyn Source>> {
-    let object = crate::change::object(file, path)?;
+    let object = crate::places::object(file, path)?;
     let shown = || format!("`/{}`", path.trim_matches('/'));
     match object.kind() {
         Some(ObjectKind::Dataset) => {

@@ -58,11 +58,14 @@ impl DatasetFacts {
         let space = dataset.dataspace().clone();
         let elements = space.element_count();
         let layout = dataset.layout();
-        let value = value(describer, dataset, elements, &layout);
-        let structured = noted(StructuredTotals::of(dataset), problems).flatten();
+        let storage = describer.storage;
+        let value = if storage { value(describer, dataset, elements, &layout) } else { Ok(None) };
+        let structured = if storage { StructuredTotals::of(dataset) } else { Ok(None) };
+        let structured = noted(structured, problems).flatten();
         let stored = match &structured {
             Some(totals) => Ok(Some(StoredFacts { bytes: totals.stored, chunks: Some(totals.chunks) })),
-            None => stored(dataset, &layout),
+            None if storage => stored(dataset, &layout),
+            None => Ok(None),
         };
         let committed = dataset.committed_datatype().map(|token: ObjectToken| Committed {
             address: token.address(),
@@ -71,7 +74,7 @@ impl DatasetFacts {
         Self {
             committed,
             filters: dataset.filters(),
-            fill: fill(describer, dataset, problems),
+            fill: if storage { fill(describer, dataset, problems) } else { None },
             external: dataset.external_files(),
             logical: elements.and_then(|count| count.checked_mul(u64::from(datatype.size))),
             stored: noted(stored, problems).flatten(),

@@ -15,16 +15,28 @@ const CLASS_ATTRIBUTES: [&str; 4] = ["NX_class", "MATLAB_class", "encoding-type"
 /// What is asked for.
 #[derive(Debug)]
 pub(crate) struct Describer {
-    /// Attributes and what else is told at length.
+    /// What is told at length.
     pub(crate) all: bool,
+    /// What datasets take in the file, their fill values and their elements if there are few: what takes time.
+    pub(crate) storage: bool,
+    pub(crate) attributes: Attributes,
     /// Values that an array may show.
     pub(crate) values: usize,
     pub(crate) paths: Paths,
 }
 
+/// Which attributes are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attributes {
+    None,
+    All,
+}
+
 /// An object, and what is wrong with it.
 #[derive(Debug)]
 pub(crate) struct ObjectFacts {
+    /// It itself, to be asked for more.
+    pub(crate) object: Object,
     pub(crate) address: u64,
     pub(crate) link_count: Option<u32>,
     pub(crate) comment: Option<Vec<u8>>,
@@ -105,6 +117,7 @@ impl Describer {
         };
         let comment = noted(object.comment(), &mut problems).flatten();
         let mut facts = ObjectFacts {
+            object: object.clone(),
             address: object.token().address(),
             link_count: None,
             comment: comment.filter(|comment| !comment.is_empty()),
@@ -116,10 +129,25 @@ impl Describer {
         if self.all {
             facts.link_count = noted(object.link_count(), &mut facts.problems);
             facts.modified = noted(object.modified(), &mut facts.problems).flatten();
-            let attributes = noted(object.attributes(), &mut facts.problems).unwrap_or_default();
-            facts.attributes = attributes.iter().map(|attribute| self.attribute(attribute)).collect();
         }
+        let attributes = noted(self.attributes(object), &mut facts.problems).unwrap_or_default();
+        facts.attributes = attributes.iter().map(|attribute| self.attribute(attribute)).collect();
         Ok(facts)
+    }
+
+    fn attributes(&self, object: &Object) -> Result<Vec<Attribute>> {
+        match self.attributes {
+            Attributes::None => Ok(Vec::new()),
+            Attributes::All => object.attributes(),
+        }
+    }
+
+    /// The attribute of that name, if there is one.
+    pub(crate) fn attribute_named(&self, object: &Object, name: &str) -> Result<Option<AttributeFacts>> {
+        match object.attr(name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            found => found.map(|attribute| Some(self.attribute(&attribute))),
+        }
     }
 
     fn group(&self, group: &Group, links: Option<usize>, problems: &mut Vec<String>) -> GroupFacts {

@@ -7,7 +7,8 @@
 //! `entries` is flat, so that a file of any depth gives a document of the same depth: each entry has an `id` and the
 //! `id` of its `parent`, and stands behind its parent. `link` says what kind of link it is; for a hard link, `kind`
 //! is the kind of object. Sizes are in bytes; a `null` in `max_shape` is a dimension without end. Keys without a
-//! meaning for an entry are left out. New keys may be added.
+//! meaning for an entry are left out. New keys may be added. `hyperslab tree` has the same document under its own name,
+//! without what storage takes, and with attributes only if they were asked for.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +19,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::dataset::{DatasetFacts, index_name, layout_name};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
-use super::walk::{Content, Entry, Sink};
+use super::walk::{Content, Entry, Place, Sink};
 use crate::sections::{SectionTotals, StructuredTotals, filter_name};
 use crate::values::{Value, numbers};
 
@@ -30,10 +31,16 @@ pub(crate) struct Document<W: Write> {
 type Object = Map<String, Json>;
 
 impl<W: Write> Document<W> {
-    pub(crate) fn begin(mut output: W, file: &Path, info: &FileInfo, path: &str) -> Result<Self> {
+    pub(crate) fn begin(
+        mut output: W,
+        command: &str,
+        file: &Path,
+        info: &FileInfo,
+        path: &str,
+    ) -> Result<Self> {
         let file = serde_json::to_string(&file.to_string_lossy())?;
         let (version, block, size) = (info.superblock_version, info.user_block, info.length);
-        writeln!(output, "{{\n\"format\": \"hyperslab ls 1\",\n\"file\": {file},")?;
+        writeln!(output, "{{\n\"format\": \"hyperslab {command} 1\",\n\"file\": {file},")?;
         writeln!(output, "\"superblock\": {version},\n\"user_block\": {block},\n\"size\": {size},")?;
         write!(output, "\"path\": {},\n\"entries\": [", serde_json::to_string(path)?)?;
         Ok(Self { output })
@@ -46,17 +53,24 @@ impl<W: Write> Document<W> {
 }
 
 impl<W: Write> Sink for Document<W> {
-    fn entry(&mut self, entry: &Entry, path: &dyn Fn() -> Option<String>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, place: &Place<'_>) -> Result<()> {
         let mut object = Object::new();
         object.insert("id".into(), json!(entry.id));
         object.insert("parent".into(), json!(entry.parent));
-        name(&mut object, &entry.name);
-        optional(&mut object, "path", path());
-        content(&mut object, &entry.content);
+        object.extend(entry_keys(&entry.name, &entry.content, place));
         self.output.write_all(if entry.id == 0 { b"\n" } else { b",\n" })?;
         serde_json::to_writer(&mut self.output, &Json::Object(object)).map_err(std::io::Error::from)?;
         Ok(())
     }
+}
+
+/// What is said of an entry.
+pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, place: &Place<'_>) -> Object {
+    let mut object = Object::new();
+    name(&mut object, bytes);
+    optional(&mut object, "path", place.shown());
+    content(&mut object, kind);
+    object
 }
 
 /// Puts in a key if there is a value.
@@ -87,7 +101,7 @@ fn content(object: &mut Object, content: &Content) {
     };
     match content {
         Content::Object(facts) => link("hard", Json::Object(facts_of(facts))),
-        Content::Same(path) => link("hard", json!({ "same_as": path })),
+        Content::Same { path, around } => link("hard", json!({ "same_as": path, "circle": around })),
         Content::Soft { path, dangling } => {
             link("soft", json!({ "target": text(path), "dangling": dangling }));
         }

@@ -1,24 +1,24 @@
 //! `hyperslab ls`: what is in a file.
 
+pub(crate) mod branches;
 pub(crate) mod dataset;
-mod describe;
-mod json;
-mod rows;
-mod tree;
-mod walk;
+pub(crate) mod describe;
+pub(crate) mod json;
+pub(crate) mod rows;
+pub(crate) mod tree;
+pub(crate) mod walk;
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use hyperslab::Object;
 
-use self::describe::Describer;
+use self::describe::{Attributes, Describer};
 use self::walk::Walk;
 use crate::open::OpenArguments;
-use crate::output;
 use crate::values::paths::Paths;
+use crate::{output, places};
 
 /// Values of an array that the tree decodes; fewer are shown where they are long.
 const VALUES_IN_TREE: usize = 32;
@@ -51,19 +51,21 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
-    let object = match arguments.path.trim_matches('/') {
-        "" => Object::clone(file.root()),
-        path => file.object(path).with_context(|| format!("`{shown}`"))?,
-    };
+    let object = places::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;
     let path = format!("/{}", arguments.path.trim_matches('/'));
+    let all = arguments.verbose || arguments.json;
     let describer = Describer {
-        all: arguments.verbose || arguments.json,
+        all,
+        storage: true,
+        attributes: if all { Attributes::All } else { Attributes::None },
         values: if arguments.json { VALUES_IN_JSON } else { VALUES_IN_TREE },
         paths: Paths::new(&file),
     };
-    let walk = Walk::new(&file, &describer, arguments.recursive);
+    let levels = if arguments.recursive { usize::MAX } else { 1 };
+    let walk = Walk::new(&file, &describer, levels);
     let failures = if arguments.json {
-        let mut document = json::Document::begin(output::stdout(), &arguments.file, &file.info(), &path)?;
+        let mut document =
+            json::Document::begin(output::stdout(), "ls", &arguments.file, &file.info(), &path)?;
         let failures = walk.run(&object, &path, &mut document)?;
         document.end(failures)?;
         failures
@@ -74,12 +76,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         failures
     };
     arguments.open.report();
+    Ok(told(failures, &shown.to_string()))
+}
+
+/// The exit code, after saying how much could not be read.
+pub(crate) fn told(failures: usize, shown: &str) -> ExitCode {
     if failures == 0 {
-        return Ok(ExitCode::SUCCESS);
+        return ExitCode::SUCCESS;
     }
     let things = if failures == 1 { "1 thing" } else { &format!("{failures} things") };
     let line = output::escape(format!("hyperslab: {things} in `{shown}` could not be read").as_bytes());
     // The exit code says it, too.
     let _ = writeln!(std::io::stderr(), "{line}");
-    Ok(ExitCode::FAILURE)
+    ExitCode::FAILURE
 }

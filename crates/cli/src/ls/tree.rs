@@ -6,18 +6,16 @@ use std::path::Path;
 use anyhow::Result;
 use hyperslab::{DatatypeClass, FileInfo, GroupStorage};
 
+use super::branches::Branches;
 use super::dataset::{DatasetFacts, index_name, layout_name, shape, sizes};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
 use super::rows::{Cell, Row, Rows};
-use super::walk::{Content, Entry, Sink};
+use super::walk::{Content, Entry, Place, Sink};
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, width};
 use crate::sections::{filter_name, filters_text, percent};
 
-/// Levels whose lines are drawn; of deeper ones, only their number.
-const DRAWN_LEVELS: usize = 24;
-
 /// Columns of values and types in a line of their object.
-const SHORT: usize = 36;
+pub(crate) const SHORT: usize = 36;
 
 /// Columns of values and types in a line of their own.
 const LONG: usize = 72;
@@ -34,8 +32,7 @@ pub(crate) struct Tree<W: Write> {
     verbose: bool,
     /// Header of the file, until the first entry is drawn.
     header: Option<Row>,
-    /// For each level down to the last entry: whether it was the last in its group.
-    last: Vec<bool>,
+    branches: Branches,
 }
 
 impl<W: Write> Tree<W> {
@@ -46,112 +43,11 @@ impl<W: Write> Tree<W> {
             about.push_str(&format!(" · user block of {}", output::bytes(info.user_block)));
         }
         let header = Row { tail: vec![Cell::new(name, DATASET), Cell::new(about, FAINT)], ..Row::default() };
-        Self { rows: Rows::new(output), verbose, header: Some(header), last: Vec::new() }
+        Self { rows: Rows::new(output), verbose, header: Some(header), branches: Branches::default() }
     }
 
     pub(crate) fn end(mut self) -> io::Result<()> {
         self.rows.end()
-    }
-
-    /// The lines of the tree before the name of an entry, and before its details.
-    fn branches(&mut self, entry: &Entry) -> (String, String) {
-        let above = if entry.open { "│   " } else { "    " };
-        let Some(level) = entry.depth.checked_sub(1) else { return (String::new(), above.to_owned()) };
-        self.last.truncate(level);
-        let skipped = level.saturating_sub(DRAWN_LEVELS);
-        let mut lines = if skipped == 0 { String::new() } else { format!("⋯ {skipped} ⋯ ") };
-        for last in self.last.iter().skip(skipped) {
-            lines.push_str(if *last { "    " } else { "│   " });
-        }
-        self.last.push(entry.last);
-        let (branch, through) = if entry.last { ("└── ", "    ") } else { ("├── ", "│   ") };
-        (format!("{lines}{branch}"), format!("{lines}{through}{above}"))
-    }
-
-    fn object(&self, name: String, facts: &ObjectFacts, branches: String) -> Row {
-        let row = |style, cells: Vec<Cell>, tail| {
-            let first = std::iter::once(Cell::new(name.clone(), style));
-            Row { branches: branches.clone(), cells: first.chain(cells).collect(), tail }
-        };
-        match &facts.detail {
-            Detail::Group(group) => {
-                let slash = if name.ends_with('/') { "" } else { "/" };
-                let name = Cell::new(format!("{name}{slash}"), GROUP);
-                Row { branches, cells: vec![name], tail: group_tail(group) }
-            }
-            Detail::Dataset(dataset) => row(DATASET, dataset_cells(dataset), self.dataset_tail(dataset)),
-            Detail::Datatype(datatype) => {
-                let shown = Cell::new(type_text(datatype, SHORT), DATATYPE);
-                row(DATATYPE, vec![Cell::new("datatype", PLAIN), shown], Vec::new())
-            }
-            Detail::Unknown => row(PLAIN, Vec::new(), vec![Cell::new("object of unknown kind", FAINT)]),
-        }
-    }
-
-    fn dataset_tail(&self, dataset: &DatasetFacts) -> Vec<Cell> {
-        let size = dataset.logical.map_or_else(|| "too large".into(), output::bytes);
-        let size = format!("{size:>10}");
-        if self.verbose {
-            return vec![Cell::new(size, PLAIN)];
-        }
-        let mut storage = layout_text(dataset);
-        if !dataset.filters.is_empty() {
-            let names: Vec<String> = dataset.filters.iter().map(filter_name).collect();
-            storage.push_str(&format!(" · {}", names.join(" + ")));
-        }
-        if let Some(totals) = &dataset.structured {
-            let names = totals.filter_names();
-            if !names.is_empty() {
-                storage.push_str(&format!(" · {}", names.join(" + ")));
-            }
-            if let Some(density) = totals.density().filter(|_| totals.chunking.sparse) {
-                storage.push_str(&format!(" · {} defined", percent(density)));
-            }
-        }
-        if let Some(ratio) = dataset.ratio() {
-            storage.push_str(&format!(" {ratio:.1}×"));
-        }
-        if let Some(fill) = &dataset.fill {
-            storage.push_str(&format!(" · fill {}", fill.text(SHORT)));
-        }
-        vec![Cell::new(size, PLAIN), Cell::new(storage, FAINT)]
-    }
-
-    fn content(&self, entry: &Entry, branches: String) -> Row {
-        let name = escape(&entry.name);
-        let link = |target: String, note: Vec<Cell>| {
-            let mut tail = vec![Cell::new(format!("→ {target}"), LINK)];
-            tail.extend(note);
-            Row { branches: branches.clone(), cells: vec![Cell::new(name.clone(), LINK)], tail }
-        };
-        match &entry.content {
-            Content::Object(facts) => self.object(name, facts, branches),
-            Content::Same(path) => {
-                let tail = vec![Cell::new(format!("same as {path}"), LINK)];
-                Row { branches, cells: vec![Cell::new(name, PLAIN)], tail }
-            }
-            Content::Soft { path, dangling } => {
-                let note = dangling.then(|| Cell::new("nothing is there", ERROR));
-                link(escape(path), note.into_iter().collect())
-            }
-            Content::External { file, path } => {
-                link(format!("{}:{}", escape(file), escape(path)), vec![Cell::new("in another file", FAINT)])
-            }
-            Content::UserDefined { class, value } => {
-                let count = u64::try_from(value.len()).unwrap_or(u64::MAX);
-                let class = Cell::new(format!("link of user-defined class {class}"), LINK);
-                let bytes = Cell::new(output::bytes(count), FAINT);
-                Row { branches, cells: vec![Cell::new(name, LINK)], tail: vec![class, bytes] }
-            }
-            Content::UnknownLink => {
-                let tail = vec![Cell::new("link of unknown class", FAINT)];
-                Row { branches, cells: vec![Cell::new(name, LINK)], tail }
-            }
-            Content::Broken(error) => {
-                let tail = vec![Cell::new(format!("error: {}", escape(error.as_bytes())), ERROR)];
-                Row { branches, cells: vec![Cell::new(name, ERROR)], tail }
-            }
-        }
     }
 
     fn details(&self, facts: &ObjectFacts) -> Vec<[Cell; 3]> {
@@ -192,12 +88,12 @@ impl<W: Write> Tree<W> {
 }
 
 impl<W: Write> Sink for Tree<W> {
-    fn entry(&mut self, entry: &Entry, _: &dyn Fn() -> Option<String>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, _: &Place<'_>) -> Result<()> {
         if let Some(header) = self.header.take() {
             self.rows.push(header)?;
         }
-        let (branches, above) = self.branches(entry);
-        let row = self.content(entry, branches);
+        let (branches, above) = self.branches.of(entry);
+        let row = row(escape(&entry.name), &entry.content, branches, self.verbose);
         self.rows.push(row)?;
         let Content::Object(facts) = &entry.content else { return Ok(()) };
         let lines = self.details(facts);
@@ -220,6 +116,92 @@ impl<W: Write> Sink for Tree<W> {
             })?;
         }
         Ok(())
+    }
+}
+
+fn object(name: String, facts: &ObjectFacts, branches: String, verbose: bool) -> Row {
+    let row = |style, cells: Vec<Cell>, tail| {
+        let first = std::iter::once(Cell::new(name.clone(), style));
+        Row { branches: branches.clone(), cells: first.chain(cells).collect(), tail }
+    };
+    match &facts.detail {
+        Detail::Group(group) => {
+            let slash = if name.ends_with('/') { "" } else { "/" };
+            let name = Cell::new(format!("{name}{slash}"), GROUP);
+            Row { branches, cells: vec![name], tail: group_tail(group) }
+        }
+        Detail::Dataset(dataset) => row(DATASET, dataset_cells(dataset), dataset_tail(dataset, verbose)),
+        Detail::Datatype(datatype) => {
+            let shown = Cell::new(type_text(datatype, SHORT), DATATYPE);
+            row(DATATYPE, vec![Cell::new("datatype", PLAIN), shown], Vec::new())
+        }
+        Detail::Unknown => row(PLAIN, Vec::new(), vec![Cell::new("object of unknown kind", FAINT)]),
+    }
+}
+
+fn dataset_tail(dataset: &DatasetFacts, verbose: bool) -> Vec<Cell> {
+    let size = dataset.logical.map_or_else(|| "too large".into(), output::bytes);
+    let size = format!("{size:>10}");
+    if verbose {
+        return vec![Cell::new(size, PLAIN)];
+    }
+    let mut storage = layout_text(dataset);
+    if !dataset.filters.is_empty() {
+        let names: Vec<String> = dataset.filters.iter().map(filter_name).collect();
+        storage.push_str(&format!(" · {}", names.join(" + ")));
+    }
+    if let Some(totals) = &dataset.structured {
+        let names = totals.filter_names();
+        if !names.is_empty() {
+            storage.push_str(&format!(" · {}", names.join(" + ")));
+        }
+        if let Some(density) = totals.density().filter(|_| totals.chunking.sparse) {
+            storage.push_str(&format!(" · {} defined", percent(density)));
+        }
+    }
+    if let Some(ratio) = dataset.ratio() {
+        storage.push_str(&format!(" {ratio:.1}×"));
+    }
+    if let Some(fill) = &dataset.fill {
+        storage.push_str(&format!(" · fill {}", fill.text(SHORT)));
+    }
+    vec![Cell::new(size, PLAIN), Cell::new(storage, FAINT)]
+}
+
+/// The line of what a link leads to.
+pub(crate) fn row(name: String, content: &Content, branches: String, verbose: bool) -> Row {
+    let link = |target: String, note: Vec<Cell>| {
+        let mut tail = vec![Cell::new(format!("→ {target}"), LINK)];
+        tail.extend(note);
+        Row { branches: branches.clone(), cells: vec![Cell::new(name.clone(), LINK)], tail }
+    };
+    match content {
+        Content::Object(facts) => object(name, facts, branches, verbose),
+        Content::Same { path, .. } => {
+            let tail = vec![Cell::new(format!("same as {path}"), LINK)];
+            Row { branches, cells: vec![Cell::new(name, PLAIN)], tail }
+        }
+        Content::Soft { path, dangling } => {
+            let note = dangling.then(|| Cell::new("nothing is there", ERROR));
+            link(escape(path), note.into_iter().collect())
+        }
+        Content::External { file, path } => {
+            link(format!("{}:{}", escape(file), escape(path)), vec![Cell::new("in another file", FAINT)])
+        }
+        Content::UserDefined { class, value } => {
+            let count = u64::try_from(value.len()).unwrap_or(u64::MAX);
+            let class = Cell::new(format!("link of user-defined class {class}"), LINK);
+            let bytes = Cell::new(output::bytes(count), FAINT);
+            Row { branches, cells: vec![Cell::new(name, LINK)], tail: vec![class, bytes] }
+        }
+        Content::UnknownLink => {
+            let tail = vec![Cell::new("link of unknown class", FAINT)];
+            Row { branches, cells: vec![Cell::new(name, LINK)], tail }
+        }
+        Content::Broken(error) => {
+            let tail = vec![Cell::new(format!("error: {}", escape(error.as_bytes())), ERROR)];
+            Row { branches, cells: vec![Cell::new(name, ERROR)], tail }
+        }
     }
 }
 
@@ -266,7 +248,7 @@ fn dataset_cells(dataset: &DatasetFacts) -> Vec<Cell> {
 }
 
 /// The type's short name; a long compound is only counted.
-fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> String {
+pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> String {
     let text = escape(datatype.to_string().as_bytes());
     if width(&text) <= columns {
         return text;

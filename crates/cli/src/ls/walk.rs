@@ -33,8 +33,12 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) enum Content {
     Object(ObjectFacts),
-    /// An object that was listed before, at that path.
-    Same(String),
+    /// An object that was listed before.
+    Same {
+        path: String,
+        /// Whether the link is in it: the way goes in a circle.
+        around: bool,
+    },
     Soft {
         path: Vec<u8>,
         /// Whether nothing is there.
@@ -55,8 +59,29 @@ pub(crate) enum Content {
 
 /// Takes the entries, each before those in it.
 pub(crate) trait Sink {
-    /// One entry. `path` gives its path, which may be long.
-    fn entry(&mut self, entry: &Entry, path: &dyn Fn() -> Option<String>) -> Result<()>;
+    /// One entry.
+    fn entry(&mut self, entry: &Entry, place: &Place<'_>) -> Result<()>;
+}
+
+/// Where an entry is.
+pub(crate) struct Place<'a> {
+    names: &'a Names,
+    id: usize,
+}
+
+impl Place<'_> {
+    /// The path, to be shown; nothing if that is very long.
+    pub(crate) fn shown(&self) -> Option<String> {
+        Some(self.names.path(self.id)).filter(|(_, whole)| *whole).map(|(path, _)| path)
+    }
+
+    /// The path as the bytes in the file, however long.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut names = self.names.up(self.id).collect::<Vec<_>>();
+        names.reverse();
+        let path = names.join(b"/".as_slice());
+        if path.is_empty() { b"/".to_vec() } else { path }
+    }
 }
 
 /// A group on the way from the first entry.
@@ -70,7 +95,10 @@ struct Level {
 pub(crate) struct Walk<'a> {
     pub(crate) file: &'a File,
     pub(crate) describer: &'a Describer,
-    pub(crate) recursive: bool,
+    /// Levels of groups whose links are listed.
+    levels: usize,
+    groups_only: bool,
+    again: bool,
     names: Names,
     seen: HashMap<ObjectToken, usize>,
     failures: usize,
@@ -79,28 +107,33 @@ pub(crate) struct Walk<'a> {
 /// The names of all entries, from which their paths are made.
 #[derive(Default)]
 struct Names {
-    entries: Vec<(Option<usize>, String)>,
+    entries: Vec<(Option<usize>, Box<[u8]>)>,
 }
 
 impl Names {
-    fn add(&mut self, parent: Option<usize>, name: String) -> usize {
-        self.entries.push((parent, name));
+    fn add(&mut self, parent: Option<usize>, name: &[u8]) -> usize {
+        self.entries.push((parent, name.into()));
         self.entries.len().saturating_sub(1)
+    }
+
+    /// The names from an entry up to the first one.
+    fn up(&self, id: usize) -> impl Iterator<Item = &[u8]> {
+        let mut at = Some(id);
+        std::iter::from_fn(move || {
+            let (parent, name) = self.entries.get(at?)?;
+            at = *parent;
+            Some(name.strip_suffix(b"/").unwrap_or(name))
+        })
     }
 
     /// The path of an entry, and whether it is whole.
     fn path(&self, id: usize) -> (String, bool) {
-        let mut names = Vec::new();
-        let mut at = Some(id);
-        while let Some((parent, name)) = at.and_then(|id| self.entries.get(id)) {
-            if names.len() == SHOWN_NAMES {
-                names.push("…");
-                break;
-            }
-            names.push(name.trim_end_matches('/'));
-            at = *parent;
+        let mut all = self.up(id);
+        let mut names: Vec<String> = all.by_ref().take(SHOWN_NAMES).map(escape).collect();
+        let whole = all.next().is_none();
+        if !whole {
+            names.push("…".into());
         }
-        let whole = names.last() != Some(&"…") || names.len() <= SHOWN_NAMES;
         names.reverse();
         let path = names.join("/");
         (if path.is_empty() { "/".into() } else { path }, whole)
@@ -108,14 +141,28 @@ impl Names {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(file: &'a File, describer: &'a Describer, recursive: bool) -> Self {
-        Self { file, describer, recursive, names: Names::default(), seen: HashMap::new(), failures: 0 }
+    /// Lists the links of groups on so many levels, of the first object in any case.
+    pub(crate) fn new(file: &'a File, describer: &'a Describer, levels: usize) -> Self {
+        let (names, seen) = (Names::default(), HashMap::new());
+        Self { file, describer, levels, groups_only: false, again: false, names, seen, failures: 0 }
+    }
+
+    /// Whether links are passed over that do not lead to groups.
+    pub(crate) fn groups_only(mut self, yes: bool) -> Self {
+        self.groups_only = yes;
+        self
+    }
+
+    /// Whether an object that was met before is described once more, and not only named.
+    pub(crate) fn again(mut self, yes: bool) -> Self {
+        self.again = yes;
+        self
     }
 
     /// Lists the object and what is in it; gives the number of things that could not be read.
     pub(crate) fn run(mut self, object: &Object, path: &str, sink: &mut dyn Sink) -> Result<usize> {
         let mut levels = Vec::new();
-        self.names.add(None, escape(path.as_bytes()));
+        self.names.add(None, path.as_bytes());
         self.seen.insert(object.token(), 0);
         let (content, level) = self.describe(0, object, true);
         levels.extend(level);
@@ -129,8 +176,10 @@ impl<'a> Walk<'a> {
             };
             let last = level.links.as_slice().is_empty();
             let (parent, group) = (level.id, level.group.clone());
-            let id = self.names.add(Some(parent), escape(&link.name));
-            let (content, inner) = self.follow(id, &group, link.target);
+            let id = self.names.add(Some(parent), &link.name);
+            let around = |first| levels.iter().any(|level: &Level| level.id == first);
+            let list = levels.len() < self.levels;
+            let (content, inner) = self.follow(id, &group, link.target, (list, &around));
             let (depth, open) = (levels.len(), inner.is_some());
             let entry = Entry { id, parent: Some(parent), name: link.name, depth, last, open, content };
             self.emit(&entry, sink)?;
@@ -145,19 +194,27 @@ impl<'a> Walk<'a> {
             Content::Object(facts) => facts.failures(),
             _ => 0,
         });
-        let names = &self.names;
-        sink.entry(entry, &|| Some(names.path(entry.id)).filter(|(_, whole)| *whole).map(|(path, _)| path))
+        sink.entry(entry, &Place { names: &self.names, id: entry.id })
     }
 
-    fn follow(&mut self, id: usize, group: &Group, target: LinkTarget) -> (Content, Option<Level>) {
+    fn follow(
+        &mut self,
+        id: usize,
+        group: &Group,
+        target: LinkTarget,
+        (list, around): (bool, &dyn Fn(usize) -> bool),
+    ) -> (Content, Option<Level>) {
         match target {
             LinkTarget::Hard(token) => {
-                if let Some(first) = self.seen.get(&token) {
-                    return (Content::Same(self.names.path(*first).0), None);
+                let known = self.seen.get(&token);
+                if let Some(first) = known.filter(|_| !self.again) {
+                    let path = self.names.path(*first).0;
+                    return (Content::Same { path, around: around(*first) }, None);
                 }
-                self.seen.insert(token, id);
+                let list = list && known.is_none();
+                self.seen.entry(token).or_insert(id);
                 match self.file.object_at(token) {
-                    Ok(object) => self.describe(id, &object, self.recursive),
+                    Ok(object) => self.describe(id, &object, list),
                     Err(error) => (Content::Broken(message(&error)), None),
                 }
             }
@@ -185,7 +242,9 @@ impl<'a> Walk<'a> {
             Err(error) => return (Content::Broken(message(&error)), None),
         };
         let level = match links {
-            Ok(links) => links.map(|(links, group)| Level { id, group, links: links.into_iter() }),
+            Ok(links) => links
+                .map(|(links, group)| (self.wanted(links), group))
+                .map(|(links, group)| Level { id, group, links: links.into_iter() }),
             Err(error) => {
                 facts.problems.insert(0, message(&error));
                 if let Detail::Group(group) = &mut facts.detail {
@@ -195,5 +254,16 @@ impl<'a> Walk<'a> {
             }
         };
         (Content::Object(facts), level.filter(|level| !level.links.as_slice().is_empty()))
+    }
+
+    /// The links that are listed.
+    fn wanted(&self, mut links: Vec<Link>) -> Vec<Link> {
+        if self.groups_only {
+            let group = |token| {
+                self.file.object_at(token).is_ok_and(|object| object.kind() == Some(ObjectKind::Group))
+            };
+            links.retain(|link| matches!(link.target, LinkTarget::Hard(token) if group(token)));
+        }
+        links
     }
 }

@@ -1,6 +1,5 @@
 //! Writing a file anew: compacted, in other versions of the format, its datasets stored another way.
 
-mod glob;
 mod guide;
 mod sparse;
 
@@ -11,8 +10,10 @@ use hyperslab_engine::ops::CopyOptions;
 use hyperslab_engine::{Error, Result};
 use hyperslab_filter::FilterSpec;
 
-use crate::{File, FileOptions, FileSpace, H5Type, LibverBounds, Section, SelectionEncoding, SharedMessages};
-use glob::Glob;
+use crate::{
+    File, FileOptions, FileSpace, H5Type, LibverBounds, PathPattern, Section, SelectionEncoding,
+    SharedMessages,
+};
 use guide::Guide;
 use sparse::Value;
 
@@ -78,10 +79,10 @@ type Progress<'a> = Box<dyn Fn(&str, u64) + 'a>;
 /// ```
 #[derive(Default)]
 pub struct Repack<'a> {
-    layouts: Vec<(Glob, RepackLayout)>,
-    filters: Vec<(Glob, Vec<FilterSpec>)>,
-    section_filters: Vec<(Glob, Section, Vec<FilterSpec>)>,
-    undefined: Vec<(Glob, Value)>,
+    layouts: Vec<(PathPattern, RepackLayout)>,
+    filters: Vec<(PathPattern, Vec<FilterSpec>)>,
+    section_filters: Vec<(PathPattern, Section, Vec<FilterSpec>)>,
+    undefined: Vec<(PathPattern, Value)>,
     encoding: Option<SelectionEncoding>,
     libver: Option<LibverBounds>,
     space: Option<FileSpace>,
@@ -131,7 +132,7 @@ impl<'a> Repack<'a> {
             }
             _ => {}
         }
-        self.layouts.push((Glob::new(pattern)?, layout));
+        self.layouts.push((PathPattern::new(pattern)?, layout));
         Ok(self)
     }
 
@@ -141,7 +142,7 @@ impl<'a> Repack<'a> {
     /// # Errors
     /// As [`layout`](Self::layout).
     pub fn filters(mut self, pattern: &str, filters: Vec<FilterSpec>) -> Result<Self> {
-        self.filters.push((Glob::new(pattern)?, filters));
+        self.filters.push((PathPattern::new(pattern)?, filters));
         Ok(self)
     }
 
@@ -174,7 +175,7 @@ impl<'a> Repack<'a> {
         section: Section,
         filters: Vec<FilterSpec>,
     ) -> Result<Self> {
-        self.section_filters.push((Glob::new(pattern)?, section, filters));
+        self.section_filters.push((PathPattern::new(pattern)?, section, filters));
         Ok(self)
     }
 
@@ -201,7 +202,7 @@ impl<'a> Repack<'a> {
     /// As [`layout`](Self::layout).
     pub fn undefined<T: H5Type>(mut self, pattern: &str, value: T) -> Result<Self> {
         let value = Value { datatype: T::datatype(), bytes: T::to_bytes(&[value]).into_owned() };
-        self.undefined.push((Glob::new(pattern)?, value));
+        self.undefined.push((PathPattern::new(pattern)?, value));
         Ok(self)
     }
 

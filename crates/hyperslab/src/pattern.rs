@@ -2,9 +2,19 @@
 
 use hyperslab_engine::{Error, Result};
 
-/// A pattern.
+/// A pattern for paths: `*` stands for any characters of a name and `?` for one, `**` for any of a path; a backslash takes the
+/// character behind it as it is. A pattern without a slash is held against the last name.
+///
+/// ```
+/// use hyperslab::PathPattern;
+/// let pattern = PathPattern::new("/run/*/temp?")?;
+/// assert!(pattern.matches("/run/7/temp1") && !pattern.matches("/run/7/a/temp1"));
+/// assert!(PathPattern::new("temp*")?.matches("/run/7/temp1"));
+/// assert!(PathPattern::new("/run/**")?.matches("/run/7/a/temp1"));
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Glob {
+pub struct PathPattern {
     parts: Vec<Part>,
     /// Held against the last name only.
     by_name: bool,
@@ -21,8 +31,12 @@ enum Part {
     Stars,
 }
 
-impl Glob {
-    pub(super) fn new(pattern: &str) -> Result<Self> {
+impl PathPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// If it is empty, or ends with a backslash.
+    pub fn new(pattern: &str) -> Result<Self> {
         if pattern.is_empty() {
             return Err(Error::Misuse("an empty pattern names no dataset".into()));
         }
@@ -48,8 +62,8 @@ impl Glob {
         Ok(Self { parts, by_name })
     }
 
-    /// Whether a path is meant. Time grows with the product of both lengths, not faster.
-    pub(super) fn matches(&self, path: &str) -> bool {
+    /// Whether a path is meant; a slash before it says nothing. Time grows with the product of both lengths, not faster.
+    pub fn matches(&self, path: &str) -> bool {
         let path = path.trim_start_matches('/');
         let text = if self.by_name { path.rsplit('/').next().unwrap_or(path) } else { path };
         let text: Vec<char> = text.chars().collect();
@@ -107,12 +121,12 @@ mod tests {
             ("µ*", "/x/µm", true),
             ("", "", false),
         ] {
-            let found = Glob::new(pattern).is_ok_and(|glob| glob.matches(path));
+            let found = PathPattern::new(pattern).is_ok_and(|glob| glob.matches(path));
             assert_eq!(found, expected, "{pattern} {path}");
         }
-        assert!(Glob::new("a\\").is_err());
+        assert!(PathPattern::new("a\\").is_err());
         // No pattern takes long.
         let long = "a".repeat(5000);
-        assert!(!Glob::new(&"*a".repeat(50)).unwrap().matches(&format!("{long}b")));
+        assert!(!PathPattern::new(&"*a".repeat(50)).unwrap().matches(&format!("{long}b")));
     }
 }

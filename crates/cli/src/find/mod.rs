@@ -1,0 +1,222 @@
+//! `hyperslab find`: where in files is what?
+
+mod criteria;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hyperslab::Object;
+use serde_json::json;
+
+use self::criteria::Criteria;
+use crate::ls::describe::{Attributes, Describer, Detail, GroupFacts};
+use crate::ls::rows::Rows;
+use crate::ls::walk::{Content, Entry, Place, Sink, Walk};
+use crate::ls::{json, tree};
+use crate::open::OpenArguments;
+use crate::output::{self, escape};
+use crate::values::paths::Paths;
+
+/// Values of an attribute that are looked at, and that JSON has.
+const VALUES: usize = 1000;
+
+/// The exit code if nothing is found.
+const NOTHING: u8 = 1;
+/// The exit code if something could not be read.
+const UNREADABLE: u8 = 2;
+
+/// Failures that are told.
+const MOST_FAILURES: usize = 100;
+
+/// What `find` takes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "All that is asked for must be so. The exit code is 0 if something is found, 1 if nothing is, and 2 if something could not
+be read.
+
+Examples:
+  hyperslab find data.h5 --name 'temp*' --min-size 10M
+  hyperslab find *.h5 --attr units=K --type float -l
+  hyperslab find data.h5 --filter gzip --layout chunked --rank 3
+  hyperslab find data.h5 --sparse --print0 | xargs -0 -n1 hyperslab head data.h5"
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    criteria: Criteria,
+    /// Show shape, type, size and storage, too
+    #[arg(short, long, conflicts_with_all = ["print0", "json"])]
+    long: bool,
+    /// End each path with a zero byte, as the bytes in the file
+    #[arg(short = '0', long, conflicts_with = "json")]
+    print0: bool,
+    /// Print a JSON document; what is found has the keys of `ls --json`
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    open: OpenArguments,
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// Looks through the files.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let form = match arguments {
+        Arguments { json: true, .. } => Form::Json(output::stdout()),
+        Arguments { long: true, .. } => Form::Long(Rows::new(output::stdout())),
+        Arguments { print0: true, .. } => Form::Paths(output::raw_stdout(), b"\0"),
+        _ => Form::Paths(output::stdout(), b"\n"),
+    };
+    let mut finder = Finder { arguments, form, file: None, found: 0, failures: Vec::new() };
+    finder.begin()?;
+    for file in &arguments.files {
+        if let Err(error) = finder.search(file) {
+            if crate::reader_is_gone(&error) {
+                return Err(error);
+            }
+            finder.failures.push(output::chain(error.as_ref()));
+        }
+    }
+    finder.end()?;
+    for failure in &finder.failures {
+        // The exit code says it, too.
+        let _ = writeln!(std::io::stderr(), "hyperslab: {}", escape(failure.as_bytes()));
+    }
+    arguments.open.report();
+    Ok(match (finder.failures.is_empty(), finder.found) {
+        (false, _) => ExitCode::from(UNREADABLE),
+        (true, 0) => ExitCode::from(NOTHING),
+        (true, _) => ExitCode::SUCCESS,
+    })
+}
+
+/// How what is found is said.
+enum Form {
+    /// With what is behind each path.
+    Paths(output::Output, &'static [u8]),
+    Long(Rows<output::Output>),
+    Json(output::Output),
+}
+
+/// The search under way.
+struct Finder<'a> {
+    arguments: &'a Arguments,
+    form: Form,
+    /// The file that is looked through, and the one who describes what is in it.
+    file: Option<(String, Describer)>,
+    found: u64,
+    failures: Vec<String>,
+}
+
+impl Finder<'_> {
+    fn search(&mut self, path: &Path) -> Result<()> {
+        let file = self.arguments.open.open(path)?;
+        let describer = |storage| Describer {
+            all: self.arguments.json && storage,
+            storage,
+            attributes: if self.arguments.json && storage { Attributes::All } else { Attributes::None },
+            values: VALUES,
+            paths: Paths::new(&file),
+        };
+        let (brief, long) = (describer(false), describer(true));
+        self.file = Some((path.display().to_string(), long));
+        let walk = Walk::new(&file, &brief, usize::MAX).again(true);
+        walk.run(&Object::clone(file.root()), "/", self).map(drop)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if let Form::Json(out) = &mut self.form {
+            write!(out, "{{\n\"format\": \"hyperslab find 1\",\n\"found\": [")?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        match &mut self.form {
+            Form::Paths(out, _) => out.flush()?,
+            Form::Long(rows) => rows.end()?,
+            Form::Json(out) => {
+                let failures = serde_json::to_string(&self.failures)?;
+                write!(out, "\n],\n\"failures\": {failures}\n}}\n")?;
+                out.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, path: &str, problem: &str) {
+        let file = self.file.as_ref().map_or("", |(file, _)| file);
+        let line = format!("`{file}`: {path}: {problem}");
+        if self.failures.len() < MOST_FAILURES && !self.failures.contains(&line) {
+            self.failures.push(line);
+        }
+    }
+
+    /// Says what was found.
+    fn say(&mut self, entry: &Entry, place: &Place<'_>) -> Result<()> {
+        let several = self.arguments.files.len() > 1;
+        let Some((file, long)) = &self.file else { return Ok(()) };
+        let prefix = if several { format!("{file}:") } else { String::new() };
+        let at_length = |entry: &Entry| match &entry.content {
+            Content::Object(facts) => {
+                let members = match &facts.detail {
+                    Detail::Group(GroupFacts { members, .. }) => *members,
+                    _ => None,
+                };
+                long.object(&facts.object, members).map_or(None, |facts| Some(Content::Object(facts)))
+            }
+            _ => None,
+        };
+        match &mut self.form {
+            Form::Paths(out, end) => {
+                let path = [prefix.as_bytes(), &place.bytes()].concat();
+                let path = if *end == b"\0" { path } else { escape(&path).into_bytes() };
+                out.write_all(&path)?;
+                out.write_all(end)?;
+            }
+            Form::Long(rows) => {
+                let name = escape(&[prefix.as_bytes(), &place.bytes()].concat());
+                let content = at_length(entry);
+                let content = content.as_ref().unwrap_or(&entry.content);
+                rows.push(tree::row(name, content, String::new(), false))?;
+            }
+            Form::Json(out) => {
+                let mut object = serde_json::Map::from_iter([("file".to_owned(), json!(file))]);
+                object.extend(match at_length(entry) {
+                    Some(content) => json::entry_keys(&entry.name, &content, place),
+                    None => json::entry_keys(&entry.name, &entry.content, place),
+                });
+                out.write_all(if self.found == 0 { b"\n" } else { b",\n" })?;
+                serde_json::to_writer(&mut *out, &object).map_err(std::io::Error::from)?;
+            }
+        }
+        self.found = self.found.saturating_add(1);
+        Ok(())
+    }
+}
+
+impl Sink for Finder<'_> {
+    fn entry(&mut self, entry: &Entry, place: &Place<'_>) -> Result<()> {
+        let shown = || place.shown().unwrap_or_else(|| "a very deep path".into());
+        match &entry.content {
+            Content::Broken(error) => self.problem(&shown(), error),
+            Content::Object(facts) => {
+                for problem in &facts.problems {
+                    self.problem(&shown(), problem);
+                }
+            }
+            _ => {}
+        }
+        let Some((_, describer)) = &self.file else { return Ok(()) };
+        match self.arguments.criteria.accept(describer, &|| place.bytes(), &entry.content) {
+            Ok(true) => self.say(entry, place),
+            Ok(false) => Ok(()),
+            Err(error) => {
+                self.problem(&shown(), &output::chain(error.as_ref()));
+                Ok(())
+            }
+        }
+    }
+}

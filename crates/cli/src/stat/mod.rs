@@ -1,0 +1,235 @@
+//! `hyperslab stat`: where the bytes of a file are.
+
+mod counts;
+mod objects;
+mod sizes;
+mod structures;
+
+use std::collections::{HashSet, VecDeque};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use hyperslab::{File, LinkTarget, Object, ObjectKind, ObjectToken};
+use hyperslab_check::{CheckOptions, Report};
+use indicatif::ProgressBar;
+use serde_json::json;
+
+use self::counts::Totals;
+use self::objects::{Largest, Line};
+use self::sizes::DatasetSizes;
+use self::structures::{Structures, Waste};
+use crate::open::OpenArguments;
+use crate::{output, places};
+
+/// Bytes of a path beyond which only its end is kept.
+const LONG_PATH: usize = 4096;
+
+/// Failures that are told.
+const MOST_FAILURES: usize = 100;
+
+/// What `stat` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+    /// How many of the largest objects are shown
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Show all objects
+    #[arg(long, conflicts_with = "top")]
+    all: bool,
+    /// Do not account for every byte: objects are counted, and their raw data
+    #[arg(short, long)]
+    quick: bool,
+    #[command(flatten)]
+    open: OpenArguments,
+    /// The file
+    file: PathBuf,
+    /// The object to count, with what is in it
+    #[arg(default_value = "/")]
+    path: String,
+}
+
+/// Counts; fails at the end if something could not be read.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let shown = arguments.file.display();
+    let file = arguments.open.open(&arguments.file)?;
+    let path = format!("/{}", arguments.path.trim_matches('/'));
+    let object = places::object(&file, &path).with_context(|| format!("`{shown}`"))?;
+    let bar = ProgressBar::new_spinner();
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let most = if arguments.all { usize::MAX } else { arguments.top };
+    let mut survey = Survey::new(&file, most);
+    if !arguments.quick {
+        bar.set_message("accounting for every byte");
+        match account(arguments, &arguments.file) {
+            Ok(report) => survey.structures = Some(Structures::new(report)),
+            Err(error) => survey.failed(output::chain(error.as_ref())),
+        }
+    }
+    bar.set_message("looking at all objects");
+    survey.walk(path.as_bytes(), object);
+    bar.finish_and_clear();
+    let failures = survey.say(arguments, &path)?;
+    for failure in &failures {
+        // The exit code says it, too.
+        let _ = writeln!(std::io::stderr(), "hyperslab: {}", output::escape(failure.as_bytes()));
+    }
+    arguments.open.report();
+    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whose every byte of the file is.
+fn account(arguments: &Arguments, file: &Path) -> Result<Report> {
+    let driver = arguments.open.options().find_driver(file)?;
+    let options = CheckOptions { per_object: true, max_findings: 0, ..CheckOptions::default() };
+    Ok(hyperslab_check::check(driver, &options)?)
+}
+
+/// What is found on the way through a file.
+struct Survey<'a> {
+    file: &'a File,
+    totals: Totals,
+    largest: Largest,
+    structures: Option<Structures>,
+    raw: u64,
+    stored: u64,
+    overhang: u64,
+    looked_at: u64,
+    failures: Vec<String>,
+}
+
+impl<'a> Survey<'a> {
+    fn new(file: &'a File, most: usize) -> Self {
+        Self {
+            file,
+            totals: Totals::default(),
+            largest: Largest::new(most),
+            structures: None,
+            raw: 0,
+            stored: 0,
+            overhang: 0,
+            looked_at: 0,
+            failures: Vec::new(),
+        }
+    }
+
+    fn failed(&mut self, failure: String) {
+        if self.failures.len() < MOST_FAILURES && !self.failures.contains(&failure) {
+            self.failures.push(failure);
+        }
+    }
+
+    /// Looks at an object and at all that hard links lead to from it, each once.
+    fn walk(&mut self, path: &[u8], first: Object) {
+        let mut known: HashSet<ObjectToken> = HashSet::from([first.token()]);
+        let mut pending: VecDeque<(ObjectToken, Vec<u8>)> = VecDeque::new();
+        let mut next = Some((Ok(first), path.to_vec()));
+        while let Some((found, path)) = next {
+            let looked_at = found.and_then(|object| {
+                self.object(&object, &path, |token, name| {
+                    if known.insert(token) {
+                        pending.push_back((token, below(&path, name)));
+                    }
+                })
+            });
+            if let Err(error) = looked_at {
+                self.failed(output::chain(&error));
+            }
+            next = pending.pop_front().map(|(token, path)| (self.file.object_at(token), path));
+        }
+    }
+
+    /// Looks at one object; gives the objects that it links to.
+    fn object(
+        &mut self,
+        object: &Object,
+        path: &[u8],
+        mut linked: impl FnMut(ObjectToken, &[u8]),
+    ) -> hyperslab::Result<()> {
+        self.looked_at = self.looked_at.saturating_add(1);
+        self.totals.object(object)?;
+        let mut sizes = None;
+        match object.kind() {
+            Some(ObjectKind::Group) => {
+                for link in object.clone().into_group()?.links()? {
+                    self.totals.link(&link.target);
+                    if let LinkTarget::Hard(token) = link.target {
+                        linked(token, &link.name);
+                    }
+                }
+            }
+            Some(ObjectKind::Dataset) => {
+                let found = DatasetSizes::of(&object.clone().into_dataset()?)?;
+                self.totals.dataset(&found);
+                // What other files hold takes nothing here.
+                if found.stored > 0 {
+                    self.raw = self.raw.saturating_add(found.raw);
+                    self.stored = self.stored.saturating_add(found.stored);
+                }
+                let overhang = found.chunks.map_or(0, |chunks| chunks.overhang);
+                self.overhang = self.overhang.saturating_add(overhang);
+                sizes = Some(found);
+            }
+            _ => {}
+        }
+        let of_objects = self.structures.as_ref().map(|structures| &structures.report().of_objects);
+        let line = Line::new(path.to_vec(), object, of_objects, sizes);
+        self.largest.push(self.looked_at, line);
+        Ok(())
+    }
+
+    /// Says all of it; gives the failures.
+    fn say(self, arguments: &Arguments, path: &str) -> Result<Vec<String>> {
+        let mut out = output::stdout();
+        let length = self.file.info().length;
+        // The account is that of the whole file.
+        let structures = self.structures.as_ref().filter(|_| path == "/");
+        let waste = Waste::of(structures.map(Structures::report), self.overhang);
+        let largest = self.largest.into_sorted();
+        if arguments.json {
+            let mut document = self.totals.json();
+            document.insert("failures".into(), json!(self.failures));
+            document.insert("bytes".into(), json!(structures.map(Structures::json)));
+            document.insert("of_no_use".into(), waste.json());
+            document.insert("raw_data".into(), json!({ "raw_size": self.raw, "stored_size": self.stored }));
+            if let serde_json::Value::Object(largest) = largest.json() {
+                document.extend(largest);
+            }
+            document.insert("format".into(), json!("hyperslab stat 1"));
+            document.insert("file".into(), json!(arguments.file.to_string_lossy()));
+            document.insert("path".into(), json!(path));
+            document.insert("size".into(), json!(length));
+            serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            let name = output::escape(format!("{} {path}", arguments.file.display()).as_bytes());
+            output::styled(&mut out, output::DATASET, &name)?;
+            let mut about = format!("  {}", output::bytes(length));
+            if self.raw > 0 {
+                about.push_str(&format!(" · raw data {}", counts::sizes(self.stored, self.raw)));
+            }
+            output::styled(&mut out, output::FAINT, &about)?;
+            writeln!(out)?;
+            if let Some(structures) = structures {
+                structures.print(&mut out)?;
+            }
+            waste.print(&mut out, length)?;
+            largest.print(&mut out)?;
+            self.totals.print(&mut out)?;
+        }
+        out.flush()?;
+        Ok(self.failures)
+    }
+}
+
+/// The path of a name in a group; of a very long one only the end.
+fn below(parent: &[u8], name: &[u8]) -> Vec<u8> {
+    let parent = parent.strip_suffix(b"/").unwrap_or(parent);
+    let parent = if parent.len() > LONG_PATH { "…".as_bytes() } else { parent };
+    [parent, b"/", name].concat()
+}

@@ -1,0 +1,223 @@
+//! The objects that take most.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::io::Write as _;
+
+use anyhow::Result;
+use hyperslab::{Object, ObjectKind};
+use hyperslab_check::ObjectBytes;
+use serde_json::{Map, Value as Json, json};
+
+use super::sizes::DatasetSizes;
+use crate::output::{self, DATASET, DATATYPE, FAINT, GROUP, PLAIN, bytes, cut, escape, styled, width};
+use crate::sections::share;
+
+/// Columns of a path, and of the bar.
+const PATH: usize = 40;
+const BAR: usize = 12;
+
+/// One object.
+#[derive(Debug)]
+pub(super) struct Line {
+    path: Vec<u8>,
+    kind: Option<ObjectKind>,
+    bytes: ObjectBytes,
+    sizes: Option<DatasetSizes>,
+}
+
+/// The largest objects so far, the smallest of them first.
+#[derive(Debug)]
+pub(super) struct Largest {
+    most: usize,
+    lines: BinaryHeap<Reverse<Ranked>>,
+    /// Objects that are not among them, and their bytes.
+    others: (u64, u64),
+}
+
+/// A line by its bytes; of lines that are alike the first comes first.
+#[derive(Debug)]
+struct Ranked {
+    total: u64,
+    number: Reverse<u64>,
+    line: Line,
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.total, self.number).cmp(&(other.total, other.number))
+    }
+}
+
+impl Line {
+    /// What is said of an object. `of_objects` is what a check has found; without it, only raw data are known.
+    pub(super) fn new(
+        path: Vec<u8>,
+        object: &Object,
+        of_objects: Option<&HashMap<u64, ObjectBytes>>,
+        sizes: Option<DatasetSizes>,
+    ) -> Self {
+        let found = of_objects.and_then(|of| of.get(&object.token().address()).copied());
+        let raw = sizes.as_ref().map_or(0, |sizes| sizes.stored);
+        let bytes = found.unwrap_or(ObjectBytes { raw, ..ObjectBytes::default() });
+        Self { path, kind: object.kind(), bytes, sizes }
+    }
+
+    fn total(&self) -> u64 {
+        let ObjectBytes { metadata, raw, heap } = self.bytes;
+        metadata.saturating_add(raw).saturating_add(heap)
+    }
+
+    fn json(&self) -> Json {
+        let mut object = Map::from_iter([
+            ("path".to_owned(), json!(String::from_utf8_lossy(&self.path))),
+            ("kind".to_owned(), json!(self.kind.map_or("unknown object", ObjectKind::name))),
+            ("bytes".to_owned(), json!(self.total())),
+            ("metadata".to_owned(), json!(self.bytes.metadata)),
+            ("raw_data".to_owned(), json!(self.bytes.raw)),
+            ("variable_length".to_owned(), json!(self.bytes.heap)),
+        ]);
+        if let Some(Json::Object(sizes)) = self.sizes.as_ref().map(DatasetSizes::json) {
+            object.extend(sizes);
+        }
+        Json::Object(object)
+    }
+
+    /// Its sizes in words.
+    fn words(&self) -> String {
+        let mut words = Vec::new();
+        if let Some(sizes) = &self.sizes {
+            words.push(match sizes.ratio() {
+                Some(ratio) => format!("{} of {} ({ratio:.2}×)", bytes(sizes.stored), bytes(sizes.raw)),
+                None if sizes.stored == sizes.raw => String::new(),
+                None => format!("{} of {}", bytes(sizes.stored), bytes(sizes.raw)),
+            });
+            match sizes.chunks {
+                Some(chunks) if chunks.stored == chunks.possible => {
+                    words.push(output::count(chunks.stored, "chunk"));
+                }
+                Some(chunks) => {
+                    words.push(format!("{} of {}", chunks.stored, output::count(chunks.possible, "chunk")));
+                }
+                None => words.push(sizes.layout.to_owned()),
+            }
+            if !sizes.filters.is_empty() {
+                words.push(escape(sizes.filters.join(" + ").as_bytes()));
+            }
+        }
+        let parts = [(self.bytes.heap, "of variable length"), (self.bytes.metadata, "metadata")];
+        words.extend(
+            parts.iter().filter(|(size, _)| *size > 0).map(|(size, what)| format!("{} {what}", bytes(*size))),
+        );
+        words.retain(|word| !word.is_empty());
+        words.join(" · ")
+    }
+
+    fn style(&self) -> anstyle::Style {
+        match self.kind {
+            Some(ObjectKind::Group) => GROUP,
+            Some(ObjectKind::Dataset) => DATASET,
+            Some(ObjectKind::Datatype) => DATATYPE,
+            _ => PLAIN,
+        }
+    }
+
+    /// The path in so many columns: of a long one, the end.
+    fn shown(&self) -> String {
+        let path = escape(&self.path);
+        let wide = width(&path);
+        if wide <= PATH {
+            return path;
+        }
+        let mut skipped = 0;
+        let rest: String = path
+            .chars()
+            .skip_while(|character| {
+                skipped += width(&character.to_string());
+                wide.saturating_sub(skipped) >= PATH
+            })
+            .skip(1)
+            .collect();
+        cut(&format!("…{rest}"), PATH)
+    }
+}
+
+impl Largest {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, lines: BinaryHeap::new(), others: (0, 0) }
+    }
+
+    /// Keeps the line if it is one of the largest.
+    pub(super) fn push(&mut self, number: u64, line: Line) {
+        self.lines.push(Reverse(Ranked { total: line.total(), number: Reverse(number), line }));
+        if self.lines.len() > self.most
+            && let Some(Reverse(smallest)) = self.lines.pop()
+        {
+            let (count, total) = self.others;
+            self.others = (count.saturating_add(1), total.saturating_add(smallest.total));
+        }
+    }
+
+    /// The lines, the largest first.
+    pub(super) fn into_sorted(self) -> Sorted {
+        let lines = self.lines.into_sorted_vec();
+        Sorted { lines: lines.into_iter().map(|Reverse(ranked)| ranked.line).collect(), others: self.others }
+    }
+}
+
+/// The largest objects, and what all others have.
+#[derive(Debug)]
+pub(super) struct Sorted {
+    lines: Vec<Line>,
+    others: (u64, u64),
+}
+
+impl Sorted {
+    pub(super) fn json(&self) -> Json {
+        let (count, bytes) = self.others;
+        json!({
+            "largest": self.lines.iter().map(Line::json).collect::<Json>(),
+            "others": { "objects": count, "bytes": bytes },
+        })
+    }
+
+    /// Lines with bars; the largest has a whole one.
+    pub(super) fn print(&self, out: &mut output::Output) -> Result<()> {
+        let Some(first) = self.lines.first() else { return Ok(()) };
+        output::heading(out, "largest objects")?;
+        let widest = self.lines.iter().map(|line| width(&line.shown())).max().unwrap_or(0);
+        let most = first.total();
+        for line in &self.lines {
+            let path = line.shown();
+            let gap = " ".repeat(widest.saturating_sub(width(&path)));
+            write!(out, "    ")?;
+            styled(out, line.style(), &path)?;
+            write!(out, "{gap}  {:>10}  ", bytes(line.total()))?;
+            output::bar_of(out, share(line.total(), most), BAR)?;
+            write!(out, "  ")?;
+            styled(out, FAINT, &line.words())?;
+            writeln!(out)?;
+        }
+        let (count, total) = self.others;
+        if count > 0 {
+            let more = format!("    and {count} more with {}: --all or --top N shows them", bytes(total));
+            styled(out, FAINT, &more)?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! What one dataset takes.
+
+use hyperslab::{Dataset, Layout, Result};
+use serde_json::{Value as Json, json};
+
+use crate::ls::dataset::layout_name;
+use crate::sections::{StructuredTotals, filter_name, share};
+
+/// What a dataset takes in the file, and what its elements take in memory.
+#[derive(Debug)]
+pub(super) struct DatasetSizes {
+    pub(super) layout: &'static str,
+    /// Names of filters.
+    pub(super) filters: Vec<String>,
+    /// Bytes of all elements, and of the defined ones where only those are stored.
+    pub(super) raw: u64,
+    pub(super) stored: u64,
+    pub(super) chunks: Option<Chunks>,
+    pub(super) structured: Option<StructuredTotals>,
+}
+
+/// Chunks that are stored.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Chunks {
+    pub(super) stored: u64,
+    /// Chunks that the extent has room for.
+    pub(super) possible: u64,
+    /// Stored bytes for elements beyond the extent; of compressed chunks, their part of the elements.
+    pub(super) overhang: u64,
+}
+
+impl DatasetSizes {
+    /// Looks at a dataset and at all chunks in its index.
+    pub(super) fn of(dataset: &Dataset) -> Result<Self> {
+        let (layout, dims) = (dataset.layout(), dataset.dataspace().dims().to_vec());
+        let size = u64::from(dataset.datatype().size);
+        let elements = dataset.dataspace().element_count().unwrap_or(u64::MAX);
+        let mut sizes = Self {
+            layout: layout_name(&layout),
+            filters: dataset.filters().iter().map(filter_name).collect(),
+            raw: elements.saturating_mul(size),
+            stored: 0,
+            chunks: None,
+            structured: StructuredTotals::of(dataset)?,
+        };
+        if let Some(totals) = &sizes.structured {
+            let sections = totals.sections.iter();
+            sizes.raw = sections.fold(0, |sum: u64, one| sum.saturating_add(one.unfiltered));
+            sizes.filters = totals.filter_names();
+            sizes.stored = totals.stored;
+            let possible = possible(&dims, &totals.chunking.shape);
+            sizes.chunks = Some(Chunks { stored: totals.chunks, possible, overhang: 0 });
+        } else if let Layout::Chunked(chunking) = &layout {
+            let mut chunks = Chunks { possible: possible(&dims, &chunking.shape), ..Chunks::default() };
+            dataset.for_each_chunk(|chunk| {
+                sizes.stored = sizes.stored.saturating_add(chunk.size);
+                chunks.stored = chunks.stored.saturating_add(1);
+                let beyond = beyond(&dims, &chunking.shape, &chunk.offset);
+                chunks.overhang = chunks.overhang.saturating_add(part(chunk.size, beyond));
+            })?;
+            sizes.chunks = Some(chunks);
+        } else {
+            sizes.stored = dataset.storage_size()?;
+        }
+        Ok(sizes)
+    }
+
+    /// How much larger elements are than what is stored of them, if that says something.
+    pub(super) fn ratio(&self) -> Option<f64> {
+        (self.stored > 0 && self.raw > 0 && !self.filters.is_empty()).then(|| share(self.raw, self.stored))
+    }
+
+    pub(super) fn json(&self) -> Json {
+        json!({
+            "layout": self.layout,
+            "filters": self.filters,
+            "raw_size": self.raw,
+            "stored_size": self.stored,
+            "ratio": self.ratio(),
+            "chunks": self.chunks.map(|chunks| chunks.stored),
+            "possible_chunks": self.chunks.map(|chunks| chunks.possible),
+            "overhang": self.chunks.map(|chunks| chunks.overhang),
+        })
+    }
+}
+
+/// Chunks of that shape that an extent has room for.
+fn possible(dims: &[u64], shape: &[u64]) -> u64 {
+    let along = dims.iter().zip(shape).map(|(size, chunk)| size.div_ceil((*chunk).max(1)));
+    along.fold(1, u64::saturating_mul)
+}
+
+/// The share of a chunk's elements that lie beyond the extent.
+#[expect(clippy::cast_precision_loss, reason = "shares are shown with three digits")]
+fn beyond(dims: &[u64], shape: &[u64], offset: &[u64]) -> f64 {
+    let along = dims.iter().zip(shape).zip(offset);
+    let inside = along.map(|((size, chunk), at)| {
+        let inside = size.saturating_sub(*at).min(*chunk);
+        inside as f64 / (*chunk).max(1) as f64
+    });
+    1.0 - inside.product::<f64>()
+}
+
+/// That share of so many bytes.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the share is between 0 and 1, and casts of floats stay within the type"
+)]
+fn part(bytes: u64, share: f64) -> u64 {
+    (bytes as f64 * share).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges() {
+        assert_eq!((possible(&[10, 7], &[4, 7]), possible(&[], &[]), possible(&[0], &[3])), (3, 1, 0));
+        assert_eq!(part(280, beyond(&[10, 7], &[4, 7], &[8, 0])), 140);
+        assert_eq!(part(280, beyond(&[10, 7], &[4, 7], &[4, 0])), 0);
+        // A chunk that begins outside is a fault of the file, and all overhang.
+        assert_eq!(part(280, beyond(&[10, 7], &[4, 7], &[12, 0])), 280);
+    }
+}
