@@ -13,7 +13,7 @@
 //!
 //! Who compresses holds none of them, but for what is left when the file is closed or a dataset changes its shape.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dataspace, Selection};
@@ -34,7 +34,8 @@ const PATIENCE: usize = 3;
 /// Writers by the addresses of their headers.
 #[derive(Debug, Default)]
 pub struct Writers {
-    known: Mutex<HashMap<Address, Arc<Slot>>>,
+    /// In the order of the addresses, so that the same calls make the same file.
+    known: Mutex<BTreeMap<Address, Arc<Slot>>>,
 }
 
 /// The place of one writer. Only those with the right to change the file put one there or take it out.
@@ -109,7 +110,7 @@ impl OpenFile {
             if known.len() < KEPT || known.contains_key(&dataset) {
                 return Ok(());
             }
-            known.drain().map(|(_, slot)| slot).collect()
+            std::mem::take(&mut *known).into_values().collect()
         };
         for slot in slots {
             if let Some(mut writer) = slot.0.lock().take() {
