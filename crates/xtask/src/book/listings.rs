@@ -115,7 +115,8 @@ fn commands(body: &str) -> Vec<String> {
     commands
 }
 
-/// The text without what differs from run to run: numbers, their units, and how far columns are apart.
+/// The text without what differs from run to run: numbers, their units, which of two is the faster, and how far columns
+/// are apart.
 fn steady(text: &str) -> String {
     let word = |word: &str| {
         let is_measure =
@@ -124,7 +125,7 @@ fn steady(text: &str) -> String {
             word,
             "B" | "KiB" | "MiB" | "GiB" | "B/s" | "KiB/s" | "MiB/s" | "GiB/s" | "ns" | "µs" | "ms" | "s"
         );
-        (!is_measure && !is_unit).then(|| word.to_owned())
+        (!is_measure && !is_unit).then(|| word.replace("slower", "faster"))
     };
     text.lines()
         .map(|line| line.split_whitespace().filter_map(word).collect::<Vec<_>>().join(" ") + "\n")
