@@ -121,3 +121,32 @@ fn deep_groups_are_an_error_and_circles_end() {
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).contains("HARDLINK \"/\""));
 }
+
+#[test]
+fn sparse_datasets() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse.h5");
+    let file = hyperslab::File::create(&path).unwrap();
+    let counts = file.new_dataset("counts").of::<u8>().shape(&[6, 8]).sparse(&[3, 8]).create().unwrap();
+    let region = |start, count| hyperslab::Region::new(start, count).unwrap();
+    counts.write_region(&region(&[1, 2], &[2, 3]), &[1_u8, 2, 3, 4, 5, 6]).unwrap();
+    counts.write_region(&region(&[5, 7], &[1, 1]), &[7_u8]).unwrap();
+    file.close().unwrap();
+    let printed = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        let output = command.arg("h5dump").args(arguments).arg(&path).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let locations = "   DATA {\n         DEFINED_SPARSE_DATA BLOCK (1,2)-(2,4)\n         \
+                     DEFINED_SPARSE_DATA BLOCK (5,7)-(5,7)\n      }\n";
+    assert!(printed(&["--sparse-locations"]).contains(locations));
+    let data = "DEFINED_SPARSE_DATA BLOCK (1,2)-(2,4)\n         DATA {\n            (1,2)  1, 2, 3\n            \
+                (2,2)  4, 5, 6\n         }\n";
+    assert!(printed(&["--sparse-data"]).contains(data));
+    let properties = printed(&["-p", "-H"]);
+    assert!(properties.contains("STRUCTURED_CHUNK ( 3, 8 ) {\n            SPARSE_CHUNK\n"), "{properties}");
+    assert!(properties.contains("SECTION 1 SPARSE_FIXED_DATA {\n               SIZE 7\n"), "{properties}");
+    // All elements, if nothing else is asked for.
+    assert!(printed(&[]).contains("(5,0): 0, 0, 0, 0, 0, 0, 0, 7"));
+}

@@ -10,6 +10,7 @@ use super::selection::{self, Taken};
 use super::{Format, csv, csv_style};
 use crate::cat::destination::Destination;
 use crate::values::Decoder;
+use crate::values::blocks::{coordinates, listed};
 use crate::values::paths::Paths;
 
 /// Bytes of elements and coordinates of a piece, unless a single element is larger.
@@ -268,18 +269,6 @@ fn each(
             Ok(())
         })
     })
-}
-
-/// The coordinates of a point.
-pub(super) fn coordinates(points: &Points, number: usize) -> &[u64] {
-    let start = number.saturating_mul(points.rank);
-    points.coordinates.get(start..start.saturating_add(points.rank)).unwrap_or_default()
-}
-
-/// Numbers in brackets: `(3,4)`.
-pub(super) fn listed(numbers: &[u64], open: char, close: char) -> String {
-    let inside: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    format!("{open}{}{close}", inside.join(","))
 }
 
 #[cfg(test)]

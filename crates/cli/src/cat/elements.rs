@@ -8,6 +8,7 @@ use hyperslab::datatype::convert::Conversion;
 use hyperslab::datatype::{DatatypeClass, FixedPoint};
 use hyperslab::{Datatype, H5Type, Stored};
 
+use crate::values::blocks::Texts;
 use crate::values::numbers::{double, single};
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value};
@@ -32,6 +33,17 @@ pub(super) struct Elements<'a> {
     style: Style,
     /// Spellings of numbers that take long to find and are few.
     known: HashMap<[u8; 2], String>,
+}
+
+impl Texts for Elements<'_> {
+    fn each(
+        &mut self,
+        stored: &Stored,
+        bytes: &[u8],
+        visit: &mut dyn FnMut(&str) -> Result<()>,
+    ) -> Result<()> {
+        Elements::each(self, stored, bytes, visit)
+    }
 }
 
 impl<'a> Elements<'a> {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::defined::listed;
+use crate::values::blocks::listed;
 
 /// Where brackets open and close.
 #[derive(Debug)]

@@ -11,7 +11,6 @@ mod elements;
 mod json;
 pub(crate) mod npy;
 mod selection;
-mod sparse;
 mod text;
 
 use std::io::Write;
@@ -29,7 +28,7 @@ use crate::exchange::{self, Goal, Place};
 use crate::open::OpenArguments;
 use crate::places;
 use crate::values::paths::Paths;
-use crate::values::{Decoder, complex_base};
+use crate::values::{self, Decoder, complex_base};
 
 /// What `cat` takes.
 #[derive(Debug, clap::Args)]
@@ -195,7 +194,7 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
         None => Destination::stdout(format.is_binary())?,
     };
     if arguments.sparse_locations || arguments.sparse_data {
-        sparse::write(&mut output, &file, &dataset, &taken, arguments.sparse_data)?;
+        blocks_of(&mut output, &file, &dataset, &taken, arguments.sparse_data)?;
     } else if arguments.defined {
         defined::write(&mut output, &file, &dataset, taken, format)?;
     } else {
@@ -204,6 +203,24 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
     output.finish()?;
     arguments.source.open.report();
     Ok(())
+}
+
+/// Writes a line for each block of defined elements, and their values if `data` says so.
+fn blocks_of(
+    output: &mut Destination,
+    file: &File,
+    dataset: &Dataset,
+    taken: &[Taken],
+    data: bool,
+) -> Result<()> {
+    let nothing = taken.iter().any(|dimension| dimension.count == 0);
+    if nothing || matches!(dataset.dataspace(), Dataspace::Null) {
+        return Ok(());
+    }
+    let paths = Paths::new(file);
+    let mut texts = Elements::new(dataset.datatype(), &paths, Style::Python);
+    let texts = data.then_some(&mut texts as &mut dyn values::blocks::Texts);
+    values::blocks::write(output, dataset, &selection::selection(taken), 0, texts)
 }
 
 /// Writes the first rows.

@@ -1,5 +1,6 @@
 //! Decoded values: of attributes, fill values and datasets, and how they are spelled.
 
+pub(crate) mod blocks;
 pub(crate) mod numbers;
 pub(crate) mod paths;
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, anyhow, bail};
 use lexopt::{Arg, Parser, ValueExt as _};
 
+use super::sparse::Sparse;
 use super::subset::Subset;
 use crate::tools::ddl::data::WIDTH;
 use crate::tools::printf::Format;
@@ -40,6 +41,8 @@ pub(super) struct Arguments {
     /// Where all but the values goes instead; `Some(None)`: nowhere.
     pub(super) ddl: Option<Option<PathBuf>>,
     pub(super) binary: Option<Binary>,
+    /// Instead of all elements of sparse datasets.
+    pub(super) sparse: Option<Sparse>,
     pub(super) driver: Option<String>,
     pub(super) help: bool,
     pub(super) version: bool,
@@ -97,6 +100,7 @@ impl Default for Arguments {
             output: None,
             ddl: None,
             binary: None,
+            sparse: None,
             driver: None,
             help: false,
             version: false,
@@ -147,6 +151,8 @@ impl Arguments {
             "h" | "help" => self.help = true,
             "V" | "version" => self.version = true,
             "E" | "enable-error-stack" => drop(parser.optional_value()),
+            "sparse-locations" => self.sparse = Some(Sparse::Locations),
+            "sparse-data" => self.sparse = Some(Sparse::Data),
             "o" | "output" => self.output = Some(optional(parser).map(PathBuf::from)),
             "O" | "ddl" => self.ddl = Some(optional(parser).map(PathBuf::from)),
             "b" | "binary" => self.binary = Some(binary(optional(parser).as_deref())?),

@@ -9,6 +9,7 @@ mod links;
 mod objects;
 mod properties;
 mod references;
+mod sparse;
 mod subset;
 mod values;
 

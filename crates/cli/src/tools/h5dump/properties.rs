@@ -13,15 +13,10 @@ use crate::tools::ddl::{LEVEL, quoted};
 impl Dump<'_> {
     pub(super) fn properties(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
         self.layout_of(dataset, indent)?;
-        self.line(indent, "FILTERS {")?;
-        let filters = dataset.filters();
-        if filters.is_empty() {
-            self.line(indent + LEVEL, "NONE")?;
+        // Those of structured chunks are named with their sections.
+        if !matches!(dataset.layout(), Layout::Structured) {
+            self.filters(&dataset.filters(), indent)?;
         }
-        for filter in &filters {
-            self.filter(filter, indent + LEVEL)?;
-        }
-        self.line(indent, "}")?;
         self.fill_value(dataset, indent)?;
         self.line(indent, "ALLOCATION_TIME {")?;
         let allocation = match dataset.fill_value().allocation {
@@ -72,7 +67,7 @@ impl Dump<'_> {
                 self.line(inside, &format!("SIZE {size}{ratio}"))?;
             }
             Layout::Virtual => self.virtual_mappings(dataset, inside)?,
-            _ => self.line(inside, "STRUCTURED")?,
+            _ => self.structured(dataset, inside)?,
         }
         self.line(indent, "}")?;
         Ok(())
@@ -88,6 +83,18 @@ impl Dump<'_> {
                 &format!("SOURCE {{ FILE {} DATASET {} }}", quoted(&mapping.file), quoted(&mapping.dataset)),
             )?;
             self.line(indent + LEVEL, "}")?;
+        }
+        self.line(indent, "}")?;
+        Ok(())
+    }
+
+    pub(super) fn filters(&mut self, filters: &[FilterInfo], indent: usize) -> Result<()> {
+        self.line(indent, "FILTERS {")?;
+        if filters.is_empty() {
+            self.line(indent + LEVEL, "NONE")?;
+        }
+        for filter in filters {
+            self.filter(filter, indent + LEVEL)?;
         }
         self.line(indent, "}")?;
         Ok(())
@@ -167,7 +174,7 @@ fn in_memory(datatype: &Datatype) -> u64 {
 }
 
 /// How many bytes become one.
-fn compression(plain: u64, stored: u64) -> String {
+pub(super) fn compression(plain: u64, stored: u64) -> String {
     if stored == 0 {
         return " (0.000:1 COMPRESSION)".into();
     }

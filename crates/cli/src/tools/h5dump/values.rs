@@ -136,7 +136,11 @@ impl Dump<'_> {
         let dims = taken.map_or_else(|| space.dims().to_vec(), Taken::shape);
         let is_empty = matches!(space, hyperslab::Dataspace::Null) || dims.contains(&0);
         if !is_empty {
-            let written = self.dataset_elements(dataset, taken, dims, indent);
+            let sparse = self.arguments.sparse.filter(|_| dataset.structured_chunking().is_some());
+            let written = match sparse {
+                Some(sparse) => self.blocks(dataset, taken, sparse, indent + LEVEL),
+                None => self.dataset_elements(dataset, taken, dims, indent),
+            };
             written.or_else(|error| self.failed(error.context("unable to print data")))?;
         }
         self.line(indent, "}")?;

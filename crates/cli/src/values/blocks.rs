@@ -3,48 +3,47 @@
 use std::io::Write;
 
 use anyhow::{Context as _, Result};
-use hyperslab::{Block, Dataset, Dataspace, File, Hyperslab, Points, RegularHyperslab, Selection, Stored};
-
-use super::defined::listed;
-use super::elements::{Elements, Style};
-use super::selection::{self, Taken};
-use crate::values::paths::Paths;
+use hyperslab::{Block, Dataset, Hyperslab, Points, RegularHyperslab, Selection, Stored};
 
 /// Elements that are read at once.
 const ELEMENTS: u64 = 1 << 18;
 
-/// Writes a line for each block of defined elements, and their values if `data` says so.
-pub(super) fn write(
+/// Writes elements as text.
+pub(crate) trait Texts {
+    /// Gives the text of each element of the dataset's type in `bytes`, which come from `stored`, to `visit`.
+    fn each(
+        &mut self,
+        stored: &Stored,
+        bytes: &[u8],
+        visit: &mut dyn FnMut(&str) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// Writes a line for each block of the selection's defined elements, behind so many spaces; and their values, if they are
+/// to be written.
+pub(crate) fn write(
     output: &mut dyn Write,
-    file: &File,
     dataset: &Dataset,
-    taken: &[Taken],
-    data: bool,
+    selection: &Selection,
+    indent: usize,
+    texts: Option<&mut dyn Texts>,
 ) -> Result<()> {
-    let space = dataset.dataspace();
-    let nothing = taken.iter().any(|dimension| dimension.count == 0);
-    if nothing || matches!(space, Dataspace::Null) {
-        return Ok(());
-    }
-    let defined = dataset.defined(&selection::selection(taken))?;
-    let blocks = blocks(defined, space.dims())?;
-    if !data {
-        return blocks.iter().try_for_each(|block| line(output, block));
-    }
-    let paths = Paths::new(file);
-    let mut texts = Elements::new(dataset.datatype(), &paths, Style::Python);
-    let mut batch = Batch { dataset, parts: Vec::new(), elements: 0 };
+    let blocks = blocks(dataset.defined(selection)?, dataset.dataspace().dims())?;
+    let Some(texts) = texts else {
+        return blocks.iter().try_for_each(|block| line(output, indent, block));
+    };
+    let mut batch = Batch { dataset, parts: Vec::new(), elements: 0, indent };
     for block in &blocks {
         cut(block, &mut |first, part| {
             if batch.elements.saturating_add(volume(&part)) > ELEMENTS {
-                batch.write(output, &mut texts)?;
+                batch.write(output, texts)?;
             }
             batch.elements = batch.elements.saturating_add(volume(&part));
             batch.parts.push(Part { first: first.then(|| block.clone()), last: part.end == block.end, part });
             Ok(())
         })?;
     }
-    batch.write(output, &mut texts)
+    batch.write(output, texts)
 }
 
 /// The largest blocks of a selection, in C order of their first elements.
@@ -103,9 +102,9 @@ fn regular(slab: &RegularHyperslab) -> Vec<Block> {
     blocks
 }
 
-fn line(output: &mut dyn Write, block: &Block) -> Result<()> {
+fn line(output: &mut dyn Write, indent: usize, block: &Block) -> Result<()> {
     let (start, end) = (listed(&block.start, '(', ')'), listed(&block.end, '(', ')'));
-    Ok(writeln!(output, "DEFINED_SPARSE_DATA BLOCK {start}-{end}")?)
+    Ok(writeln!(output, "{:indent$}DEFINED_SPARSE_DATA BLOCK {start}-{end}", "")?)
 }
 
 fn lengths(block: &Block) -> impl Iterator<Item = u64> + '_ {
@@ -150,16 +149,17 @@ struct Batch<'a> {
     dataset: &'a Dataset,
     parts: Vec<Part>,
     elements: u64,
+    indent: usize,
 }
 
 impl Batch<'_> {
-    fn write(&mut self, output: &mut dyn Write, texts: &mut Elements<'_>) -> Result<()> {
+    fn write(&mut self, output: &mut dyn Write, texts: &mut dyn Texts) -> Result<()> {
         let parts = std::mem::take(&mut self.parts);
         self.elements = 0;
         if parts.is_empty() {
             return Ok(());
         }
-        let rank = self.dataset.ndim();
+        let (rank, indent) = (self.dataset.ndim(), self.indent);
         let blocks = || parts.iter().map(|part| part.part.clone()).collect();
         let selected = if rank == 0 {
             Selection::All
@@ -169,14 +169,14 @@ impl Batch<'_> {
         let (points, stored) = self.dataset.read_defined_stored(&selected)?;
         for part in &parts {
             if let Some(block) = &part.first {
-                line(output, block)?;
-                output.write_all(b"DATA {\n")?;
+                line(output, indent, block)?;
+                writeln!(output, "{:indent$}DATA {{", "")?;
             }
             for row in rows(&part.part) {
-                write_row(output, texts, &points, &stored, &row)?;
+                write_row(output, indent, texts, (&points, &stored), &row)?;
             }
             if part.last {
-                output.write_all(b"}\n")?;
+                writeln!(output, "{:indent$}}}", "")?;
             }
         }
         Ok(())
@@ -203,18 +203,18 @@ fn rows(block: &Block) -> impl Iterator<Item = (Vec<u64>, u64)> + use<> {
 
 fn write_row(
     output: &mut dyn Write,
-    texts: &mut Elements<'_>,
-    points: &Points,
-    stored: &Stored,
+    indent: usize,
+    texts: &mut dyn Texts,
+    (points, stored): (&Points, &Stored),
     (at, length): &(Vec<u64>, u64),
 ) -> Result<()> {
     let size = usize::try_from(stored.datatype().size).unwrap_or(usize::MAX);
     let first = place(points, at);
     let count = usize::try_from(*length).unwrap_or(usize::MAX);
     let bytes = first.saturating_mul(size)..first.saturating_add(count).saturating_mul(size);
-    write!(output, "   {}", listed(at, '(', ')'))?;
+    write!(output, "{:indent$}   {}", "", listed(at, '(', ')'))?;
     let mut between = "  ";
-    texts.each(stored, stored.bytes().get(bytes).unwrap_or_default(), |text| {
+    texts.each(stored, stored.bytes().get(bytes).unwrap_or_default(), &mut |text| {
         write!(output, "{between}{text}")?;
         between = ", ";
         Ok(())
@@ -228,11 +228,23 @@ fn place(points: &Points, at: &[u64]) -> usize {
     let (mut low, mut high) = (0, points.coordinates.len().checked_div(points.rank).unwrap_or(0));
     while low < high {
         let middle = low.midpoint(high);
-        if super::defined::coordinates(points, middle) < at {
+        if coordinates(points, middle) < at {
             low = middle.saturating_add(1);
         } else {
             high = middle;
         }
     }
     low
+}
+
+/// The coordinates of the point of that number.
+pub(crate) fn coordinates(points: &Points, number: usize) -> &[u64] {
+    let start = number.saturating_mul(points.rank);
+    points.coordinates.get(start..start.saturating_add(points.rank)).unwrap_or_default()
+}
+
+/// Numbers in brackets: `(3,4)`.
+pub(crate) fn listed(numbers: &[u64], open: char, close: char) -> String {
+    let inside: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    format!("{open}{}{close}", inside.join(","))
 }
