@@ -18,6 +18,7 @@ mod repack;
 mod sections;
 mod shell;
 mod stat;
+mod tables;
 mod tools;
 mod tree;
 mod values;
@@ -50,9 +51,11 @@ enum Command {
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
     Head(cat::HeadArguments),
-    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; or a sparse matrix: mtx, npz, or a group.
+    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; a table: Parquet, Arrow; or a sparse matrix:
+    /// mtx, npz, or a group.
     Export(cat::ExportArguments),
-    /// Make a dataset of an npy or csv file, or of a sparse matrix: mtx, npz, or a group of AnnData or 10x.
+    /// Make a dataset of an npy or csv file, of a table of Parquet or Arrow, or of a sparse matrix: mtx, npz, or a group of
+    /// AnnData or 10x.
     Import(import::ImportArguments),
     /// Copy objects, within a file or into another one.
     Cp(change::CpArguments),
