@@ -13,6 +13,7 @@ mod ls;
 mod open;
 mod output;
 mod places;
+mod plot;
 mod recover;
 mod repack;
 mod sections;
@@ -51,6 +52,8 @@ enum Command {
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
     Head(cat::HeadArguments),
+    /// Draw a dataset: a line, an image, or where its elements are; as PNG or SVG, or in the terminal.
+    Plot(plot::Arguments),
     /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; a table: Parquet, Arrow; or a sparse matrix:
     /// mtx, npz, or a group.
     Export(cat::ExportArguments),
@@ -105,6 +108,7 @@ fn main() -> ExitCode {
         Command::Find(arguments) => find::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Plot(arguments) => plot::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Export(arguments) => cat::export(arguments).map(|()| ExitCode::SUCCESS),
         Command::Import(arguments) => import::import(arguments).map(|()| ExitCode::SUCCESS),
         Command::Cp(arguments) => change::cp(arguments).map(|()| ExitCode::SUCCESS),

@@ -45,8 +45,8 @@ fn row(id: u32) -> Row {
     Row {
         id,
         value: f64::from(id) / 4.0,
-        flag: id % 3 == 0,
-        kind: if id % 2 == 0 { Kind::Dark } else { Kind::Light },
+        flag: id.is_multiple_of(3),
+        kind: if id.is_multiple_of(2) { Kind::Dark } else { Kind::Light },
         place: Place { x: -1, y: 2 },
         spectrum: [1, 2, id as u16],
     }

@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The selected elements of a dataset.
 #[derive(Debug)]
-pub(super) struct Blocks<'a> {
+pub(crate) struct Blocks<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
     /// The dimension that is cut, and how many of its coordinates a block has. Blocks have one coordinate of each
@@ -24,7 +24,7 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(dataset: &'a Dataset, taken: Vec<Taken>) -> Self {
+    pub(crate) fn new(dataset: &'a Dataset, taken: Vec<Taken>) -> Self {
         let size = u64::from(dataset.datatype().size).max(1);
         let most = (BYTES / size).clamp(1, ELEMENTS);
         let count = |dimension: usize| taken.get(dimension).map_or(1, |dimension| dimension.count.max(1));
@@ -46,7 +46,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Reads each block and gives it to `visit`.
-    pub(super) fn for_each(&self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
         if matches!(self.dataset.dataspace(), Dataspace::Null)
             || self.taken.iter().any(|dimension| dimension.count == 0)
         {

@@ -2,7 +2,7 @@
 //!
 //! Elements are read in blocks of bounded size and written as they come, so that the size of a dataset does not matter.
 
-mod blocks;
+pub(crate) mod blocks;
 mod csv;
 pub(crate) mod defined;
 pub(crate) mod descr;
@@ -10,7 +10,7 @@ mod destination;
 mod elements;
 mod json;
 pub(crate) mod npy;
-mod selection;
+pub(crate) mod selection;
 mod text;
 
 use std::io::Write;
