@@ -4,6 +4,7 @@
 mod cat;
 mod change;
 mod check;
+mod compare;
 mod demo;
 mod digest;
 mod exchange;
@@ -68,6 +69,9 @@ enum Command {
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
     Check(check::Arguments),
+    /// As the tool of that name of the C library: tell the differences between two files or objects.
+    #[command(disable_help_flag = true)]
+    H5diff(ToolArguments),
     /// As the tool of that name of the C library: print what is in a file.
     #[command(disable_help_flag = true)]
     H5dump(ToolArguments),
@@ -100,6 +104,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Stat(arguments) => stat::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
+        Command::H5diff(arguments) => tools::h5diff::run(arguments.given.clone()),
         Command::H5dump(arguments) => tools::h5dump::run(arguments.given.clone()),
     };
     outcome.unwrap_or_else(|error| {

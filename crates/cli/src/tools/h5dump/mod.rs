@@ -9,7 +9,6 @@ mod links;
 mod objects;
 mod properties;
 mod references;
-mod subset;
 mod values;
 
 use std::ffi::OsString;
