@@ -173,7 +173,7 @@ struct Any(bool);
 
 impl Listener for Any {
     fn found(&mut self, _: u64, leaf: Leaf<'_>) -> Result<()> {
-        self.0 |= !matches!(leaf, Leaf::References(one, other) if one == other);
+        self.0 |= !matches!(leaf, Leaf::References(one, other) if one.target() == other.target());
         Ok(())
     }
 

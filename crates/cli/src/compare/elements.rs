@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use anyhow::{Result, anyhow};
 use hyperslab::datatype::StringPadding;
-use hyperslab::{Datatype, ReferenceTarget, Stored};
+use hyperslab::{Datatype, Reference, Stored};
 
 use super::plan::{Names, Plan, Text};
 use super::rules::{Numbers, Rules};
@@ -22,7 +22,7 @@ pub(crate) enum Leaf<'a> {
     Bytes(&'a [u8], &'a [u8]),
     /// Sequences of different length.
     Lengths(u64, u64),
-    References(&'a ReferenceTarget, &'a ReferenceTarget),
+    References(&'a Reference, &'a Reference),
 }
 
 /// Two texts, without what fills up their room.
@@ -150,7 +150,12 @@ impl Work<'_> {
         let short = || anyhow!("an element is too short");
         match plan {
             Plan::Numbers(..) => self.all(plan, one, other, 1, &mut |_| number),
-            Plan::Items { count, plan } => self.all(plan, one, other, *count, &mut |_| number),
+            Plan::Items { count, plan, .. } => {
+                let (size, other_size) = plan.sizes();
+                let one = one.get(..size.saturating_mul(*count)).ok_or_else(short)?;
+                let other = other.get(..other_size.saturating_mul(*count)).ok_or_else(short)?;
+                self.all(plan, one, other, *count, &mut |_| number)
+            }
             Plan::Names(names, others) => self.names(names, others, one, other, number),
             Plan::Texts(text, other_text) => self.texts(*text, *other_text, one, other, number),
             Plan::Bytes { .. } if one == other => Ok(()),
@@ -165,9 +170,9 @@ impl Work<'_> {
             }
             Plan::Sequences { plan, .. } => self.sequences(plan, one, other, number),
             Plan::References { one: (_, kind), other: (_, other_kind) } => {
-                let target = self.sides.one.reference(*kind, one)?;
-                let other_target = self.sides.other.reference(*other_kind, other)?;
-                self.listener.found(number, Leaf::References(&target, &other_target))
+                let reference = self.sides.one.follow(*kind, one)?;
+                let other_reference = self.sides.other.follow(*other_kind, other)?;
+                self.listener.found(number, Leaf::References(&reference, &other_reference))
             }
         }
     }

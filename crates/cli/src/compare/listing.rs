@@ -49,6 +49,11 @@ impl Entry {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
+    /// Whether it was found without following a link that leads elsewhere by a name.
+    pub(crate) fn is_at_home(&self) -> bool {
+        self.home == 0
+    }
+
     /// Whether it leads elsewhere by a name.
     pub(crate) fn is_symbolic(&self) -> bool {
         matches!(self.kind, Kind::Soft(_) | Kind::External { .. })

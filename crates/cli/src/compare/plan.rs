@@ -32,6 +32,8 @@ pub(super) enum Plan {
     },
     /// So many items, one after the other.
     Items {
+        one: usize,
+        other: usize,
         count: usize,
         plan: Box<Plan>,
     },
@@ -82,13 +84,16 @@ impl Plan {
                 Self::record((one, record), (other, others), level)
             }
             (DatatypeClass::Array(array), DatatypeClass::Array(others)) => {
-                let count = one.array_len().filter(|_| array.dims == others.dims)?;
+                // Of arrays that differ in their first dimension what both have.
+                let (rows, other_rows) = (array.dims.split_first()?, others.dims.split_first()?);
+                let shorter = if rows.0 > other_rows.0 { other } else { one };
+                let count = shorter.array_len().filter(|_| rows.1 == other_rows.1)?;
                 let plan = Box::new(Self::within(&array.base, &others.base, level)?);
-                Some(Self::Items { count, plan })
+                Some(Self::Items { one: size(one)?, other: size(other)?, count, plan })
             }
             (DatatypeClass::Complex(complex), DatatypeClass::Complex(others)) => {
                 let plan = Box::new(Self::within(&complex.base, &others.base, level)?);
-                Some(Self::Items { count: 2, plan })
+                Some(Self::Items { one: size(one)?, other: size(other)?, count: 2, plan })
             }
             (DatatypeClass::VariableLength(items), DatatypeClass::VariableLength(others)) => {
                 let plan = Box::new(Self::within(&items.base, &others.base, level)?);
@@ -153,12 +158,9 @@ impl Plan {
             Self::Texts(one, other) => (one.size, other.size),
             Self::Bytes { one, other }
             | Self::Record { one, other, .. }
+            | Self::Items { one, other, .. }
             | Self::Sequences { one, other, .. } => (*one, *other),
             Self::References { one, other } => (one.0, other.0),
-            Self::Items { count, plan } => {
-                let (one, other) = plan.sizes();
-                (one.saturating_mul(*count), other.saturating_mul(*count))
-            }
         }
     }
 }

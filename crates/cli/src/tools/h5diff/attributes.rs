@@ -43,7 +43,7 @@ impl Diff<'_> {
         }
         for (one, other) in sides {
             if let (Some(one), Some(other)) = (one, other) {
-                let compared = self.attribute([one, other], paths);
+                let compared = self.attribute([one, other], paths).map(|_| ());
                 compared.or_else(|error| self.fail(error))?;
             }
         }
@@ -55,7 +55,8 @@ impl Diff<'_> {
         self.arguments.excluded_attributes.contains(&path)
     }
 
-    fn attribute(&mut self, attributes: [&Attribute; 2], paths: [&str; 2]) -> Result<()> {
+    /// Two attributes; gives how many of their elements differ.
+    pub(super) fn attribute(&mut self, attributes: [&Attribute; 2], paths: [&str; 2]) -> Result<u64> {
         let [one, other] = attributes;
         let (datatype, other_datatype) = (one.datatype()?, other.datatype()?);
         let (space, other_space) = (one.dataspace()?, other.dataspace()?);
@@ -63,7 +64,7 @@ impl Diff<'_> {
         let (name, other_name) = (one.name(), other.name());
         let pair = Pair { names: [&name, &other_name], types, spaces: [&space, &other_space] };
         if !self.hear(pair.verdict())? {
-            return Ok(());
+            return Ok(0);
         }
         let [path, other_path] = paths;
         let names = [format!("{name} of <{path}>"), format!("{other_name} of <{other_path}>")];
@@ -80,7 +81,8 @@ impl Diff<'_> {
             None => 0,
         };
         let [one, other] = &names;
-        self.found("attribute", [one, other], found)
+        self.found("attribute", [one, other], found)?;
+        Ok(found)
     }
 }
 

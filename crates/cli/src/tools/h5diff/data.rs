@@ -90,6 +90,13 @@ impl Diff<'_> {
     }
 }
 
+impl Told<'_, '_> {
+    /// The names without the groups they are in.
+    pub(super) fn short_names(&self) -> [String; 2] {
+        self.head.names.clone()
+    }
+}
+
 impl PlacedListener for Told<'_, '_> {
     fn found(&mut self, coordinates: &[u64], leaf: Leaf<'_>) -> Result<()> {
         if self.is_enough() && self.last != coordinates {
@@ -97,7 +104,7 @@ impl PlacedListener for Told<'_, '_> {
         }
         if let Leaf::References(one, other) = leaf {
             let before = self.count;
-            self.references(one, other)?;
+            self.references([one, other])?;
             if self.count > before {
                 self.last = coordinates.to_vec();
             }

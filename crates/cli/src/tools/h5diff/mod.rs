@@ -76,8 +76,11 @@ fn compare(arguments: &Arguments, out: &mut dyn Write) -> Result<u8> {
         }
     };
     let names = [path, other_path].map(|path| path.display().to_string());
+    let places = [path, other_path].map(|path| path.canonicalize().ok());
+    let is_one_file = places[0].is_some() && places[0] == places[1];
     let (differs, has_incomparable, failed) = (false, false, false);
-    let mut diff = Diff { arguments, files: &files, names, out, differs, has_incomparable, failed };
+    let mut diff =
+        Diff { arguments, files: &files, names, is_one_file, out, differs, has_incomparable, failed };
     diff.run()?;
     diff.end()
 }
@@ -103,6 +106,8 @@ struct Diff<'a> {
     arguments: &'a Arguments,
     files: &'a [File; 2],
     names: [String; 2],
+    /// A file and itself.
+    is_one_file: bool,
     out: &'a mut dyn Write,
     differs: bool,
     /// Something was there on both sides that cannot be compared.

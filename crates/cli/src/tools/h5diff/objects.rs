@@ -15,6 +15,8 @@ struct There {
     kind: Kind,
     /// The object; that of a link, if links are followed and it leads to one.
     object: Option<Object>,
+    /// Whether it is in the file that was named.
+    is_at_home: bool,
 }
 
 impl There {
@@ -79,7 +81,7 @@ impl Diff<'_> {
         if name.is_empty() {
             let object: Object = (**file.root()).clone();
             let kind = Kind::Object(ObjectKind::Group, object.token());
-            return Ok(Some(There { path: "/".into(), kind, object: Some(object) }));
+            return Ok(Some(There { path: "/".into(), kind, object: Some(object), is_at_home: true }));
         }
         let group = if inside.is_empty() { Ok(file.root().clone()) } else { file.group(inside) };
         let link = group.and_then(|group| Ok((group.link(name)?, group)));
@@ -107,7 +109,7 @@ impl Diff<'_> {
             LinkTarget::UserDefined { class, .. } => (Kind::UserDefined(class), None),
             _ => return Err(anyhow!("{path} is a link of no known kind")),
         };
-        Ok(Some(There { path, kind, object }))
+        Ok(Some(There { path, is_at_home: matches!(kind, Kind::Object(..)), kind, object }))
     }
 
     /// Two groups and all that is in them.
@@ -177,7 +179,7 @@ impl Diff<'_> {
             Kind::UserDefined(_) => None,
             _ => Some(list.object(entry).with_context(|| path.clone())?),
         };
-        Ok(There { path, kind: entry.kind.clone(), object })
+        Ok(There { path, kind: entry.kind.clone(), object, is_at_home: entry.is_at_home() })
     }
 
     /// Two things of whatever kind.
@@ -198,6 +200,10 @@ impl Diff<'_> {
         if let (Some(object), Some(other_object)) = (&one.object, &other.object) {
             let objects = [object, other_object];
             let paths = [one.path.as_str(), other.path.as_str()];
+            let is_same = self.is_one_file && one.kind == other.kind && one.is_at_home && other.is_at_home;
+            if is_same && matches!(one.kind, Kind::Object(..)) {
+                return self.same(object, paths);
+            }
             return match object.kind() {
                 Some(ObjectKind::Dataset) => self.datasets(objects, paths, subsets),
                 Some(ObjectKind::Datatype) => self.datatypes(objects, paths),
@@ -206,6 +212,22 @@ impl Diff<'_> {
         }
         let kind = if matches!(one.kind, Kind::Soft(_)) { "link   " } else { "external link" };
         self.plain(kind, [&one.path, &other.path], one.kind != other.kind)
+    }
+
+    /// An object and itself.
+    fn same(&mut self, object: &Object, paths: [&str; 2]) -> Result<()> {
+        let kind = match object.kind() {
+            Some(ObjectKind::Dataset) => "dataset",
+            Some(ObjectKind::Datatype) => "datatype",
+            _ => "group  ",
+        };
+        if self.arguments.lists_differences() {
+            self.gap()?;
+            let [one, other] = paths;
+            self.title(kind, [&one, &other])?;
+            self.count(0)?;
+        }
+        Ok(())
     }
 
     /// A link that leads nowhere, or two.

@@ -1,7 +1,7 @@
 //! References: what they lead to is compared.
 
 use anyhow::Result;
-use hyperslab::{Hyperslab, Object, ObjectKind, ObjectToken, ReferenceTarget, Selection};
+use hyperslab::{Hyperslab, Object, ObjectKind, ObjectToken, Reference, ReferenceTarget, Selection};
 
 use super::data::Told;
 use crate::compare::blocks::PlacedListener as _;
@@ -17,16 +17,19 @@ pub(super) struct Regions {
 
 impl Told<'_, '_> {
     /// Compares what two references lead to.
-    pub(super) fn references(&mut self, one: &ReferenceTarget, other: &ReferenceTarget) -> Result<()> {
+    pub(super) fn references(&mut self, references: [&Reference; 2]) -> Result<()> {
+        let [one, other] = references.map(|reference| inner(reference.target()));
         match (one, other) {
             (ReferenceTarget::Null, ReferenceTarget::Null) => Ok(()),
-            (ReferenceTarget::Object(one), ReferenceTarget::Object(other)) => self.objects(*one, *other),
+            (ReferenceTarget::Object(_), ReferenceTarget::Object(_)) => {
+                let [one, other] = references;
+                self.objects(one.object()?, other.object()?)
+            }
             (ReferenceTarget::Region(token, region), ReferenceTarget::Region(other, other_region)) => {
                 self.regions([*token, *other], [region, other_region])
             }
-            (ReferenceTarget::Attribute(_, name), ReferenceTarget::Attribute(_, other)) => {
-                self.count = self.count.saturating_add(u64::from(name != other));
-                Ok(())
+            (ReferenceTarget::Attribute(..), ReferenceTarget::Attribute(..)) => {
+                self.referenced_attributes(references)
             }
             _ => {
                 self.count = self.count.saturating_add(1);
@@ -35,9 +38,31 @@ impl Told<'_, '_> {
         }
     }
 
-    fn objects(&mut self, one: ObjectToken, other: ObjectToken) -> Result<()> {
-        let [file, other_file] = self.diff.files;
-        let (one, other) = (file.object_at(one)?, other_file.object_at(other)?);
+    fn referenced_attributes(&mut self, references: [&Reference; 2]) -> Result<()> {
+        let mut attributes = Vec::new();
+        for (number, reference) in (1..).zip(references) {
+            match reference.attribute() {
+                Ok(attribute) => attributes.push(attribute),
+                Err(_) => {
+                    if self.diff.is_verbose() {
+                        writeln!(self.diff.out, "Warning: Cannot open referenced attribute{number}")?;
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        let [one, other] = attributes.as_slice() else { return Ok(()) };
+        if one.datatype()?.contains_reference() {
+            // References are not followed any further.
+            return Ok(());
+        }
+        let names = self.short_names();
+        let found = self.diff.attribute([one, other], names.each_ref().map(String::as_str))?;
+        self.count = self.count.saturating_add(found);
+        Ok(())
+    }
+
+    fn objects(&mut self, one: Object, other: Object) -> Result<()> {
         let [name, other_name] = self.names.clone();
         match (one.kind(), other.kind()) {
             (Some(ObjectKind::Dataset), Some(ObjectKind::Dataset)) => self.datasets(one, other),
@@ -120,6 +145,14 @@ impl Told<'_, '_> {
             writeln!(out, "{word} #{number}{:room$}{text}{:room$}{other}", "", "")?;
         }
         Ok(())
+    }
+}
+
+/// What is meant, of whatever file.
+fn inner(target: &ReferenceTarget) -> &ReferenceTarget {
+    match target {
+        ReferenceTarget::External { target, .. } => target,
+        target => target,
     }
 }
 

@@ -77,7 +77,7 @@ impl Rows {
                 let name = |name: &Option<&[u8]>| {
                     name.map_or("**INVALID VALUE**".into(), |name| String::from_utf8_lossy(name).into_owned())
                 };
-                writeln!(out, "{position}{:<16} {:<16} ", name(one), name(other))
+                writeln!(out, "{position}{:<16} {:<17}", name(one), name(other))
             }
             Leaf::Texts(texts) => {
                 for pair in characters(texts) {

@@ -85,7 +85,7 @@ impl Pair<'_> {
                 members.all(|(one, other)| self.part(verdict, &one.datatype, &other.datatype))
             }
             (DatatypeClass::Array(array), DatatypeClass::Array(others)) => {
-                array.dims == others.dims && self.part(verdict, &array.base, &others.base)
+                self.part(verdict, &array.base, &others.base)
             }
             (DatatypeClass::VariableLength(items), DatatypeClass::VariableLength(others))
                 if !one.is_variable_string() =>
