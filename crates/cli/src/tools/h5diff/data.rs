@@ -59,7 +59,11 @@ impl Diff<'_> {
         let head = Head { sizes, names: names.each_ref().map(short) };
         let is_scalar = spaces.iter().all(|space| space.dims().is_empty());
         let relative = self.arguments.relative.is_some_and(|limit| limit > 0.0);
-        Layout { head, rows: Rows { relative, is_scalar }, names: names.clone() }
+        Layout {
+            head,
+            rows: Rows { rules: self.arguments.rules(), relative, is_scalar },
+            names: names.clone(),
+        }
     }
 
     /// Tells what `compare` finds, and gives how much that is.
@@ -110,7 +114,7 @@ impl PlacedListener for Told<'_, '_> {
             }
             return Ok(());
         }
-        self.count = self.count.saturating_add(Rows::count(&leaf));
+        self.count = self.count.saturating_add(self.rows.count(&leaf));
         coordinates.clone_into(&mut self.last);
         if self.diff.arguments.lists_differences() {
             if !self.begun {

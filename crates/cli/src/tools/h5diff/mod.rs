@@ -118,7 +118,7 @@ struct Diff<'a> {
 impl Diff<'_> {
     /// What is said at the end, and the status to end with.
     fn end(&mut self) -> Result<u8> {
-        if self.has_incomparable && !self.arguments.quiet && !self.arguments.list {
+        if self.has_incomparable && !self.failed && !self.arguments.quiet && !self.arguments.list {
             let line = "-".repeat(32);
             let rest = if self.arguments.is_verbose() { " without details of differences." } else { "." };
             writeln!(self.out, "{line}\nSome objects are not comparable\n{line}")?;

@@ -89,9 +89,7 @@ impl Diff<'_> {
             Ok((Some(link), group)) => (link, group),
             Ok((None, _)) | Err(_) => {
                 let name = self.names.get(number).cloned().unwrap_or_default();
-                if !self.arguments.quiet {
-                    writeln!(self.out, "Object <{path}> could not be found in <{name}>")?;
-                }
+                writeln!(self.out, "Object <{path}> could not be found in <{name}>")?;
                 self.failed = true;
                 return Ok(None);
             }

@@ -131,7 +131,7 @@ impl Told<'_, '_> {
                 continue;
             }
             self.count = self.count.saturating_add(1);
-            if !self.diff.arguments.lists_differences() {
+            if !self.diff.is_verbose() {
                 continue;
             }
             let out = &mut *self.diff.out;

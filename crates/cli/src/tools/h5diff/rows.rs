@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::compare::elements::{Leaf, Texts};
-use crate::compare::rules::{Distance, Number, Numbers};
+use crate::compare::rules::{Distance, Number, Numbers, Rules};
 use crate::tools::printf::Format;
 
 /// What stands above the differences of two datasets or attributes.
@@ -16,8 +16,10 @@ pub(super) struct Head {
 }
 
 /// What is used of a differing pair.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Rows {
+    /// When numbers differ, and bytes, which are taken for numbers.
+    pub(super) rules: Rules,
     /// Differences are also told as a part of the first value.
     pub(super) relative: bool,
     /// The dataset has no dimensions.
@@ -44,23 +46,22 @@ impl Head {
 
 impl Rows {
     /// How many differences the pair counts for.
-    pub(super) fn count(leaf: &Leaf<'_>) -> u64 {
+    pub(super) fn count(&self, leaf: &Leaf<'_>) -> u64 {
         match leaf {
             Leaf::Texts(texts) => {
                 let apart = u64::from(texts.room.is_none() && texts.one.len() != texts.other.len());
                 characters(texts).filter(|pair| pair.counts).fold(apart, |count, _| count.saturating_add(1))
             }
             Leaf::Bytes(one, other) => {
-                let differ = one.iter().zip(*other).filter(|(one, other)| one != other).count();
-                let rest = one.len().abs_diff(other.len());
-                u64::try_from(differ.saturating_add(rest)).unwrap_or(u64::MAX)
+                let rest = u64::try_from(one.len().abs_diff(other.len())).unwrap_or(u64::MAX);
+                self.bytes(one, other).fold(rest, |count, _| count.saturating_add(1))
             }
             _ => 1,
         }
     }
 
     /// Whether the line has a column for the difference as a part of the first value.
-    pub(super) fn has_relative(self, leaf: &Leaf<'_>) -> bool {
+    pub(super) fn has_relative(&self, leaf: &Leaf<'_>) -> bool {
         match leaf {
             Leaf::Numbers(numbers) => self.relative && !numbers.distance().as_f64().is_nan(),
             Leaf::Bytes(..) => self.relative,
@@ -69,7 +70,7 @@ impl Rows {
     }
 
     /// The lines of a pair.
-    pub(super) fn write(self, out: &mut dyn Write, coordinates: &[u64], leaf: &Leaf<'_>) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut dyn Write, coordinates: &[u64], leaf: &Leaf<'_>) -> io::Result<()> {
         let position = self.position(coordinates);
         match leaf {
             Leaf::Numbers(numbers) => self.numbers(out, &position, numbers),
@@ -93,12 +94,7 @@ impl Rows {
                 Ok(())
             }
             Leaf::Bytes(one, other) => {
-                let pairs = one.iter().zip(*other).filter(|(one, other)| one != other);
-                for (one, other) in pairs {
-                    let [one, other] = [*one, *other].map(|byte| Number::Integer(byte.into()));
-                    self.numbers(out, &position, &Numbers { one, other })?;
-                }
-                Ok(())
+                self.bytes(one, other).try_for_each(|numbers| self.numbers(out, &position, &numbers))
             }
             Leaf::Lengths(one, other) => {
                 let (one, other, apart) =
@@ -109,8 +105,17 @@ impl Rows {
         }
     }
 
+    /// The bytes that differ, as numbers.
+    fn bytes<'b>(&'b self, one: &'b [u8], other: &'b [u8]) -> impl Iterator<Item = Numbers> + 'b {
+        let pairs = one.iter().zip(other).map(|(one, other)| {
+            let [one, other] = [*one, *other].map(|byte| Number::Integer(byte.into()));
+            Numbers { one, other }
+        });
+        pairs.filter(|numbers| numbers.differ(&self.rules))
+    }
+
     /// Coordinates, with room behind them.
-    fn position(self, coordinates: &[u64]) -> String {
+    fn position(&self, coordinates: &[u64]) -> String {
         if self.is_scalar {
             return " ".repeat(16);
         }
@@ -118,7 +123,7 @@ impl Rows {
         format!("[ {} ]          ", coordinates.join(" "))
     }
 
-    fn numbers(self, out: &mut dyn Write, position: &str, numbers: &Numbers) -> io::Result<()> {
+    fn numbers(&self, out: &mut dyn Write, position: &str, numbers: &Numbers) -> io::Result<()> {
         let is_relative = self.relative && !numbers.distance().as_f64().is_nan();
         let digits = if is_relative { Some(10) } else { None };
         let [one, other] = [numbers.one, numbers.other].map(|number| spelled(number, digits));
@@ -154,8 +159,12 @@ fn float(value: f64, digits: Option<usize>) -> String {
     }
 }
 
-/// A distance that is not a number has the sign that the C tool's arithmetic gives it: that of the operand turned round.
+/// A distance that is zero or not a number has the sign that the C tool's arithmetic gives it: that of the difference, or of
+/// the operand turned round.
 fn signed(numbers: &Numbers, distance: f64) -> f64 {
+    if distance == 0.0 {
+        return numbers.one.as_f64() - numbers.other.as_f64();
+    }
     if !distance.is_nan() {
         return distance;
     }

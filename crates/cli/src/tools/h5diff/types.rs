@@ -41,13 +41,13 @@ impl Pair<'_> {
             ));
             return verdict;
         }
+        verdict.warn_of_types(self, one, other);
         let [space, other_space] = self.spaces;
         if space.dims() != other_space.dims() {
             verdict.say(format!("Not comparable: <{name}> has {}", extent(space)));
             verdict.say(format!("and <{other_name}> has {}", extent(other_space)));
             return verdict;
         }
-        verdict.warn_of_types(self, one, other);
         if most(space) != most(other_space) {
             verdict.warn("Warning: different maximum dimensions".into());
             for (name, space) in [(name, space), (other_name, other_space)] {
