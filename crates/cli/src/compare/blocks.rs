@@ -23,8 +23,8 @@ pub(crate) enum Order {
 
 /// Hears what differs, where in the dataset.
 pub(crate) trait PlacedListener {
-    /// Two values of an element.
-    fn found(&mut self, coordinates: &[u64], leaf: Leaf<'_>) -> Result<()>;
+    /// Two values of an element, or of a part of it; see [`Listener::found`].
+    fn found(&mut self, coordinates: &[u64], part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
     /// Whether nothing more of further elements is to be heard. Some may be told nevertheless.
     fn is_enough(&self) -> bool {
@@ -35,20 +35,20 @@ pub(crate) trait PlacedListener {
     fn progress(&mut self, _elements: u64, _of: u64) {}
 }
 
-/// Compares all elements of two datasets of one shape.
+/// Compares the elements of two datasets that lie within a shape, which both have in all dimensions.
 pub(crate) fn compare(
     datasets: [&Dataset; 2],
+    dims: &[u64],
     elements: &Elements,
     order: Order,
     listener: &mut dyn PlacedListener,
 ) -> Result<()> {
     let [one, other] = datasets;
-    let space = one.dataspace();
-    let dims = space.dims();
-    if matches!(space, Dataspace::Null) || dims.contains(&0) {
+    let is_null = datasets.iter().any(|dataset| dataset.dataspace() == Dataspace::Null);
+    if is_null || dims.contains(&0) {
         return Ok(());
     }
-    let all = one.size()?;
+    let all = dims.iter().fold(1, |product: u64, size| product.saturating_mul(*size));
     let size = u64::from(one.datatype().size.max(other.datatype().size)).max(1);
     let most = (BYTES / size).clamp(1, ELEMENTS);
     let grid = match order {
@@ -135,14 +135,14 @@ struct Within<'a> {
 }
 
 impl Listener for Within<'_> {
-    fn found(&mut self, element: u64, leaf: Leaf<'_>) -> Result<()> {
+    fn found(&mut self, element: u64, part: &[u8], leaf: Leaf<'_>) -> Result<()> {
         let mut rest = element;
         let mut coordinates = self.region.start.to_vec();
         for (at, count) in coordinates.iter_mut().zip(&self.region.count).rev() {
             *at = at.saturating_add(rest.checked_rem(*count).unwrap_or(0));
             rest = rest.checked_div(*count).unwrap_or(0);
         }
-        self.listener.found(&coordinates, leaf)
+        self.listener.found(&coordinates, part, leaf)
     }
 
     fn is_enough(&self) -> bool {
@@ -172,7 +172,7 @@ fn has_same_fill([one, other]: [&Dataset; 2], elements: &Elements) -> Result<boo
 struct Any(bool);
 
 impl Listener for Any {
-    fn found(&mut self, _: u64, leaf: Leaf<'_>) -> Result<()> {
+    fn found(&mut self, _: u64, _: &[u8], leaf: Leaf<'_>) -> Result<()> {
         self.0 |= !matches!(leaf, Leaf::References(one, other) if one.target() == other.target());
         Ok(())
     }

@@ -36,8 +36,8 @@ pub(crate) struct Texts<'a> {
 
 /// Hears what differs.
 pub(crate) trait Listener {
-    /// Two values of the elements of that number.
-    fn found(&mut self, element: u64, leaf: Leaf<'_>) -> Result<()>;
+    /// Two values of the elements of that number, or of parts of them, whose names have points in front.
+    fn found(&mut self, element: u64, part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
     /// Whether nothing more of further elements is to be heard. Some may be told nevertheless.
     fn is_enough(&self) -> bool {
@@ -97,7 +97,8 @@ impl Elements {
         for (part, other_part) in parts.zip(others) {
             let count = part.len().checked_div(size).unwrap_or(0);
             if !(self.bytes_tell && part == other_part) {
-                let mut work = Work { sides, rules: &self.rules, listener: &mut *listener };
+                let (rules, path) = (&self.rules, Vec::new());
+                let mut work = Work { sides, rules, part: path, listener: &mut *listener };
                 work.all(&self.plan, part, other_part, count, &mut |index| number.saturating_add(index))?;
             }
             number = number.saturating_add(u64::try_from(count)?);
@@ -113,6 +114,8 @@ impl Elements {
 struct Work<'a> {
     sides: Sides<'a>,
     rules: &'a Rules,
+    /// The names of the parts that lead to what is at hand.
+    part: Vec<u8>,
     listener: &'a mut dyn Listener,
 }
 
@@ -132,7 +135,7 @@ impl Work<'_> {
                 for (one, other) in reader.read(part, count)?.into_iter().zip(others) {
                     let numbers = Numbers::new(one, other);
                     if numbers.differ(self.rules) {
-                        self.listener.found(place(index), Leaf::Numbers(numbers))?;
+                        self.listener.found(place(index), &self.part, Leaf::Numbers(numbers))?;
                     }
                     index = index.saturating_add(1);
                 }
@@ -159,12 +162,16 @@ impl Work<'_> {
             Plan::Names(names, others) => self.names(names, others, one, other, number),
             Plan::Texts(text, other_text) => self.texts(*text, *other_text, one, other, number),
             Plan::Bytes { .. } if one == other => Ok(()),
-            Plan::Bytes { .. } => self.listener.found(number, Leaf::Bytes(one, other)),
+            Plan::Bytes { .. } => self.listener.found(number, &self.part, Leaf::Bytes(one, other)),
             Plan::Record { members, .. } => {
-                for (range, other_range, plan) in members {
-                    let one = one.get(range.clone()).ok_or_else(short)?;
-                    let other = other.get(other_range.clone()).ok_or_else(short)?;
-                    self.element(plan, one, other, number)?;
+                let length = self.part.len();
+                for member in members {
+                    let one = one.get(member.one.clone()).ok_or_else(short)?;
+                    let other = other.get(member.other.clone()).ok_or_else(short)?;
+                    self.part.push(b'.');
+                    self.part.extend_from_slice(&member.name);
+                    self.element(&member.plan, one, other, number)?;
+                    self.part.truncate(length);
                 }
                 Ok(())
             }
@@ -172,7 +179,7 @@ impl Work<'_> {
             Plan::References { one: (_, kind), other: (_, other_kind) } => {
                 let reference = self.sides.one.follow(*kind, one)?;
                 let other_reference = self.sides.other.follow(*other_kind, other)?;
-                self.listener.found(number, Leaf::References(&reference, &other_reference))
+                self.listener.found(number, &self.part, Leaf::References(&reference, &other_reference))
             }
         }
     }
@@ -183,10 +190,10 @@ impl Work<'_> {
         if (name, other_name) == (None, None) {
             let (values, other_values) = (names.reader.read(one, 1)?, others.reader.read(other, 1)?);
             if values != other_values {
-                self.listener.found(number, Leaf::Names(None, None))?;
+                self.listener.found(number, &self.part, Leaf::Names(None, None))?;
             }
         } else if name != other_name {
-            self.listener.found(number, Leaf::Names(name, other_name))?;
+            self.listener.found(number, &self.part, Leaf::Names(name, other_name))?;
         }
         Ok(())
     }
@@ -200,7 +207,11 @@ impl Work<'_> {
         let fill = if text.padding == StringPadding::SpacePadded { b' ' } else { 0 };
         let ends = |text: Text| text.is_variable || text.padding == StringPadding::NullTerminated;
         let room = (!ends(text) && !ends(other_text)).then(|| (fill, text.size.max(other_text.size)));
-        self.listener.found(number, Leaf::Texts(Texts { one: one_text, other: other_content, room }))
+        self.listener.found(
+            number,
+            &self.part,
+            Leaf::Texts(Texts { one: one_text, other: other_content, room }),
+        )
     }
 
     /// The text of an element, without its padding.
@@ -223,7 +234,11 @@ impl Work<'_> {
         let other_items = other_items.get(..other_size.saturating_mul(count)).ok_or_else(short)?;
         self.all(plan, items, other_items, count, &mut |_| number)?;
         if contents.count() != other_contents.count() {
-            self.listener.found(number, Leaf::Lengths(contents.count(), other_contents.count()))?;
+            self.listener.found(
+                number,
+                &self.part,
+                Leaf::Lengths(contents.count(), other_contents.count()),
+            )?;
         }
         Ok(())
     }

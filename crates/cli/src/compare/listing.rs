@@ -1,4 +1,4 @@
-//! What is in a group and in the groups below it, by path; and two such lists side by side.
+//! What is in a group and in the groups below it, by path.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -68,7 +68,7 @@ impl Listing {
         listing.walk(group, &[], 0);
         if follow {
             listing.follow();
-            listing.entries.sort_by(|one, other| in_order(&one.path, &other.path));
+            listing.entries.sort_by(in_order);
         }
         let token = group.token();
         let kind = Kind::Object(ObjectKind::Group, token);
@@ -196,33 +196,10 @@ impl Listing {
     }
 }
 
-/// The order of paths: name by name.
-fn in_order(one: &[u8], other: &[u8]) -> Ordering {
+/// The order of entries: that of their paths, name by name.
+pub(crate) fn in_order(one: &Entry, other: &Entry) -> Ordering {
+    let (one, other) = (&one.path, &other.path);
     one.split(|byte| *byte == b'/').cmp(other.split(|byte| *byte == b'/'))
-}
-
-/// An entry of one list, or of both.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Side<'a> {
-    pub(crate) one: Option<&'a Entry>,
-    pub(crate) other: Option<&'a Entry>,
-}
-
-/// Two lists in step.
-pub(crate) fn in_step<'a>(one: &'a [Entry], other: &'a [Entry]) -> Vec<Side<'a>> {
-    let (mut ones, mut others) = (one.iter().peekable(), other.iter().peekable());
-    let mut sides = Vec::new();
-    loop {
-        let order = match (ones.peek(), others.peek()) {
-            (None, None) => return sides,
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(one), Some(other)) => in_order(&one.path, &other.path),
-        };
-        let one = if order.is_le() { ones.next() } else { None };
-        let other = if order.is_ge() { others.next() } else { None };
-        sides.push(Side { one, other });
-    }
 }
 
 #[cfg(test)]
@@ -250,17 +227,28 @@ mod tests {
         let followed = Listing::of(file.root(), true);
         assert_eq!(
             paths(&followed),
-            ["", "/a", "/a/c", "/a/loop", "/a-b", "/nowhere", "/soft", "/soft/c", "/soft/loop"]
+            [
+                "",
+                "/a",
+                "/a/c",
+                "/a/loop",
+                "/a-b",
+                "/nowhere",
+                "/soft",
+                "/soft/c",
+                "/soft/loop",
+                "/soft/loop/a",
+                "/soft/loop/a-b",
+                "/soft/loop/nowhere"
+            ]
         );
     }
 
     #[test]
-    fn two_lists_in_step() {
+    fn groups_stand_before_what_is_in_them() {
         let entry = |path: &str| Entry { path: path.into(), kind: Kind::UserDefined(70), home: 0 };
-        let (one, other) =
-            ([entry(""), entry("/a"), entry("/a/c"), entry("/a-b")], [entry(""), entry("/a-b")]);
-        let sides: Vec<(bool, bool)> =
-            in_step(&one, &other).iter().map(|side| (side.one.is_some(), side.other.is_some())).collect();
-        assert_eq!(sides, [(true, true), (true, false), (true, false), (true, true)]);
+        let mut entries = ["/a-b", "/a/c", "/b", "", "/a"].map(entry);
+        entries.sort_by(in_order);
+        assert_eq!(entries.map(|entry| entry.text()), ["", "/a", "/a/c", "/a-b", "/b"]);
     }
 }

@@ -8,3 +8,4 @@ mod numbers;
 mod places;
 mod plan;
 pub(crate) mod rules;
+pub(crate) mod step;

@@ -28,7 +28,7 @@ pub(super) enum Plan {
     Record {
         one: usize,
         other: usize,
-        members: Vec<(Range<usize>, Range<usize>, Plan)>,
+        members: Vec<Part>,
     },
     /// So many items, one after the other.
     Items {
@@ -47,6 +47,15 @@ pub(super) enum Plan {
         one: (usize, Reference),
         other: (usize, Reference),
     },
+}
+
+/// A part of two records.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) name: Vec<u8>,
+    pub(super) one: Range<usize>,
+    pub(super) other: Range<usize>,
+    pub(super) plan: Plan,
 }
 
 /// Named values.
@@ -130,11 +139,12 @@ impl Plan {
                     let start = usize::try_from(offset).ok()?;
                     Some(start..start.checked_add(size(datatype)?)?)
                 };
-                members.push((
-                    range(member.offset, &member.datatype)?,
-                    range(same.offset, &same.datatype)?,
+                members.push(Part {
+                    name: member.name.clone(),
+                    one: range(member.offset, &member.datatype)?,
+                    other: range(same.offset, &same.datatype)?,
                     plan,
-                ));
+                });
             }
         }
         (!members.is_empty()).then_some(Self::Record { one: size(one)?, other: size(other)?, members })
@@ -144,7 +154,7 @@ impl Plan {
     pub(super) fn zeros_agree(&self) -> bool {
         match self {
             Self::Names(one, other) => one.of_zero() == other.of_zero(),
-            Self::Record { members, .. } => members.iter().all(|(_, _, plan)| plan.zeros_agree()),
+            Self::Record { members, .. } => members.iter().all(|member| member.plan.zeros_agree()),
             Self::Items { plan, .. } => plan.zeros_agree(),
             _ => true,
         }

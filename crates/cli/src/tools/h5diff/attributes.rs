@@ -1,7 +1,5 @@
 //! Attributes, by name.
 
-use std::cmp::Ordering;
-
 use anyhow::Result;
 use hyperslab::{Attribute, Object};
 
@@ -9,6 +7,7 @@ use super::Diff;
 use super::data::Elements;
 use super::types::Pair;
 use crate::compare::blocks::compare_values;
+use crate::compare::step::in_step;
 
 impl Diff<'_> {
     /// The attributes of two objects.
@@ -21,7 +20,8 @@ impl Diff<'_> {
             }
             all.retain(|attribute| !self.is_excluded_attribute(path, attribute));
         }
-        let sides = in_step(&ones, &others);
+        let by_name = |one: &Attribute, other: &Attribute| one.name_bytes().cmp(other.name_bytes());
+        let sides = in_step(&ones, &others, by_name);
         let count = |wanted: (bool, bool)| {
             sides.iter().filter(|(one, other)| (one.is_some(), other.is_some()) == wanted).count()
         };
@@ -83,25 +83,5 @@ impl Diff<'_> {
         let [one, other] = &names;
         self.found("attribute", [one, other], found)?;
         Ok(found)
-    }
-}
-
-/// Two attributes of one name, or one of a name that there is only on one side.
-type Attributes<'a> = (Option<&'a Attribute>, Option<&'a Attribute>);
-
-/// Attributes of both sides in the order of their names.
-fn in_step<'a>(ones: &'a [Attribute], others: &'a [Attribute]) -> Vec<Attributes<'a>> {
-    let (mut ones, mut others) = (ones.iter().peekable(), others.iter().peekable());
-    let mut sides = Vec::new();
-    loop {
-        let order = match (ones.peek(), others.peek()) {
-            (None, None) => return sides,
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(one), Some(other)) => one.name_bytes().cmp(other.name_bytes()),
-        };
-        let one = if order.is_le() { ones.next() } else { None };
-        let other = if order.is_ge() { others.next() } else { None };
-        sides.push((one, other));
     }
 }

@@ -102,7 +102,7 @@ impl Told<'_, '_> {
 }
 
 impl PlacedListener for Told<'_, '_> {
-    fn found(&mut self, coordinates: &[u64], leaf: Leaf<'_>) -> Result<()> {
+    fn found(&mut self, coordinates: &[u64], _: &[u8], leaf: Leaf<'_>) -> Result<()> {
         if self.is_enough() && self.last != coordinates {
             return Ok(());
         }

@@ -6,7 +6,8 @@ use hyperslab::{Dataset, Layout, Object};
 use super::Diff;
 use super::data::Elements;
 use super::types::Pair;
-use crate::compare::blocks::{Order, compare, compare_parts};
+use crate::compare::blocks::{Order, PlacedListener, compare, compare_parts};
+use crate::compare::elements::Leaf;
 use crate::tools::subset::{Subset, Taken};
 
 impl Diff<'_> {
@@ -71,7 +72,7 @@ impl Diff<'_> {
         }
         let in_order = self.arguments.lists_differences() || self.arguments.most.is_some();
         let order = if in_order { Order::Elements } else { Order::Chunks };
-        self.elements(rows, |listener| compare(datasets, &elements, order, listener))
+        self.elements(rows, |listener| compare(datasets, space.dims(), &elements, order, listener))
     }
 }
 
@@ -99,7 +100,7 @@ fn parts(
     datasets: [&Dataset; 2],
     taken: &[Taken; 2],
     elements: &Elements,
-    listener: &mut dyn crate::compare::blocks::PlacedListener,
+    listener: &mut dyn PlacedListener,
 ) -> Result<()> {
     let ([one, other], [part, other_part]) = (datasets, taken);
     let dims = part.shape();
@@ -121,12 +122,12 @@ fn parts(
 /// Tells where elements of a selection are in the dataset.
 struct Placed<'a> {
     taken: &'a Taken,
-    listener: &'a mut dyn crate::compare::blocks::PlacedListener,
+    listener: &'a mut dyn PlacedListener,
 }
 
-impl crate::compare::blocks::PlacedListener for Placed<'_> {
-    fn found(&mut self, coordinates: &[u64], leaf: crate::compare::elements::Leaf<'_>) -> Result<()> {
-        self.listener.found(&self.taken.coordinates(coordinates), leaf)
+impl PlacedListener for Placed<'_> {
+    fn found(&mut self, coordinates: &[u64], part: &[u8], leaf: Leaf<'_>) -> Result<()> {
+        self.listener.found(&self.taken.coordinates(coordinates), part, leaf)
     }
 
     fn is_enough(&self) -> bool {

@@ -4,7 +4,8 @@ use anyhow::{Context as _, Result, anyhow};
 use hyperslab::{Group, LinkTarget, Object, ObjectKind};
 
 use super::Diff;
-use crate::compare::listing::{Entry, Kind, Listing, Side, in_step};
+use crate::compare::listing::{Entry, Kind, Listing, in_order};
+use crate::compare::step::{Side, in_step};
 use crate::tools::subset::Subset;
 
 /// What is at a path of a file.
@@ -124,14 +125,14 @@ impl Diff<'_> {
             list
         });
         let [list, other_list] = &lists;
-        let sides = in_step(&list.entries, &other_list.entries);
+        let sides = in_step(&list.entries, &other_list.entries, in_order);
         if self.is_verbose() {
             self.table(&sides, are_files)?;
         }
         for side in sides {
-            let (Some(one), Some(other)) = (side.one, side.other) else {
+            let (Some(one), Some(other)) = side else {
                 self.differs = true;
-                if let Some(Entry { kind: Kind::Damaged(why), path, .. }) = side.one.or(side.other) {
+                if let Some(Entry { kind: Kind::Damaged(why), path, .. }) = side.0.or(side.1) {
                     self.fail(anyhow!("{}: {why}", String::from_utf8_lossy(path)))?;
                 }
                 continue;
@@ -155,16 +156,16 @@ impl Diff<'_> {
     }
 
     /// What there is in the one, in the other, in both.
-    fn table(&mut self, sides: &[Side<'_>], are_files: bool) -> Result<()> {
+    fn table(&mut self, sides: &[Side<'_, Entry>], are_files: bool) -> Result<()> {
         if self.level() == 3 {
             writeln!(self.out, "file1: {}\nfile2: {}", self.names[0], self.names[1])?;
         }
         let head = if are_files { "file1     file2" } else { "group1   group2" };
         writeln!(self.out, "\n{head}\n{}", "-".repeat(39))?;
-        for side in sides {
+        for (one, other) in sides {
             let mark = |entry: Option<&Entry>| if entry.is_some() { 'x' } else { ' ' };
-            let path = side.one.or(side.other).map(Entry::text).unwrap_or_default();
-            writeln!(self.out, "    {}      {}    {path:<15}", mark(side.one), mark(side.other))?;
+            let path = one.or(*other).map(Entry::text).unwrap_or_default();
+            writeln!(self.out, "    {}      {}    {path:<15}", mark(*one), mark(*other))?;
         }
         writeln!(self.out)?;
         Ok(())
