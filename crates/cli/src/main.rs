@@ -6,6 +6,7 @@ mod change;
 mod check;
 mod compare;
 mod demo;
+mod diff;
 mod digest;
 mod exchange;
 mod import;
@@ -65,6 +66,8 @@ enum Command {
     Recover(recover::RecoverArguments),
     /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
     Stat(stat::Arguments),
+    /// Tell what is different in two files: objects, attributes, types, shapes, elements.
+    Diff(diff::Arguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
@@ -103,6 +106,7 @@ fn main() -> ExitCode {
         Command::Recover(arguments) => recover::recover(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Stat(arguments) => stat::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::H5diff(arguments) => tools::h5diff::run(arguments.given.clone()),
         Command::H5dump(arguments) => tools::h5dump::run(arguments.given.clone()),

@@ -2,6 +2,7 @@
 //! goes to whoever listens; [`crate::diff`] and [`crate::tools::h5diff`] say it in their own words.
 
 pub(crate) mod blocks;
+pub(crate) mod defined;
 pub(crate) mod elements;
 pub(crate) mod listing;
 mod numbers;
