@@ -76,20 +76,18 @@ fn change(out: &mut impl Write, name: &str, one: &str, other: &str) -> io::Resul
 
 fn write_tally(out: &mut impl Write, tally: &Tally, indent: usize) -> io::Result<()> {
     write!(out, "{:<10}  {} of {} differ", "elements", tally.differing, tally.elements)?;
-    if let Some((distance, coordinates)) = &tally.largest {
-        write!(out, ", by up to {} at {}", double(*distance), place(coordinates))?;
-    }
-    if let Some((share, coordinates)) = &tally.largest_share {
-        write!(out, " and {} of the value at {}", percent(*share), place(coordinates))?;
-    }
+    write!(out, "{}", reach(tally))?;
     writeln!(out)?;
     let inside = indent.saturating_add(4);
     let names: Vec<String> = tally.places.iter().map(named).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     for (name, Place { one, other, .. }) in names.iter().zip(&tally.places) {
         write!(out, "{:inside$}", "")?;
-        styled(out, FAINT, &format!("{name:<width$}"))?;
-        writeln!(out, "  {} → {}", one.text, other.text)?;
+        if width > 0 {
+            styled(out, FAINT, &format!("{name:<width$}"))?;
+            write!(out, "  ")?;
+        }
+        writeln!(out, "{} → {}", one.text, other.text)?;
     }
     let shown = u64::try_from(tally.places.len()).unwrap_or(u64::MAX);
     if shown > 0 && tally.differing > shown {
@@ -98,8 +96,30 @@ fn write_tally(out: &mut impl Write, tally: &Tally, indent: usize) -> io::Result
     Ok(())
 }
 
+/// How far numbers are apart, at most, and where.
+fn reach(tally: &Tally) -> String {
+    let at = |coordinates: &[u64]| match coordinates {
+        [] => String::new(),
+        _ => format!(" at {}", place(coordinates)),
+    };
+    let distance = |distance: f64| double(distance).trim_end_matches(".0").to_owned();
+    match (&tally.largest, &tally.largest_share) {
+        (Some((largest, place)), Some((share, other))) if place == other => {
+            format!(", by up to {} ({}){}", distance(*largest), percent(*share), at(place))
+        }
+        (Some((largest, place)), Some((share, other))) => {
+            format!(", by up to {}{} and {}{}", distance(*largest), at(place), percent(*share), at(other))
+        }
+        (Some((largest, place)), None) => format!(", by up to {}{}", distance(*largest), at(place)),
+        (None, _) => String::new(),
+    }
+}
+
 fn named(place: &Place) -> String {
-    format!("{}{}", self::place(&place.coordinates), place.part)
+    match place.coordinates.as_slice() {
+        [] => place.part.clone(),
+        coordinates => format!("{}{}", self::place(coordinates), place.part),
+    }
 }
 
 fn place(coordinates: &[u64]) -> String {

@@ -103,7 +103,7 @@ impl<'a> Comparison<'a> {
     fn objects(&mut self, one: &Object, other: &Object, paths: [&str; 2]) -> Change {
         let mut details = Vec::new();
         if one.kind() != other.kind() {
-            let [one, other] = [one, other].map(|object| kind_of(object));
+            let [one, other] = [one, other].map(kind_of);
             return Change::Changed(vec![Detail::Property { name: "kind", one, other }]);
         }
         let compared = match one.kind() {
@@ -159,8 +159,8 @@ fn described(list: &Listing, entry: &Entry, kind: &Kind) -> String {
             Ok(object) => in_words(&object),
             Err(error) => crate::output::chain(error.as_ref()),
         },
-        Kind::Soft(path) => format!("soft link → {}", escape(path)),
-        Kind::External { file, path } => format!("external link → {} {}", escape(file), escape(path)),
+        Kind::Soft(path) => format!("soft link to {}", escape(path)),
+        Kind::External { file, path } => format!("external link to {} {}", escape(file), escape(path)),
         Kind::UserDefined(class) => format!("link of class {class}"),
         Kind::Damaged(why) => why.clone(),
     }

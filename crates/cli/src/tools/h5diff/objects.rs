@@ -1,7 +1,7 @@
 //! Objects and links by their paths.
 
 use anyhow::{Context as _, Result, anyhow};
-use hyperslab::{Group, LinkTarget, Object, ObjectKind};
+use hyperslab::{ErrorKind, Group, LinkTarget, Object, ObjectKind};
 
 use super::Diff;
 use crate::compare::listing::{Entry, Kind, Listing, in_order};
@@ -85,15 +85,15 @@ impl Diff<'_> {
             return Ok(Some(There { path: "/".into(), kind, object: Some(object), is_at_home: true }));
         }
         let group = if inside.is_empty() { Ok(file.root().clone()) } else { file.group(inside) };
-        let link = group.and_then(|group| Ok((group.link(name)?, group)));
-        let (link, group) = match link {
-            Ok((Some(link), group)) => (link, group),
-            Ok((None, _)) | Err(_) => {
-                let name = self.names.get(number).cloned().unwrap_or_default();
-                writeln!(self.out, "Object <{path}> could not be found in <{name}>")?;
-                self.failed = true;
-                return Ok(None);
-            }
+        let link: hyperslab::Result<_> = group.and_then(|group| Ok((group.link(name)?, group)));
+        let Ok((Some(link), group)) = link else {
+            let name = self.names.get(number).cloned().unwrap_or_default();
+            writeln!(self.out, "Object <{path}> could not be found in <{name}>")?;
+            self.failed = true;
+            return match link {
+                Err(error) if error.kind() != ErrorKind::NotFound => self.fail(error.into()).map(|()| None),
+                _ => Ok(None),
+            };
         };
         let follow = self.arguments.follow;
         let target = || if follow { group.object(name).ok() } else { None };

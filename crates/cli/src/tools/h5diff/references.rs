@@ -41,15 +41,13 @@ impl Told<'_, '_> {
     fn referenced_attributes(&mut self, references: [&Reference; 2]) -> Result<()> {
         let mut attributes = Vec::new();
         for (number, reference) in (1..).zip(references) {
-            match reference.attribute() {
-                Ok(attribute) => attributes.push(attribute),
-                Err(_) => {
-                    if self.diff.is_verbose() {
-                        writeln!(self.diff.out, "Warning: Cannot open referenced attribute{number}")?;
-                    }
-                    return Ok(());
+            let Ok(attribute) = reference.attribute() else {
+                if self.diff.is_verbose() {
+                    writeln!(self.diff.out, "Warning: Cannot open referenced attribute{number}")?;
                 }
-            }
+                return Ok(());
+            };
+            attributes.push(attribute);
         }
         let [one, other] = attributes.as_slice() else { return Ok(()) };
         if one.datatype()?.contains_reference() {

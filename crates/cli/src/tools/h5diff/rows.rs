@@ -169,7 +169,7 @@ fn signed(numbers: &Numbers, distance: f64) -> f64 {
         return distance;
     }
     let operand = [numbers.one.as_f64(), numbers.other.as_f64()].into_iter().find(|value| value.is_nan());
-    let is_negative = operand.is_some_and(|operand| operand.is_sign_positive());
+    let is_negative = operand.is_some_and(f64::is_sign_positive);
     if is_negative { -f64::NAN.abs() } else { f64::NAN.abs() }
 }
 
