@@ -4,7 +4,9 @@
 mod cat;
 mod change;
 mod check;
+mod compare;
 mod demo;
+mod diff;
 mod digest;
 mod exchange;
 mod find;
@@ -78,6 +80,8 @@ enum Command {
     Recover(recover::RecoverArguments),
     /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
     Stat(stat::Arguments),
+    /// Tell what is different in two files: objects, attributes, types, shapes, elements.
+    Diff(diff::Arguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
@@ -86,6 +90,9 @@ enum Command {
     Completions(shell::CompletionsArguments),
     /// Write the manual pages.
     Man(shell::ManArguments),
+    /// As the tool of that name of the C library: tell the differences between two files or objects.
+    #[command(disable_help_flag = true)]
+    H5diff(ToolArguments),
     /// As the tool of that name of the C library: print what is in a file.
     #[command(disable_help_flag = true)]
     H5dump(ToolArguments),
@@ -121,9 +128,11 @@ fn main() -> ExitCode {
         Command::Recover(arguments) => recover::recover(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Stat(arguments) => stat::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions(arguments) => shell::completions(arguments).map(|()| ExitCode::SUCCESS),
         Command::Man(arguments) => shell::man(arguments).map(|()| ExitCode::SUCCESS),
+        Command::H5diff(arguments) => tools::h5diff::run(arguments.given.clone()),
         Command::H5dump(arguments) => tools::h5dump::run(arguments.given.clone()),
     };
     outcome.unwrap_or_else(|error| {

@@ -375,14 +375,6 @@ impl File {
         &self.root
     }
 
-    /// The object with that token, whatever its paths are.
-    ///
-    /// # Errors
-    /// If there is no object.
-    pub fn object_at(&self, token: ObjectToken) -> Result<Object> {
-        self.object_named(token, &token.to_string())
-    }
-
     pub(crate) fn object_named(&self, token: ObjectToken, name: &str) -> Result<Object> {
         Object::open(Arc::clone(self.root.file()), Address::new(token.0), name)
     }

@@ -12,7 +12,9 @@ use crate::shell;
 
 const EXCEPTIONS: &str = "docs/tools-exceptions.md";
 /// The tools whose cases are run.
-const TOOLS: [&str; 1] = ["h5dump"];
+const TOOLS: [&str; 2] = ["h5diff", "h5dump"];
+/// What stands before the status in expectations that tell it, on a line at the end.
+const STATUS: &[u8] = b"EXIT CODE: ";
 
 /// A call of a tool and what it prints.
 struct Case {
@@ -74,11 +76,24 @@ fn failed(tool: &str, files: &Path, cases: &[Case]) -> Result<BTreeMap<String, S
         let mut call = shell::command(&command, &[tool]);
         let output = call.args(&case.arguments).current_dir(folder.path()).output().context("a tool")?;
         let expected = fs::read(&case.expected).with_context(|| case.expected.display().to_string())?;
+        let (expected, status) = split_status(&expected);
+        let got = output.status.code();
         if output.stdout != expected {
-            failed.insert(case.name.clone(), difference(&expected, &output.stdout));
+            failed.insert(case.name.clone(), difference(expected, &output.stdout));
+        } else if status.is_some_and(|status| Some(status) != got) {
+            failed.insert(case.name.clone(), format!("status {got:?} instead of {status:?}"));
         }
     }
     Ok(failed)
+}
+
+/// What is to be printed, and the status that the last line tells, if it does.
+fn split_status(expected: &[u8]) -> (&[u8], Option<i32>) {
+    let text = expected.trim_ascii_end();
+    let start = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let (output, last) = text.split_at(start);
+    let status = last.strip_prefix(STATUS).and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
+    if status.is_some() { (output, status) } else { (expected, None) }
 }
 
 fn difference(expected: &[u8], got: &[u8]) -> String {
@@ -124,6 +139,13 @@ mod tests {
             ["-a", r"/\/attr1", "-d", "x y[0]", "-m", "%.7f"]
         );
         assert_eq!(words("'' a\\ b"), ["", "a b"]);
+    }
+
+    #[test]
+    fn the_last_line_may_tell_the_status() {
+        assert_eq!(split_status(b"a\nEXIT CODE: 2\n"), (b"a\n".as_slice(), Some(2)));
+        assert_eq!(split_status(b"EXIT CODE: 0"), (b"".as_slice(), Some(0)));
+        assert_eq!(split_status(b"a\nb\n"), (b"a\nb\n".as_slice(), None));
     }
 
     #[test]

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::path::Path;
 
 pub(crate) mod ddl;
+pub(crate) mod h5diff;
 pub(crate) mod h5dump;
 pub(crate) mod printf;
+pub(crate) mod subset;
 
 /// The tools.
-const NAMES: [&str; 1] = ["h5dump"];
+const NAMES: [&str; 2] = ["h5diff", "h5dump"];
 
 /// The arguments, as if the command had been called by its own name: through a link it may be called by that of a tool.
 pub(crate) fn called_as(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {

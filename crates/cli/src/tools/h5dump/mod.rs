@@ -10,7 +10,6 @@ mod objects;
 mod properties;
 mod references;
 mod sparse;
-mod subset;
 mod values;
 
 use std::ffi::OsString;

@@ -9,10 +9,10 @@ use hyperslab::{
 
 use super::Dump;
 use super::known::Known;
-use super::subset::Taken;
 use crate::tools::ddl::data::Lines;
 use crate::tools::ddl::elements::{Elements, Names, Style};
 use crate::tools::ddl::{LEVEL, quoted};
+use crate::tools::subset::Taken;
 
 /// Bytes of elements that are read at once, unless one row has more.
 const AT_ONCE: u64 = 8 << 20;
