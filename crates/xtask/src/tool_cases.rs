@@ -11,6 +11,16 @@ use crate::corpus::{COMMAND, listed};
 use crate::shell;
 
 const EXCEPTIONS: &str = "docs/tools-exceptions.md";
+/// Where files of cases lie that are not among the cases: files, and folders of files. In the corpus their names begin with
+/// that of the project they are from.
+const CORPUS: &str = "../shared/corpus/files";
+const LENT: [&str; 5] = [
+    "hdf5__set-tsplit",
+    "hdf5__set-vds1",
+    "hdf5__set-vds2",
+    "hdf5__trefer_ext1.h5",
+    "hdf5__h5diff_grp_recurse_ext2-3.h5",
+];
 /// The tools whose cases are run.
 const TOOLS: [&str; 2] = ["h5diff", "h5dump"];
 /// What stands before the status in expectations that tell it, on a line at the end.
@@ -66,10 +76,11 @@ fn cases(dir: &Path) -> Result<Vec<Case>> {
 /// the first line that differs.
 fn failed(tool: &str, files: &Path, cases: &[Case]) -> Result<BTreeMap<String, String>> {
     let folder = tempfile::tempdir()?;
-    for entry in fs::read_dir(files)? {
-        let entry = entry?;
-        fs::copy(entry.path(), folder.path().join(entry.file_name()))?;
+    let corpus = workspace::root().join(CORPUS);
+    for lent in LENT.map(|name| corpus.join(name)) {
+        copy(&lent, folder.path())?;
     }
+    copy(files, folder.path())?;
     let command = workspace::root().join(COMMAND);
     let mut failed = BTreeMap::new();
     for case in cases {
@@ -85,6 +96,19 @@ fn failed(tool: &str, files: &Path, cases: &[Case]) -> Result<BTreeMap<String, S
         }
     }
     Ok(failed)
+}
+
+/// Copies a file, or the files of a folder, if there are any.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    if from.is_dir() {
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    } else if let Some(name) = from.file_name().and_then(|name| name.to_str()).filter(|_| from.is_file()) {
+        fs::copy(from, to.join(name.trim_start_matches("hdf5__")))?;
+    }
+    Ok(())
 }
 
 /// What is to be printed, and the status that the last line tells, if it does.
