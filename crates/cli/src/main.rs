@@ -1,6 +1,7 @@
 //! The `hyperslab` command.
 #![forbid(unsafe_code)]
 
+mod bench_file;
 mod cat;
 mod change;
 mod check;
@@ -74,6 +75,8 @@ enum Command {
     Recover(recover::RecoverArguments),
     /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
     Stat(stat::Arguments),
+    /// Measure how fast a file is read, and estimate which chunks would serve better.
+    BenchFile(bench_file::Arguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         Command::Recover(arguments) => recover::recover(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Stat(arguments) => stat::run(arguments),
+        Command::BenchFile(arguments) => bench_file::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::H5dump(arguments) => tools::h5dump::run(arguments.given.clone()),
     };
