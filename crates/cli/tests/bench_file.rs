@@ -1,5 +1,5 @@
 //! `hyperslab bench-file`, run as people run it: what is counted, not how long it takes.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
