@@ -1,6 +1,7 @@
 //! The `hyperslab` command.
 #![forbid(unsafe_code)]
 
+mod bench_file;
 mod cat;
 mod change;
 mod check;
@@ -82,6 +83,8 @@ enum Command {
     Stat(stat::Arguments),
     /// Tell what is different in two files: objects, attributes, types, shapes, elements.
     Diff(diff::Arguments),
+    /// Measure how fast a file is read, and estimate which chunks would serve better.
+    BenchFile(bench_file::Arguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
@@ -129,6 +132,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Stat(arguments) => stat::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
+        Command::BenchFile(arguments) => bench_file::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions(arguments) => shell::completions(arguments).map(|()| ExitCode::SUCCESS),
         Command::Man(arguments) => shell::man(arguments).map(|()| ExitCode::SUCCESS),

@@ -108,6 +108,9 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
         vec!["ls", "-r", "-v", name],
         vec!["ls", "--json", name],
         vec!["stat", name],
+        vec!["tree", "--attrs", name],
+        vec!["find", "--attr", "units", "--type", "float", "-l", name],
+        vec!["bench-file", "--seconds", "0.05", name],
         vec!["h5dump", "-p", name],
         vec!["digest", name],
         vec!["repack", name, target],
@@ -117,6 +120,9 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
     for path in &paths {
         commands.push(vec!["head", name, path]);
         commands.push(vec!["cat", name, path]);
+        commands.push(vec!["plot", name, path]);
+        commands.push(vec!["plot", "--occupied", name, path]);
+        commands.push(vec!["bench-file", "--seconds", "0.05", name, path]);
     }
     let failures = commands.iter().filter_map(|command| judge(command)).collect();
     // The next file gets a place of its own again.
