@@ -103,6 +103,9 @@ fn every_command_ends_on_every_file() {
 
 fn of_file(file: &Path, target: &str) -> Vec<String> {
     let name = file.to_str().unwrap();
+    // Another file to those who compare.
+    let copy = format!("{target}.copy");
+    std::fs::copy(file, &copy).unwrap();
     let mut commands = vec![
         vec!["check", "--data", "--quiet", name],
         vec!["ls", "-r", "-v", name],
@@ -112,6 +115,8 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
         vec!["find", "--attr", "units", "--type", "float", "-l", name],
         vec!["bench-file", "--seconds", "0.05", name],
         vec!["h5dump", "-p", name],
+        vec!["h5diff", "-v2", "--follow-symlinks", name, &copy],
+        vec!["diff", "--storage", name, &copy],
         vec!["digest", name],
         vec!["repack", name, target],
         vec!["recover", name, "--into", target],
@@ -127,5 +132,6 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
     let failures = commands.iter().filter_map(|command| judge(command)).collect();
     // The next file gets a place of its own again.
     let _ = std::fs::remove_file(target);
+    let _ = std::fs::remove_file(copy);
     failures
 }

@@ -1,12 +1,13 @@
 //! Which elements of sparse datasets are defined.
 
 use anyhow::Result;
-use hyperslab::{Dataset, Region, Selection, SetOperation};
+use hyperslab::{Dataset, Region, Selection};
 
 use super::places::Grid;
+use super::step::in_step;
 
-/// Elements of a box.
-const ELEMENTS: u64 = 1 << 20;
+/// Elements of a box, unless a chunk has more.
+const ELEMENTS: u64 = 1 << 18;
 
 /// How many elements are defined in the first dataset alone, and how many in the second alone, within a shape that both
 /// have.
@@ -32,15 +33,18 @@ pub(crate) fn differences(datasets: [&Dataset; 2], dims: &[u64]) -> Result<(u64,
 }
 
 fn box_differences([one, other]: [&Dataset; 2], region: &Region) -> Result<(u64, u64)> {
-    let (dims, other_dims) = (one.dataspace().dims().to_vec(), other.dataspace().dims().to_vec());
     let selection = Selection::region(region);
-    let (defined, other_defined) = (one.defined(&selection)?, other.defined(&selection)?);
-    if defined == other_defined {
-        return Ok((0, 0));
+    // Both in C order.
+    let (defined, _) = one.read_defined_stored(&selection)?;
+    let (other_defined, _) = other.read_defined_stored(&selection)?;
+    let (points, others): (Vec<_>, Vec<_>) = (defined.points().collect(), other_defined.points().collect());
+    let (mut first, mut second) = (0_u64, 0_u64);
+    for side in in_step(&points, &others, Ord::cmp) {
+        match side {
+            (Some(_), None) => first = first.saturating_add(1),
+            (None, Some(_)) => second = second.saturating_add(1),
+            _ => {}
+        }
     }
-    // Both selections are within both extents, since the box is.
-    let apart = |first: &Selection, second: &Selection, dims: &[u64]| -> Result<u64> {
-        Ok(first.combine(SetOperation::NotB, second, dims)?.element_count(dims)?)
-    };
-    Ok((apart(&defined, &other_defined, &dims)?, apart(&other_defined, &defined, &other_dims)?))
+    Ok((first, second))
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use anyhow::{Result, anyhow};
-use hyperslab::{Group, LinkTarget, Object, ObjectKind, ObjectToken};
+use hyperslab::{Group, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
 /// Groups on a path beyond which nothing is looked for.
 const MOST_LEVELS: usize = 1024;
@@ -49,6 +49,11 @@ impl Entry {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
+    /// The same path, with why it cannot be read.
+    fn damaged(&self, why: String) -> Self {
+        Self { kind: Kind::Damaged(why), ..self.clone() }
+    }
+
     /// Whether it was found without following a link that leads elsewhere by a name.
     pub(crate) fn is_at_home(&self) -> bool {
         self.home == 0
@@ -64,15 +69,16 @@ impl Listing {
     /// What is in a group. With `follow` also what is in the groups that soft and external links lead to; of links that lead
     /// to one place only the first one is listed then.
     pub(crate) fn of(group: &Group, follow: bool) -> Self {
-        let mut listing = Self { homes: vec![group.clone()], entries: Vec::new() };
-        listing.walk(group, &[], 0);
+        let kind = Kind::Object(ObjectKind::Group, group.token());
+        let entries = vec![Entry { path: Vec::new(), kind, home: 0 }];
+        let mut listing = Self { homes: vec![group.clone()], entries };
+        let found = walk(group, &[], 0, HashSet::from([group.token()]));
         if follow {
-            listing.follow();
+            listing.follow(found);
             listing.entries.sort_by(in_order);
+        } else {
+            listing.entries.extend(found);
         }
-        let token = group.token();
-        let kind = Kind::Object(ObjectKind::Group, token);
-        listing.entries.insert(0, Entry { path: Vec::new(), kind, home: 0 });
         listing
     }
 
@@ -95,105 +101,101 @@ impl Listing {
         Ok(root.object(path.trim_start_matches('/'))?)
     }
 
-    /// Lists what is in a group, depth first, each object once.
-    fn walk(&mut self, group: &Group, prefix: &[u8], home: usize) {
-        let mut known = HashSet::from([group.token()]);
-        // Groups that are being listed, and the links of each that are still to come.
-        let mut open = vec![self.links(group, prefix, home)];
-        while let Some(links) = open.last_mut() {
-            let Some(entry) = links.pop() else {
-                open.pop();
-                continue;
-            };
+    /// Adds what was found, and what is in the groups that links among it lead to.
+    fn follow(&mut self, mut found: Vec<Entry>) {
+        let mut known = HashSet::new();
+        found.reverse();
+        while let Some(entry) = found.pop() {
             if self.entries.len() >= MOST_ENTRIES {
-                self.damaged(entry.path, home, format!("more than {MOST_ENTRIES} names"));
+                self.entries.push(entry.damaged(format!("more than {MOST_ENTRIES} names")));
                 return;
             }
-            let (kind, path) = (entry.kind.clone(), entry.path.clone());
-            self.entries.push(entry);
-            let Kind::Object(ObjectKind::Group, token) = kind else { continue };
-            if !known.insert(token) {
+            let target = if entry.is_symbolic() { self.target(&entry).ok() } else { None };
+            if target.is_some() && !known.insert(place(&entry)) {
                 continue;
             }
-            if open.len() >= MOST_LEVELS {
-                self.damaged(path, home, format!("groups deeper than {MOST_LEVELS} levels"));
-                continue;
-            }
-            let below = group.object_at(token).and_then(Object::into_group);
-            match below {
-                Ok(below) => open.push(self.links(&below, &path, home)),
-                Err(error) => self.damaged(path, home, crate::output::chain(&error)),
-            }
-        }
-    }
-
-    /// Remembers that something could not be read.
-    fn damaged(&mut self, path: Vec<u8>, home: usize, why: String) {
-        self.entries.push(Entry { path, kind: Kind::Damaged(why), home });
-    }
-
-    /// The links of a group, the last one first.
-    fn links(&mut self, group: &Group, prefix: &[u8], home: usize) -> Vec<Entry> {
-        let links = match group.links() {
-            Ok(links) => links,
-            Err(error) => {
-                self.damaged(prefix.to_vec(), home, crate::output::chain(&error));
-                return Vec::new();
-            }
-        };
-        let entry = |link: hyperslab::Link| {
-            let kind = match link.target {
-                LinkTarget::Hard(token) => match group.object_at(token).map(|object| object.kind()) {
-                    Ok(Some(kind)) => Kind::Object(kind, token),
-                    Ok(None) => Kind::Damaged("an object of no known kind".into()),
-                    Err(error) => Kind::Damaged(crate::output::chain(&error)),
-                },
-                LinkTarget::Soft(path) => Kind::Soft(path),
-                LinkTarget::External { file, path } => Kind::External { file, path },
-                LinkTarget::UserDefined { class, .. } => Kind::UserDefined(class),
-                _ => Kind::Damaged("a link of no known kind".into()),
-            };
-            Entry { path: [prefix, b"/", &link.name].concat(), kind, home }
-        };
-        links.into_iter().map(entry).rev().collect()
-    }
-
-    /// Adds what is in the groups that links lead to.
-    fn follow(&mut self) {
-        let (mut known, mut again) = (HashSet::new(), HashSet::new());
-        let mut at = 0_usize;
-        while let Some(entry) = self.entries.get(at).cloned() {
-            let place = match &entry.kind {
-                Kind::Soft(path) => Some((None, path.clone())),
-                Kind::External { file, path } => Some((Some(file.clone()), path.clone())),
-                _ => None,
-            };
-            let object = place.and_then(|place| Some((place, self.target(&entry).ok()?)));
-            let Some((place, object)) = object else {
-                at = at.saturating_add(1);
-                continue;
-            };
-            let is_new = known.insert(place);
-            if !is_new {
-                again.insert(at);
-            }
-            at = at.saturating_add(1);
             let levels = entry.path.iter().filter(|byte| **byte == b'/').count();
-            if let Ok(group) = object.into_group()
-                && is_new
+            if let Some(group) = target.and_then(|object| object.into_group().ok())
                 && levels < MOST_LEVELS
             {
                 let home = self.homes.len();
-                self.homes.push(group.clone());
-                self.walk(&group, &entry.path, home);
+                let below = walk(&group, &entry.path, home, HashSet::new());
+                self.homes.push(group);
+                found.extend(below.into_iter().rev());
             }
+            self.entries.push(entry);
         }
-        let mut at = 0_usize;
-        self.entries.retain(|_| {
-            at = at.saturating_add(1);
-            !again.contains(&at.saturating_sub(1))
-        });
     }
+}
+
+/// Where a link leads, in the words of the file: a file, a path in it, and for a path from its group that group.
+fn place(entry: &Entry) -> (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>) {
+    match &entry.kind {
+        Kind::External { file, path } => (Some(file.clone()), path.clone(), None),
+        Kind::Soft(path) if path.starts_with(b"/") => (None, path.clone(), None),
+        Kind::Soft(path) => {
+            let end = entry.path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+            (None, path.clone(), entry.path.get(..end).map(<[u8]>::to_vec))
+        }
+        _ => (None, Vec::new(), None),
+    }
+}
+
+/// Lists what is in a group, depth first; what is in the groups that are known is not listed.
+fn walk(group: &Group, prefix: &[u8], home: usize, mut known: HashSet<ObjectToken>) -> Vec<Entry> {
+    let mut found = Vec::new();
+    // Groups that are being listed: the links of each that are still to come.
+    let mut open = vec![links(group, prefix, home)];
+    while let Some(links_left) = open.last_mut() {
+        let Some(entry) = links_left.pop() else {
+            open.pop();
+            continue;
+        };
+        if found.len() >= MOST_ENTRIES {
+            found.push(entry.damaged(format!("more than {MOST_ENTRIES} names")));
+            break;
+        }
+        found.push(entry.clone());
+        let Kind::Object(ObjectKind::Group, token) = entry.kind else { continue };
+        if !known.insert(token) {
+            continue;
+        }
+        if open.len() >= MOST_LEVELS {
+            found.push(entry.damaged(format!("groups deeper than {MOST_LEVELS} levels")));
+            continue;
+        }
+        match group.object_at(token).and_then(Object::into_group) {
+            Ok(below) => open.push(links(&below, &entry.path, home)),
+            Err(error) => found.push(entry.damaged(crate::output::chain(&error))),
+        }
+    }
+    found
+}
+
+/// The links of a group, the last one first.
+fn links(group: &Group, prefix: &[u8], home: usize) -> Vec<Entry> {
+    let links = match group.links() {
+        Ok(links) => links,
+        Err(error) => {
+            let kind = Kind::Damaged(crate::output::chain(&error));
+            return vec![Entry { path: prefix.to_vec(), kind, home }];
+        }
+    };
+    let entry = |link: Link| {
+        let kind = match link.target {
+            LinkTarget::Hard(token) => match group.object_at(token).map(|object| object.kind()) {
+                Ok(Some(kind)) => Kind::Object(kind, token),
+                Ok(None) => Kind::Damaged("an object of no known kind".into()),
+                Err(error) => Kind::Damaged(crate::output::chain(&error)),
+            },
+            LinkTarget::Soft(path) => Kind::Soft(path),
+            LinkTarget::External { file, path } => Kind::External { file, path },
+            LinkTarget::UserDefined { class, .. } => Kind::UserDefined(class),
+            _ => Kind::Damaged("a link of no known kind".into()),
+        };
+        Entry { path: [prefix, b"/", &link.name].concat(), kind, home }
+    };
+    links.into_iter().map(entry).rev().collect()
 }
 
 /// The order of entries: that of their paths, name by name.
@@ -238,6 +240,8 @@ mod tests {
                 "/soft/c",
                 "/soft/loop",
                 "/soft/loop/a",
+                "/soft/loop/a/c",
+                "/soft/loop/a/loop",
                 "/soft/loop/a-b",
                 "/soft/loop/nowhere"
             ]

@@ -60,6 +60,7 @@ impl<'a> Comparison<'a> {
             let here = here.each_ref().map(String::as_str);
             self.bar.set_message(cut(here[0], 40));
             let change = match (one, other) {
+                (Some(one), Some(other)) if self.is_known(one, other) => continue,
                 (Some(one), Some(other)) => self.entries([(list, one), (other_list, other)], here),
                 (Some(one), None) => alone(list, one, Change::Removed),
                 (None, Some(other)) => alone(other_list, other, Change::Added),
@@ -68,6 +69,16 @@ impl<'a> Comparison<'a> {
             report(finding(here, change))?;
         }
         Ok(())
+    }
+
+    /// Whether the two objects were compared before, under other names.
+    fn is_known(&mut self, one: &Entry, other: &Entry) -> bool {
+        match (&one.kind, &other.kind) {
+            (Kind::Object(_, token), Kind::Object(_, other_token)) => {
+                !self.known.insert((*token, *other_token))
+            }
+            _ => false,
+        }
     }
 
     fn is_excluded(&self, path: &str) -> bool {
@@ -82,15 +93,10 @@ impl<'a> Comparison<'a> {
         let [(list, one), (other_list, other)] = sides;
         match (&one.kind, &other.kind) {
             (Kind::Damaged(why), _) | (_, Kind::Damaged(why)) => Change::Trouble(why.clone(), Vec::new()),
-            (Kind::Object(_, token), Kind::Object(_, other_token)) => {
-                if !self.known.insert((*token, *other_token)) {
-                    return Change::Same;
-                }
-                match (list.object(one), other_list.object(other)) {
-                    (Ok(one), Ok(other)) => self.objects(&one, &other, paths),
-                    (Err(error), _) | (_, Err(error)) => trouble(&error, Vec::new()),
-                }
-            }
+            (Kind::Object(..), Kind::Object(..)) => match (list.object(one), other_list.object(other)) {
+                (Ok(one), Ok(other)) => self.objects(&one, &other, paths),
+                (Err(error), _) | (_, Err(error)) => trouble(&error, Vec::new()),
+            },
             (kind, other_kind) if kind == other_kind => Change::Same,
             (kind, other_kind) => {
                 let (one, other) = (described(list, one, kind), described(other_list, other, other_kind));

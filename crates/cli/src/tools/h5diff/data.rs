@@ -114,7 +114,11 @@ impl PlacedListener for Told<'_, '_> {
             }
             return Ok(());
         }
-        self.count = self.count.saturating_add(self.rows.count(&leaf));
+        let count = self.rows.count(&leaf);
+        if count == 0 {
+            return Ok(());
+        }
+        self.count = self.count.saturating_add(count);
         coordinates.clone_into(&mut self.last);
         if self.diff.arguments.lists_differences() {
             if !self.begun {
