@@ -189,8 +189,9 @@ impl Arguments {
                     what.to_owned(),
                 ],
             };
-            let all = Values { log: false, range: Some((0.0, 1.0)) };
-            return Figure::of_image(image, title, labels, all);
+            let most = image.cells.iter().copied().filter(|share| share.is_finite()).fold(0.0, f64::max);
+            let all = if sparse && most > 0.0 { most } else { 1.0 };
+            return Figure::of_image(image, title, labels, Values { log: false, range: Some((0.0, all)) });
         }
         match kept.len() {
             0 => bail!("a single element makes no picture; `hyperslab cat` prints it"),

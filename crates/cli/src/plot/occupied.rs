@@ -3,14 +3,19 @@
 use std::collections::HashMap;
 
 use anyhow::{Result, bail};
-use hyperslab::{Dataset, Layout};
+use hyperslab::{Dataset, Layout, Region, Selection};
 
 use super::image::{Axis, Image};
 use super::numbers::{float, index};
 use crate::cat::selection::Taken;
+use crate::values::blocks::blocks;
 
 /// Cells that a chunk may touch to be added at once.
 const FEW: u64 = 16;
+
+/// Stored chunks of a sparse dataset of which each element is looked at; of more, the elements of a chunk count as spread
+/// over it evenly.
+const EACH: usize = 4096;
 
 /// Shares of cells, chunk by chunk.
 struct Shares<'a> {
@@ -36,10 +41,15 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (u64, u6
     let structured = dataset.structured_chunking();
     let shape = structured.as_ref().map(|chunking| chunking.shape.clone());
     let shape = shape.or_else(|| dataset.chunking().map(|chunking| chunking.shape)).unwrap_or_default();
+    let regions = match &structured {
+        Some(chunking) if chunking.sparse => regions(dataset, taken, &chunking.shape)?,
+        _ => None,
+    };
+    // A cell is a chunk, or has several; or it has elements.
+    let shape = if regions.is_some() { vec![1; taken.len()] } else { shape };
     let axis = |dimension: Option<usize>, most| {
         let taken = dimension.and_then(|dimension| taken.get(dimension)).unwrap_or(&one);
         let chunk = dimension.and_then(|dimension| shape.get(dimension)).copied().unwrap_or(1).max(1);
-        // A cell is a chunk, or has several.
         let chunks = taken.count.div_ceil(chunk);
         let count = chunks.saturating_mul(chunk);
         Axis { start: taken.start, step: 1, count, cells: chunks.min(most).max(1) }
@@ -47,7 +57,11 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (u64, u6
     let (rows, columns) = (axis(drawn[0], height), axis(drawn[1], width));
     let cells = vec![0.0; index(rows.cells.saturating_mul(columns.cells))];
     let mut shares = Shares { taken, drawn, rows, columns, cells, large: HashMap::new() };
-    if let Some(chunking) = structured {
+    if let Some(regions) = regions {
+        for region in regions {
+            shares.defined(dataset.defined(&Selection::region(&region))?, dataset.dataspace().dims())?;
+        }
+    } else if let Some(chunking) = structured {
         let all = chunking.shape.iter().fold(1_u64, |all, size| all.saturating_mul(*size)).max(1);
         dataset.for_each_structured_chunk(|chunk| {
             let density = if chunking.sparse { float(chunk.defined) / float(all) } else { 1.0 };
@@ -62,7 +76,44 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (u64, u6
     Ok(shares.image())
 }
 
+/// What of the stored chunks is asked for, if they are few.
+fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<Vec<Region>>> {
+    let mut regions = Some(Vec::new());
+    dataset.for_each_structured_chunk(|chunk| {
+        let sides = chunk.offset.iter().zip(shape).zip(taken).map(|((at, size), taken)| {
+            let end = at.saturating_add(*size).min(taken.start.saturating_add(taken.count));
+            let start = (*at).max(taken.start);
+            (start, end.saturating_sub(start))
+        });
+        let (start, count): (Vec<u64>, Vec<u64>) = sides.unzip();
+        if let (Some(listed), false) = (&mut regions, count.contains(&0)) {
+            listed.push(Region::new(&start, &count)?);
+        }
+        if regions.as_ref().is_some_and(|listed| listed.len() > EACH) {
+            regions = None;
+        }
+        Ok(())
+    })?;
+    Ok(regions)
+}
+
 impl Shares<'_> {
+    /// Adds elements that are defined.
+    fn defined(&mut self, selection: Selection, dims: &[u64]) -> Result<()> {
+        if let Selection::Points(points) = &selection {
+            let one = vec![1; points.rank];
+            points.points().for_each(|point| self.add(point, &one, 1.0));
+            return Ok(());
+        }
+        for block in blocks(selection, dims)? {
+            let sides = block.start.iter().zip(&block.end);
+            let shape: Vec<u64> =
+                sides.map(|(start, end)| end.saturating_sub(*start).saturating_add(1)).collect();
+            self.add(&block.start, &shape, 1.0);
+        }
+        Ok(())
+    }
+
     /// Adds a chunk: to each cell, what of the cell's room it takes.
     fn add(&mut self, offset: &[u64], shape: &[u64], density: f64) {
         let mut depth = 1.0;
