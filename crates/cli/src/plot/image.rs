@@ -89,7 +89,7 @@ impl Image {
     pub(super) fn read(
         file: &File,
         dataset: &Dataset,
-        taken: &[Taken],
+        (taken, field): (&[Taken], Option<&str>),
         (height, width): (u64, u64),
         reduction: Reduction,
     ) -> Result<Self> {
@@ -100,7 +100,7 @@ impl Image {
         let mut cells = vec![Cell::EMPTY; index(rows.cells.saturating_mul(columns.cells))];
         let (mut row, mut column) = (0_u64, 0_u64);
         let mut first = 0;
-        numbers::each(file, dataset, taken, |values| {
+        numbers::each(file, dataset, (taken, field), |values| {
             for value in values {
                 let at = index(first).saturating_add(index(columns.cell(column)));
                 if let Some(cell) = cells.get_mut(at) {

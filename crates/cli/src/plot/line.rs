@@ -57,13 +57,18 @@ impl Bucket {
 
 impl Line {
     /// Reads the selected elements of one dimension.
-    pub(super) fn read(file: &File, dataset: &Dataset, taken: &[Taken], most: u64) -> Result<Self> {
+    pub(super) fn read(
+        file: &File,
+        dataset: &Dataset,
+        (taken, field): (&[Taken], Option<&str>),
+        most: u64,
+    ) -> Result<Self> {
         let along = taken.iter().find(|dimension| dimension.kept);
         let (start, step, count) = along.map_or((0, 1, 1), |kept| (kept.start, kept.step, kept.count));
         let parts = count.min(most).max(1);
         let mut buckets = vec![Bucket::EMPTY; index(parts)];
         let mut at = 0_u64;
-        numbers::each(file, dataset, taken, |values| {
+        numbers::each(file, dataset, (taken, field), |values| {
             for value in values {
                 if let Some(bucket) = buckets.get_mut(index(part(at, count, parts))) {
                     bucket.add(*value);
