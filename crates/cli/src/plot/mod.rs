@@ -40,9 +40,9 @@ const COLUMNS: u16 = 80;
 /// What `plot` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "One dimension becomes a line, through the least and the largest of all elements that fall on one pixel, so that no peak
-is lost. Two dimensions become an image; of more, the last two are drawn, at the first coordinate of the others or at
-those that -s names.
+    after_help = "One dimension becomes a line, through the least and the largest of all elements that fall on one pixel, so that no peak \
+    is lost. Two dimensions become an image; of more, the last two are drawn, at the first coordinate of the others or at \
+    those that -s names.
 
 Examples:
   hyperslab plot data.h5 series/temperature
