@@ -120,6 +120,17 @@ fn images_are_reduced_as_told() {
 }
 
 #[test]
+fn members_of_compounds() {
+    let found = document(&["weather_station.h5", "station/sensors", "--field", "height_m"]);
+    assert_eq!((&found["elements"], found["low"].as_array().unwrap().len()), (&json!(3), 3));
+    assert_eq!(found["title"], "weather_station.h5: /station/sensors.height_m");
+    let why = refused(&["weather_station.h5", "station/sensors"]);
+    assert!(why.contains("--field, of name, height_m, installed, calibration"), "{why}");
+    refused(&["weather_station.h5", "station/sensors", "--field", "nothing"]);
+    refused(&["weather_station.h5", "station/sensors", "--field", "name"]);
+}
+
+#[test]
 fn where_elements_are() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);

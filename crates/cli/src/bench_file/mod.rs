@@ -28,14 +28,14 @@ const DATASETS: usize = 3;
 /// What `bench-file` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "What is measured is this library on this machine, with what the system has of the file in memory; but for the whole, each
-request for itself, without chunks that were decoded before. What is estimated counts bytes: all chunks that a request
-touches are decoded whole, and each costs as much as 16 KiB more; the cost is the mean over the ways of reading.
+    after_help = "What is measured is this library on this machine, with what the system has of the file in memory; but for the whole, each \
+    request for itself, without chunks that were decoded before. What is estimated counts bytes: all chunks that a request \
+    touches are decoded whole, and each costs as much as 16 KiB more; the cost is the mean over the ways of reading.
 
 Examples:
   hyperslab bench-file data.h5
   hyperslab bench-file data.h5 frames --seconds 30
-  hyperslab bench-file data.h5 frames --for 0 --for points      chunks for frames and for single pixels"
+  hyperslab bench-file data.h5 frames --for 0 --for points   frames and pixels"
 )]
 pub(crate) struct Arguments {
     /// How long all of it takes, about

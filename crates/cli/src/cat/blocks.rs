@@ -1,7 +1,7 @@
 //! A selection cut into blocks of bounded size, read one after the other in C order.
 
 use anyhow::Result;
-use hyperslab::{Dataset, Dataspace, Stored};
+use hyperslab::{Dataset, Dataspace, Selection, Stored};
 
 use super::selection::{self, Taken};
 
@@ -47,6 +47,11 @@ impl<'a> Blocks<'a> {
 
     /// Reads each block and gives it to `visit`.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
+        self.for_each_selection(|selection| visit(&self.dataset.read_stored_selection(selection)?))
+    }
+
+    /// Gives what each block selects to `visit`.
+    pub(crate) fn for_each_selection(&self, mut visit: impl FnMut(&Selection) -> Result<()>) -> Result<()> {
         if matches!(self.dataset.dataspace(), Dataspace::Null)
             || self.taken.iter().any(|dimension| dimension.count == 0)
         {
@@ -54,8 +59,7 @@ impl<'a> Blocks<'a> {
         }
         let mut at: Vec<u64> = vec![0; self.taken.len()];
         loop {
-            let stored = self.dataset.read_stored_selection(&selection::selection(&self.block(&at)))?;
-            visit(&stored)?;
+            visit(&selection::selection(&self.block(&at)))?;
             if !self.next(&mut at) {
                 return Ok(());
             }

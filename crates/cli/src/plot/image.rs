@@ -4,7 +4,7 @@ use anyhow::Result;
 use hyperslab::{Dataset, File};
 use serde_json::{Value as Json, json};
 
-use super::numbers::{self, float, index, part};
+use super::numbers::{self, float, index, part, start_of};
 use super::scale::Scale;
 use crate::cat::selection::Taken;
 
@@ -53,6 +53,11 @@ impl Axis {
         Scale { low: float(self.start) - half, high: float(end) - half, log: false }.widened()
     }
 
+    /// The first place in a cell.
+    fn start_of(&self, cell: u64) -> u64 {
+        start_of(cell, self.count, self.cells)
+    }
+
     /// The cell of the coordinate that is taken as number `place`.
     pub(super) fn cell(&self, place: u64) -> u64 {
         part(place, self.count, self.cells)
@@ -89,7 +94,7 @@ impl Image {
     pub(super) fn read(
         file: &File,
         dataset: &Dataset,
-        taken: &[Taken],
+        (taken, field): (&[Taken], Option<&str>),
         (height, width): (u64, u64),
         reduction: Reduction,
     ) -> Result<Self> {
@@ -99,16 +104,23 @@ impl Image {
         let columns = Axis::new(kept.next().unwrap_or(&one), width);
         let mut cells = vec![Cell::EMPTY; index(rows.cells.saturating_mul(columns.cells))];
         let (mut row, mut column) = (0_u64, 0_u64);
+        // Cells follow each other, so that no element asks for its own.
+        let (mut across, mut next) = (0_u64, columns.start_of(1));
         let mut first = 0;
-        numbers::each(file, dataset, taken, |values| {
+        numbers::each(file, dataset, (taken, field), |values| {
             for value in values {
-                let at = index(first).saturating_add(index(columns.cell(column)));
+                if column >= next {
+                    across = across.saturating_add(1);
+                    next = columns.start_of(across.saturating_add(1));
+                }
+                let at = index(first).saturating_add(index(across));
                 if let Some(cell) = cells.get_mut(at) {
                     cell.add(*value, reduction);
                 }
                 column = column.saturating_add(1);
                 if column >= columns.count {
                     (row, column) = (row.saturating_add(1), 0);
+                    (across, next) = (0, columns.start_of(1));
                     first = rows.cell(row).saturating_mul(columns.cells);
                 }
             }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use hyperslab::{Dataset, File};
 use serde_json::{Value as Json, json};
 
-use super::numbers::{self, float, index, part, start_of};
+use super::numbers::{self, float, index, start_of};
 use super::scale::Scale;
 use crate::cat::selection::Taken;
 
@@ -57,15 +57,26 @@ impl Bucket {
 
 impl Line {
     /// Reads the selected elements of one dimension.
-    pub(super) fn read(file: &File, dataset: &Dataset, taken: &[Taken], most: u64) -> Result<Self> {
+    pub(super) fn read(
+        file: &File,
+        dataset: &Dataset,
+        (taken, field): (&[Taken], Option<&str>),
+        most: u64,
+    ) -> Result<Self> {
         let along = taken.iter().find(|dimension| dimension.kept);
         let (start, step, count) = along.map_or((0, 1, 1), |kept| (kept.start, kept.step, kept.count));
         let parts = count.min(most).max(1);
         let mut buckets = vec![Bucket::EMPTY; index(parts)];
-        let mut at = 0_u64;
-        numbers::each(file, dataset, taken, |values| {
+        // Buckets follow each other, so that no element asks for its own.
+        let (mut at, mut bucket) = (0_u64, 0_u64);
+        let mut next = start_of(1, count, parts);
+        numbers::each(file, dataset, (taken, field), |values| {
             for value in values {
-                if let Some(bucket) = buckets.get_mut(index(part(at, count, parts))) {
+                if at >= next {
+                    bucket = bucket.saturating_add(1);
+                    next = start_of(bucket.saturating_add(1), count, parts);
+                }
+                if let Some(bucket) = buckets.get_mut(index(bucket)) {
                     bucket.add(*value);
                 }
                 at = at.saturating_add(1);

@@ -40,9 +40,9 @@ const COLUMNS: u16 = 80;
 /// What `plot` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "One dimension becomes a line, through the least and the largest of all elements that fall on one pixel, so that no peak
-is lost. Two dimensions become an image; of more, the last two are drawn, at the first coordinate of the others or at
-those that -s names.
+    after_help = "One dimension becomes a line, through the least and the largest of all elements that fall on one pixel, so that no peak \
+    is lost. Two dimensions become an image; of more, the last two are drawn, at the first coordinate of the others or at \
+    those that -s names.
 
 Examples:
   hyperslab plot data.h5 series/temperature
@@ -57,6 +57,9 @@ pub(crate) struct Arguments {
     /// Where to write the picture, a .png or .svg; without it, it is drawn in the terminal
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Which member of compounds is drawn; one inside another is named with a dot between
+    #[arg(long, value_name = "NAME", conflicts_with = "occupied")]
+    field: Option<String>,
     /// Values on a logarithmic scale; those that are not larger than 0 are left out
     #[arg(long)]
     log: bool,
@@ -165,7 +168,7 @@ impl Arguments {
         }
         let title = match &self.title {
             Some(title) => escape(title.as_bytes()),
-            None => title(&self.file, dataset, &taken),
+            None => title(&self.file, dataset, &taken, self.field.as_deref()),
         };
         let label = |number: usize| {
             let dimension = kept.get(number).copied().unwrap_or(0);
@@ -193,14 +196,15 @@ impl Arguments {
             let all = if sparse && most > 0.0 { most } else { 1.0 };
             return Figure::of_image(image, title, labels, Values { log: false, range: Some((0.0, all)) });
         }
+        let part = (taken.as_slice(), self.field.as_deref());
         match kept.len() {
             0 => bail!("a single element makes no picture; `hyperslab cat` prints it"),
             1 => {
-                let line = Line::read(file, dataset, &taken, goal.dots())?;
+                let line = Line::read(file, dataset, part, goal.dots())?;
                 Figure::of_line(line, title, [label(0), meaning(dataset)], values)
             }
             _ => {
-                let image = Image::read(file, dataset, &taken, goal.cells(), self.reduce)?;
+                let image = Image::read(file, dataset, part, goal.cells(), self.reduce)?;
                 Figure::of_image(image, title, [label(0), label(1), meaning(dataset)], values)
             }
         }
@@ -262,7 +266,7 @@ fn colours() -> Colours {
 }
 
 /// `file.h5: /path [3, :, :]`
-fn title(file: &Path, dataset: &Dataset, taken: &[Taken]) -> String {
+fn title(file: &Path, dataset: &Dataset, taken: &[Taken], field: Option<&str>) -> String {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let path = dataset.name().trim_start_matches('/');
     let whole =
@@ -276,6 +280,7 @@ fn title(file: &Path, dataset: &Dataset, taken: &[Taken]) -> String {
         }
     };
     let parts: Vec<String> = taken.iter().zip(dataset.dataspace().dims()).map(part).collect();
+    let member = field.map(|field| format!(".{field}")).unwrap_or_default();
     let parts = if whole { String::new() } else { format!(" [{}]", parts.join(", ")) };
-    escape(output::cut(&format!("{name}: /{path}{parts}"), 90).as_bytes())
+    escape(output::cut(&format!("{name}: /{path}{member}{parts}"), 90).as_bytes())
 }

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cat::blocks::Blocks;
 use crate::cat::selection::Taken;
+use crate::output::{self, escape};
 
 /// Elements that are read of any file; of larger ones, more for each byte.
 const ELEMENTS_AT_LEAST: u64 = 1 << 28;
@@ -66,20 +67,27 @@ pub(super) fn progress(all: u64, what: &'static str) -> ProgressBar {
 /// Refuses elements that cannot be drawn.
 pub(super) fn check(dataset: &Dataset) -> Result<()> {
     let datatype = dataset.datatype();
+    if let DatatypeClass::Compound(compound) = &datatype.class {
+        let names = compound.members.iter().map(|member| escape(&member.name));
+        let names = output::cut(&names.collect::<Vec<_>>().join(", "), 200);
+        bail!("the elements of `{}` have members: choose one with --field, of {names}", dataset.name());
+    }
     if datatype.is_number() || matches!(datatype.class, DatatypeClass::Enumeration(_)) {
         return Ok(());
     }
     bail!("the elements of `{}` are no numbers, but {datatype}", dataset.name())
 }
 
-/// Gives the selected elements to `visit`, in C order and in blocks of bounded size.
+/// Gives the selected elements, or a member of them, to `visit`, in C order and in blocks of bounded size.
 pub(super) fn each(
     file: &File,
     dataset: &Dataset,
-    taken: &[Taken],
+    (taken, field): (&[Taken], Option<&str>),
     mut visit: impl FnMut(&[f64]),
 ) -> Result<()> {
-    check(dataset)?;
+    if field.is_none() {
+        check(dataset)?;
+    }
     let count = taken.iter().fold(1_u64, |count, dimension| count.saturating_mul(dimension.count));
     let most = file.info().length.saturating_mul(ELEMENTS_PER_BYTE).max(ELEMENTS_AT_LEAST);
     if count > most {
@@ -93,10 +101,11 @@ pub(super) fn each(
         DatatypeClass::Enumeration(enumeration) => Some(enumeration.base.clone()),
         _ => None,
     };
-    Blocks::new(dataset, taken.to_vec()).for_each(|stored| {
-        let values = match &base {
-            None => stored.convert::<f64>()?,
-            Some(base) => enumerated(base, stored.bytes())?,
+    Blocks::new(dataset, taken.to_vec()).for_each_selection(|selection| {
+        let values = match (&base, field) {
+            (_, Some(field)) => dataset.read_field_selection::<f64>(field, selection)?,
+            (None, None) => dataset.read_stored_selection(selection)?.convert::<f64>()?,
+            (Some(base), None) => enumerated(base, dataset.read_stored_selection(selection)?.bytes())?,
         };
         bar.inc(long(values.len()));
         visit(&values);
