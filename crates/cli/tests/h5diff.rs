@@ -165,7 +165,12 @@ fn selections() {
 fn what_cannot_be_done_is_said() {
     let pair = Pair::new(classes);
     for (arguments, printed, said, code) in [
-        (&["nowhere.h5", "a.h5"][..], "", "<nowhere.h5>: unable to open file", 2),
+        (
+            &["nowhere.h5", "a.h5"][..],
+            "h5diff: <nowhere.h5>: unable to open file\n",
+            "cannot open `nowhere.h5`",
+            2,
+        ),
         (&["a.h5", "b.h5", "nothing"], "Object </nothing> could not be found in <a.h5>\n", "", 2),
         (
             &["-q", "-v", "a.h5", "b.h5"],
