@@ -1,6 +1,8 @@
 //! `hyperslab h5diff`, run as people run `h5diff`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod deep_file;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -165,7 +167,12 @@ fn selections() {
 fn what_cannot_be_done_is_said() {
     let pair = Pair::new(classes);
     for (arguments, printed, said, code) in [
-        (&["nowhere.h5", "a.h5"][..], "", "<nowhere.h5>: unable to open file", 2),
+        (
+            &["nowhere.h5", "a.h5"][..],
+            "h5diff: <nowhere.h5>: unable to open file\n",
+            "cannot open `nowhere.h5`",
+            2,
+        ),
         (&["a.h5", "b.h5", "nothing"], "Object </nothing> could not be found in <a.h5>\n", "", 2),
         (
             &["-q", "-v", "a.h5", "b.h5"],
@@ -211,6 +218,28 @@ fn damage_is_told_and_the_rest_is_compared() {
         String::from_utf8_lossy(&output.stdout),
         "dataset: </two> and </two>\n1000 differences found\n"
     );
+}
+
+#[test]
+fn deep_groups_are_an_error_and_circles_end() {
+    let pair = Pair::new(|_, _| {});
+    let compare = |tool: &str, bytes: Vec<u8>| {
+        for name in ["a.h5", "b.h5"] {
+            std::fs::write(pair.folder.path().join(name), &bytes).unwrap();
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        command.current_dir(pair.folder.path()).args([tool, "a.h5", "b.h5"]).output().unwrap()
+    };
+    for tool in ["h5diff", "diff"] {
+        let output = compare(tool, deep_file::chain(5000, b"g", deep_file::End::Empty));
+        assert_eq!(output.status.code(), Some(2));
+        let said = [output.stdout, output.stderr].concat();
+        assert!(String::from_utf8_lossy(&said).contains("deeper than 1024 levels"), "{tool}");
+        let output = compare(tool, deep_file::chain(2, b"g", deep_file::End::Nowhere));
+        assert_eq!(output.status.code(), Some(2), "{tool}");
+        let output = compare(tool, deep_file::chain(2, b"g", deep_file::End::BackToRoot));
+        assert_eq!(output.status.code(), Some(0), "{tool}");
+    }
 }
 
 #[test]

@@ -24,15 +24,12 @@ pub(super) struct Told<'d, 'a> {
     begun: bool,
     /// What was said of regions.
     pub(super) regions: Regions,
-    /// Names of both, as they are told.
-    pub(super) names: [String; 2],
 }
 
 /// What rows need to know.
 pub(super) struct Layout {
     head: Head,
     rows: Rows,
-    names: [String; 2],
 }
 
 impl Diff<'_> {
@@ -59,11 +56,7 @@ impl Diff<'_> {
         let head = Head { sizes, names: names.each_ref().map(short) };
         let is_scalar = spaces.iter().all(|space| space.dims().is_empty());
         let relative = self.arguments.relative.is_some_and(|limit| limit > 0.0);
-        Layout {
-            head,
-            rows: Rows { rules: self.arguments.rules(), relative, is_scalar },
-            names: names.clone(),
-        }
+        Layout { head, rows: Rows { rules: self.arguments.rules(), relative, is_scalar } }
     }
 
     /// Tells what `compare` finds, and gives how much that is.
@@ -72,9 +65,9 @@ impl Diff<'_> {
         layout: Layout,
         compare: impl FnOnce(&mut dyn PlacedListener) -> Result<()>,
     ) -> Result<u64> {
-        let Layout { head, rows, names } = layout;
+        let Layout { head, rows } = layout;
         let (count, last, begun, regions) = (0, Vec::new(), false, Regions::default());
-        let mut told = Told { diff: self, head, rows, count, last, begun, regions, names };
+        let mut told = Told { diff: self, head, rows, count, last, begun, regions };
         let compared = compare(&mut told);
         let count = told.count;
         compared.or_else(|error| self.fail(error))?;

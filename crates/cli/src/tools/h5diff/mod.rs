@@ -71,6 +71,8 @@ fn compare(arguments: &Arguments, out: &mut dyn Write) -> Result<u8> {
     let files = match (open(arguments, 0, path), open(arguments, 1, other_path)) {
         (Ok(one), Ok(other)) => [one, other],
         (one, other) => {
+            let path = if one.is_err() { path } else { other_path };
+            writeln!(out, "h5diff: <{}>: unable to open file", path.display())?;
             [one, other].into_iter().filter_map(Result::err).for_each(|error| trouble(&error));
             return Ok(TROUBLE);
         }
@@ -91,7 +93,7 @@ fn open(arguments: &Arguments, number: usize, path: &Path) -> Result<File> {
         let driver: FileDriver = name.parse().map_err(|error: hyperslab::Error| anyhow!("{error}"))?;
         options = options.driver(driver);
     }
-    options.open(path).with_context(|| format!("<{}>: unable to open file", path.display()))
+    options.open(path).with_context(|| format!("cannot open `{}`", path.display()))
 }
 
 /// Says what went wrong.

@@ -209,7 +209,11 @@ impl Diff<'_> {
                 _ => self.group(objects, paths),
             };
         }
-        let kind = if matches!(one.kind, Kind::Soft(_)) { "link   " } else { "external link" };
+        let kind = match one.kind {
+            Kind::Soft(_) => "link   ",
+            Kind::External { .. } => "external link",
+            _ => "user defined link",
+        };
         self.plain(kind, [&one.path, &other.path], one.kind != other.kind)
     }
 

@@ -61,7 +61,7 @@ impl Told<'_, '_> {
     }
 
     fn objects(&mut self, one: Object, other: Object) -> Result<()> {
-        let [name, other_name] = self.names.clone();
+        let [name, other_name] = self.short_names();
         match (one.kind(), other.kind()) {
             (Some(ObjectKind::Dataset), Some(ObjectKind::Dataset)) => self.datasets(one, other),
             (kind, other_kind) if kind == other_kind => {
@@ -94,7 +94,7 @@ impl Told<'_, '_> {
         if self.is_enough() {
             return Ok(());
         }
-        let names = self.names.clone();
+        let names = self.short_names();
         let found = self.diff.dataset_elements([&one, &other], &names, &[None, None])?;
         self.count = self.count.saturating_add(found);
         Ok(())
