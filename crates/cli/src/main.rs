@@ -17,6 +17,7 @@ mod open;
 mod output;
 mod places;
 mod plot;
+mod progress;
 mod recover;
 mod repack;
 mod sections;

@@ -168,6 +168,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
             out.display()
         )
     })?;
+    let _progress = arguments.source.open.progress("writing");
     let (file, dataset) = arguments.source.open()?;
     let taken = taken(arguments.select.as_deref(), &dataset)?;
     let mut output = Destination::file(out, &arguments.source.file)?;
@@ -244,6 +245,7 @@ impl ExportArguments {
         if self.select.is_some() || self.deflate.is_some() {
             bail!("--select and --deflate have no meaning for a table, which is written whole");
         }
+        let _progress = self.source.open.progress("writing");
         let file = self.source.open.open(&self.source.file)?;
         let object = places::object(&file, &self.source.path)
             .with_context(|| format!("`{}`", self.source.file.display()))?;
