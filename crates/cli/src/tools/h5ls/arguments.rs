@@ -26,8 +26,10 @@ pub(super) struct Arguments {
     pub(super) address: bool,
     /// Elements.
     pub(super) data: bool,
-    /// What soft and external links lead to.
-    pub(super) follow: bool,
+    /// What soft links lead to.
+    pub(super) soft: bool,
+    /// What external links lead to.
+    pub(super) external: bool,
     /// Links that lead nowhere are an error.
     pub(super) no_dangling: bool,
     /// Paths instead of names.
@@ -75,7 +77,7 @@ impl Asked {
                 return Self::Wrong(why);
             }
         }
-        if parsed.no_dangling && !parsed.follow {
+        if parsed.no_dangling && !parsed.soft {
             return Self::Wrong(
                 "--no-dangling-links must be used along with --follow-symlinks option!".into(),
             );
@@ -96,7 +98,8 @@ impl Arguments {
             files: Vec::new(),
             address: false,
             data: false,
-            follow: false,
+            soft: false,
+            external: false,
             no_dangling: false,
             full: false,
             group: false,
@@ -119,7 +122,8 @@ impl Arguments {
         match option {
             "a" | "address" => self.address = true,
             "d" | "data" => self.data = true,
-            "E" | "external" | "follow-symlinks" => self.follow = true,
+            "E" | "external" => self.external = true,
+            "follow-symlinks" => (self.soft, self.external) = (true, true),
             "no-dangling-links" => self.no_dangling = true,
             "f" | "full" => self.full = true,
             "g" | "group" => self.group = true,

@@ -1,7 +1,9 @@
 //! Elements as h5ls writes them.
 
 use anyhow::{Result, anyhow};
-use hyperslab::datatype::{Array, Compound, Enumeration, StringPadding, VariableLength, VariableLengthKind};
+use hyperslab::datatype::{
+    Array, ByteOrder, Compound, Enumeration, StringPadding, VariableLength, VariableLengthKind,
+};
 use hyperslab::{Datatype, DatatypeClass, Stored};
 
 use super::text::{Text, printable};
@@ -72,6 +74,10 @@ impl Elements<'_> {
                 let [real, imaginary] = [real, imaginary].map(|part| self.float(&complex.base, part));
                 let sign = if imaginary.starts_with('-') { "" } else { "+" };
                 out.push(&format!("{real}{sign}{imaginary}i"));
+            }
+            DatatypeClass::Bitfield(bits) if bits.order == ByteOrder::BigEndian => {
+                // As they lie in the memory of most machines.
+                out.push(&printf::bytes_of(&bytes.iter().rev().copied().collect::<Vec<u8>>()));
             }
             DatatypeClass::Bitfield(_) | DatatypeClass::Opaque(_) | DatatypeClass::Time(_) => {
                 out.push(&printf::bytes_of(bytes));

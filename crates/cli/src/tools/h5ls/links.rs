@@ -6,7 +6,6 @@ use hyperslab::{ErrorKind, Group, Link, LinkTarget, Object, ObjectKind};
 use super::list::{Shown, Walked};
 use super::place::Place;
 use super::{List, complain};
-use crate::output::chain;
 
 /// Links behind each other that are looked through for one that leads to another file.
 const MOST_LINKS: usize = 16;
@@ -32,21 +31,23 @@ impl List<'_> {
         from_root: &[u8],
     ) -> Result<()> {
         self.name(name)?;
-        let target = match &link.target {
+        let (target, is_followed) = match &link.target {
             LinkTarget::Soft(target) => {
                 self.out.write_all(&[b"Soft Link {", target.as_slice(), b"}"].concat())?;
-                [walked.place.name.as_bytes(), b"\0", target.as_slice()].concat()
+                let target = [walked.place.name.as_bytes(), b"\0", target.as_slice()].concat();
+                (target, self.arguments.soft)
             }
             LinkTarget::External { file, path } => {
-                self.out.write_all(&[b"External Link {", file.as_slice(), b"/", path, b"}"].concat())?;
-                [file.as_slice(), b"\0\0", path].concat()
+                let slashes = if path.starts_with(b"/") { b"/".as_slice() } else { b"//" };
+                self.out.write_all(&[b"External Link {", file.as_slice(), slashes, path, b"}"].concat())?;
+                ([file.as_slice(), b"\0\0", path].concat(), self.arguments.external)
             }
             _ => {
                 writeln!(self.out, "UD Link {{cannot follow UD links}}")?;
                 return Ok(());
             }
         };
-        if !self.arguments.follow {
+        if !is_followed {
             self.out.write_all(b"\n")?;
             return Ok(());
         }
@@ -68,7 +69,7 @@ impl List<'_> {
                 self.is_complete &= !self.arguments.no_dangling;
                 // That it is not there has been said; why it cannot be followed else has not.
                 if error.kind() != ErrorKind::NotFound {
-                    complain(&chain(&error));
+                    complain(&format!("{error}: {}", cause(&error)));
                 }
                 Ok(())
             }
@@ -128,6 +129,15 @@ impl List<'_> {
         let shared = number.unwrap_or(next.saturating_add(1));
         Ok(Place::new(object.containing_file()?, name.to_owned(), number.unwrap_or(next), shared))
     }
+}
+
+/// What an error comes from in the end: of links that lead in circles there is a long way to it.
+fn cause(error: &hyperslab::Error) -> String {
+    let mut error: &dyn std::error::Error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
 }
 
 /// The name of the other file that a link leads to, itself or through others.

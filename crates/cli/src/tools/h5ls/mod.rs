@@ -4,6 +4,7 @@ mod arguments;
 mod elements;
 mod links;
 mod list;
+mod memory;
 mod names;
 mod objects;
 mod place;

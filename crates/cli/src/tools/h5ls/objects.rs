@@ -4,6 +4,7 @@ use anyhow::Result;
 use hyperslab::{Attribute, Dataspace, Object, ObjectKind, ObjectToken};
 
 use super::List;
+use super::memory::in_memory;
 use super::names::{Quotes, escaped};
 use super::place::Place;
 use super::time;
@@ -54,7 +55,10 @@ impl List<'_> {
         }
         self.line("Location:", &format!("{}:{}", place.number, object.token().address()))?;
         self.line("Links:", &object.link_count()?.to_string())?;
-        if let Some(modified) = object.modified()?.filter(|modified| *modified > 0) {
+        // Times that stand in messages are not told.
+        if object.header_info()?.version > 1
+            && let Some(modified) = object.modified()?.filter(|modified| *modified > 0)
+        {
             self.line("Modified:", &time::utc(modified))?;
         }
         if let Some(comment) = object.comment()? {
@@ -66,7 +70,7 @@ impl List<'_> {
                 self.storage(&dataset)?;
                 self.datatype(place, dataset.committed_datatype(), dataset.datatype())?;
                 if self.arguments.address {
-                    self.address(place, &dataset)?;
+                    self.address(&dataset)?;
                 }
             }
             Some(ObjectKind::Datatype) => {
@@ -90,7 +94,7 @@ impl List<'_> {
 
     /// The text of a type, behind the place of the committed one that it is.
     fn type_text(&self, place: &Place, committed: Option<ObjectToken>, of: &hyperslab::Datatype) -> String {
-        let text = datatype(of, !self.arguments.simple, TYPE);
+        let text = datatype(&in_memory(of), !self.arguments.simple, TYPE);
         match committed {
             Some(token) => format!("shared-{}:{} {text}", place.shared, token.address()),
             None => text,

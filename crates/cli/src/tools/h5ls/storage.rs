@@ -5,6 +5,7 @@ use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{Dataset, DatatypeClass, FilterInfo, Layout};
 
 use super::List;
+use super::memory::in_memory;
 use super::names::{Quotes, escaped};
 
 impl List<'_> {
@@ -25,7 +26,7 @@ impl List<'_> {
 
     /// The shape of chunks and the bytes of one, behind a word.
     fn chunks(&mut self, word: &str, columns: usize, shape: &[u64], dataset: &Dataset) -> Result<()> {
-        let size = u64::from(dataset.datatype().size);
+        let size = u64::from(in_memory(dataset.datatype()).size);
         let bytes = shape.iter().fold(size, |product, size| product.saturating_mul(*size));
         let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
         writeln!(self.out, "    {word:<columns$} {{{}}} {bytes} bytes", shape.join(", "))?;
@@ -97,13 +98,9 @@ impl List<'_> {
     }
 
     /// Where the elements lie.
-    pub(super) fn address(&mut self, place: &super::place::Place, dataset: &Dataset) -> Result<()> {
-        let absolute = |address: u64| address.saturating_add(place.file.info().user_block);
+    pub(super) fn address(&mut self, dataset: &Dataset) -> Result<()> {
         match dataset.layout() {
-            Layout::Contiguous { address } => {
-                let address = address.map_or(u64::MAX, absolute);
-                self.line("Address:", &address.to_string())
-            }
+            Layout::Contiguous { address } => self.line("Address:", &address.unwrap_or(u64::MAX).to_string()),
             Layout::Chunked(_) | Layout::Structured => self.chunk_addresses(dataset),
             _ => Ok(()),
         }
@@ -146,7 +143,7 @@ fn storage(dataset: &Dataset) -> Result<String> {
         DatatypeClass::Reference(_) => return Ok("reference information not available".into()),
         _ => {}
     }
-    let size = dataset.size()?.saturating_mul(u64::from(dataset.datatype().size));
+    let size = dataset.size()?.saturating_mul(u64::from(in_memory(dataset.datatype()).size));
     let stored = if dataset.external_files().is_empty() { dataset.storage_size()? } else { size };
     Ok(shares(size, stored))
 }

@@ -118,10 +118,8 @@ pub(super) struct Margins {
     pub(super) indent: usize,
     /// Further spaces before lines on which an element goes on.
     pub(super) further: usize,
-    /// Columns that elements may reach.
+    /// Columns that elements may reach. Parts of them leave the last one empty.
     pub(super) width: usize,
-    /// Columns that parts of an element may reach.
-    pub(super) inner: usize,
     /// One element per line.
     pub(super) simple: bool,
 }
@@ -164,13 +162,13 @@ impl<'o> Lines<'o> {
 
     /// The parts of an element, with line ends where the next one does not fit.
     fn sections(&mut self, text: &Text, comma: &str) -> io::Result<()> {
-        let Margins { indent, further, width, inner, .. } = self.margins;
+        let Margins { indent, further, width, .. } = self.margins;
         let mut sections = text.sections().peekable();
         let mut is_first = true;
         while let Some(section) = sections.next() {
             let comma = if sections.peek().is_none() { comma } else { "" };
             let length = section.chars().count().saturating_add(comma.len());
-            if !is_first && width > 0 && self.column.saturating_add(length) > inner {
+            if !is_first && width > 0 && self.column.saturating_add(length) >= width {
                 write!(self.out, "\n{}", spaces(indent.saturating_add(further)))?;
                 self.column = indent;
             }
@@ -209,12 +207,10 @@ impl<'o> Characters<'o> {
         let mut shown = String::new();
         if simple {
             percent(&mut shown, byte);
-            let end = if self.begun { "\n" } else { "" };
-            self.begun = true;
-            return write!(self.out, "{end}{}\"{shown}\"", spaces(indent));
+        } else {
+            escape(&mut shown, &[byte], true);
         }
-        escape(&mut shown, &[byte], true);
-        let is_full = self.column.saturating_add(shown.len()).saturating_add(1) > width;
+        let is_full = simple || self.column.saturating_add(shown.len()).saturating_add(1) > width;
         if !self.begun || is_full {
             let end = if self.begun { "\"\n" } else { "" };
             write!(self.out, "{end}{}\"", spaces(indent))?;
@@ -253,7 +249,7 @@ mod tests {
     }
 
     fn lines(texts: &[&[&str]], width: usize) -> String {
-        let margins = Margins { indent: 1, further: 1, width, inner: width.saturating_sub(1), simple: false };
+        let margins = Margins { indent: 1, further: 1, width, simple: false };
         let mut out = Vec::new();
         let mut lines = Lines::new(&mut out, margins);
         for (number, parts) in texts.iter().enumerate() {

@@ -118,16 +118,14 @@ impl List<'_> {
         Ok(lines.end()?)
     }
 
-    /// Elements of attributes leave three columns at the end of a line empty, and parts of them two more; parts of
-    /// others one.
+    /// Elements of attributes leave three columns at the end of a line empty; parts of elements one more.
     fn margins(&self, block: Block) -> Margins {
         let Block { indent, of_attribute } = block;
         let simple = self.arguments.simple;
         let indent = if simple { indent.saturating_sub(1) } else { indent };
-        let (outer, inner) = if of_attribute { (3, 5) } else { (0, 1) };
-        let width = |margin| self.arguments.width.saturating_sub(margin);
-        let further = usize::from(of_attribute);
-        Margins { indent, further, width: width(outer), inner: width(inner), simple }
+        let width = self.arguments.width.saturating_sub(if of_attribute { 3 } else { 0 });
+        let further = usize::from(of_attribute && !simple);
+        Margins { indent, further, width, simple }
     }
 
     /// References, each on lines of its own.
@@ -185,10 +183,10 @@ impl List<'_> {
         block: Block,
     ) -> Result<()> {
         let dataset = place.file.object_at(token)?.into_dataset()?;
-        let indent = self.margins(block).indent;
+        let Margins { indent, further, .. } = self.margins(block);
         let (before, inside) = (spaces(indent), indent.saturating_add(LEVEL));
         writeln!(self.out, "{before}{} {{", place.names().of(token))?;
-        let manner = Places { numbered: true, further: if block.of_attribute { 2 } else { 1 } };
+        let manner = Places { numbered: true, further: further.saturating_add(1) };
         for line in places(selection, inside, manner) {
             writeln!(self.out, "{}{line}", spaces(inside))?;
         }
