@@ -37,6 +37,7 @@ impl Walked<'_> {
 impl List<'_> {
     /// The name of something, as wide as its column.
     pub(super) fn name(&mut self, path: &[u8]) -> Result<()> {
+        self.at = String::from_utf8_lossy(path).into_owned();
         let shown = if self.arguments.full || self.arguments.recursive {
             [&self.prefix, path].concat()
         } else {

@@ -66,6 +66,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
         opened: 0,
         visited: HashSet::new(),
         held: Vec::new(),
+        at: String::new(),
         is_complete: true,
     };
     for file in &arguments.files {
@@ -105,6 +106,8 @@ struct List<'a> {
     visited: HashSet<Vec<u8>>,
     /// The files that are being listed, with their numbers.
     held: Vec<(String, u64)>,
+    /// The path of what is being listed.
+    at: String,
     is_complete: bool,
 }
 
@@ -121,6 +124,7 @@ impl List<'_> {
         };
         self.opened = self.opened.saturating_add(1);
         self.visited.clear();
+        self.at.clone_from(&name);
         let base = Path::new(&name).file_name().map(|base| base.to_string_lossy().into_owned());
         self.held = vec![(base.unwrap_or_default(), self.opened)];
         if self.arguments.files.len() > 1 {
@@ -183,7 +187,7 @@ impl List<'_> {
             return Err(error);
         }
         self.is_complete = false;
-        complain(&chain(error.as_ref()));
+        complain(&format!("{}: {}", self.at, chain(error.as_ref())));
         Ok(())
     }
 }

@@ -13,14 +13,11 @@ impl List<'_> {
     pub(super) fn storage(&mut self, dataset: &Dataset) -> Result<()> {
         match dataset.layout() {
             Layout::Chunked(chunking) => self.chunks("Chunks:", 10, &chunking.shape, dataset)?,
-            Layout::Structured => self.structured(dataset)?,
+            Layout::Structured => return self.structured(dataset),
             Layout::Virtual => self.maps(dataset)?,
             _ => self.external(dataset)?,
         }
         self.line("Storage:", &storage(dataset)?)?;
-        if matches!(dataset.layout(), Layout::Structured) {
-            return Ok(());
-        }
         self.filters(&dataset.filters())
     }
 

@@ -44,21 +44,30 @@ impl List<'_> {
     pub(super) fn attribute_data(&mut self, place: &Place, attribute: &Attribute) -> Result<()> {
         writeln!(self.out, "        Data:")?;
         let block = Block { indent: ATTRIBUTE, of_attribute: true };
-        let written = (|| {
-            let space = attribute.dataspace()?;
-            if is_empty(&space) {
-                self.out.write_all(b"\n")?;
-                return Ok(());
+        match attribute.dataspace() {
+            // Nothing is wrong with it; so it is said nevertheless.
+            Ok(Dataspace::Null) => return self.apology(block),
+            Ok(space) if is_empty(&space) => return Ok(self.out.write_all(b"\n")?),
+            _ => {}
+        }
+        let written = match attribute.read_stored() {
+            Ok(stored) => {
+                let datatype = stored.datatype().clone();
+                self.elements(place, &datatype, block, std::iter::once(Ok(stored)))
             }
-            let stored = attribute.read_stored()?;
-            self.elements(place, &stored.datatype().clone(), block, std::iter::once(Ok(stored)))
-        })();
+            Err(error) => Err(error.into()),
+        };
         written.or_else(|error| self.unable(error, block))
+    }
+
+    fn apology(&mut self, block: Block) -> Result<()> {
+        writeln!(self.out, "{}Unable to print data.", spaces(block.indent.saturating_add(APOLOGY)))?;
+        Ok(())
     }
 
     /// Says that elements cannot be printed, and why, unless nobody listens.
     fn unable(&mut self, error: anyhow::Error, block: Block) -> Result<()> {
-        writeln!(self.out, "{}Unable to print data.", spaces(block.indent.saturating_add(APOLOGY)))?;
+        self.apology(block)?;
         self.failed(error.context("unable to print data"))
     }
 
@@ -82,7 +91,7 @@ impl List<'_> {
         block: Block,
         mut pieces: impl Iterator<Item = Result<Stored>>,
     ) -> Result<()> {
-        if let DatatypeClass::Reference(_) = datatype.class {
+        if is_reference(datatype) {
             for stored in pieces {
                 self.references(place, &stored?, block)?;
             }
@@ -157,20 +166,22 @@ impl List<'_> {
         Ok(())
     }
 
-    /// The elements of a dataset that is referred to. Those of references are not: they may lead in circles.
+    /// What is in an object that is referred to: the elements of a dataset, nothing of others. Those of references are not: they may lead in circles.
     fn referred(&mut self, place: &Place, token: ObjectToken, block: Block) -> Result<()> {
         let object = place.file.object_at(token)?;
-        if object.kind() != Some(ObjectKind::Dataset) {
-            return Ok(());
-        }
-        let dataset = object.into_dataset()?;
-        if matches!(dataset.datatype().class, DatatypeClass::Reference(_)) {
+        let dataset = match object.kind() {
+            Some(ObjectKind::Dataset) => Some(object.into_dataset()?),
+            _ => None,
+        };
+        if dataset.as_ref().is_some_and(|dataset| is_reference(dataset.datatype())) {
             return Ok(());
         }
         let indent = self.margins(block).indent.saturating_add(LEVEL);
         writeln!(self.out, "{}DATA {{", spaces(indent))?;
-        let inside = Block { indent: block.indent.saturating_add(2 * LEVEL), ..block };
-        self.dataset_elements(place, &dataset, inside).or_else(|error| self.unable(error, inside))?;
+        if let Some(dataset) = dataset {
+            let inside = Block { indent: block.indent.saturating_add(2 * LEVEL), ..block };
+            self.dataset_elements(place, &dataset, inside).or_else(|error| self.unable(error, inside))?;
+        }
         writeln!(self.out, "{}}}", spaces(indent))?;
         Ok(())
     }
@@ -199,6 +210,10 @@ impl List<'_> {
 
 fn is_empty(space: &Dataspace) -> bool {
     matches!(space, Dataspace::Null) || space.dims().contains(&0)
+}
+
+fn is_reference(datatype: &Datatype) -> bool {
+    matches!(datatype.class, DatatypeClass::Reference(_))
 }
 
 fn is_character(datatype: &Datatype) -> bool {
