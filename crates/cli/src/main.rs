@@ -100,6 +100,9 @@ enum Command {
     /// As the tool of that name of the C library: print what is in a file.
     #[command(disable_help_flag = true)]
     H5dump(ToolArguments),
+    /// As the tool of that name of the C library: list what is in files.
+    #[command(disable_help_flag = true)]
+    H5ls(ToolArguments),
 }
 
 /// What a tool is given as it is.
@@ -139,6 +142,7 @@ fn main() -> ExitCode {
         Command::Man(arguments) => shell::man(arguments).map(|()| ExitCode::SUCCESS),
         Command::H5diff(arguments) => tools::h5diff::run(arguments.given.clone()),
         Command::H5dump(arguments) => tools::h5dump::run(arguments.given.clone()),
+        Command::H5ls(arguments) => tools::h5ls::run(arguments.given.clone()),
     };
     outcome.unwrap_or_else(|error| {
         if reader_is_gone(&error) {

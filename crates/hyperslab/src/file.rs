@@ -344,8 +344,12 @@ pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<OpenFile> 
 
 impl File {
     pub(crate) fn of(file: OpenFile) -> Result<Self> {
+        Self::of_open(Arc::new(file))
+    }
+
+    pub(crate) fn of_open(file: Arc<OpenFile>) -> Result<Self> {
         let address = file.root();
-        let root = Object::open(Arc::new(file), address, "/").map_err(|error| error.context("root group"))?;
+        let root = Object::open(file, address, "/").map_err(|error| error.context("root group"))?;
         Ok(Self { root: Group::new(root)? })
     }
 

@@ -4,7 +4,6 @@ mod arguments;
 mod binary;
 mod boot;
 mod contents;
-mod known;
 mod links;
 mod objects;
 mod properties;
@@ -22,8 +21,8 @@ use anyhow::{Context as _, Result, anyhow};
 use hyperslab::{File, FileDriver, OpenOptions};
 
 use self::arguments::Arguments;
-use self::known::Known;
 use super::ddl::elements::Style;
+use super::known::Known;
 
 const HELP: &str = include_str!("help.txt");
 

@@ -7,10 +7,10 @@ use hyperslab::{
 
 use super::Dump;
 use super::arguments::{Kind, Wanted};
-use super::known::MOST_LEVELS;
 use crate::tools::ddl::space::{dataspace, list};
 use crate::tools::ddl::types::datatype;
 use crate::tools::ddl::{LEVEL, quoted};
+use crate::tools::known::MOST_LEVELS;
 use crate::tools::subset::Taken;
 
 impl Dump<'_> {

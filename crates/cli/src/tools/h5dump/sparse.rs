@@ -7,10 +7,10 @@ use hyperslab::{Dataset, Selection, Stored};
 
 use super::Dump;
 use super::properties::compression;
-use super::values::Paths;
 use crate::tools::ddl::LEVEL;
 use crate::tools::ddl::elements::{Elements, Style};
 use crate::tools::ddl::space::list;
+use crate::tools::known::Paths;
 use crate::tools::subset::Taken;
 use crate::values::blocks::{self, Texts};
 
