@@ -12,13 +12,15 @@ use crate::shell;
 
 const EXCEPTIONS: &str = "docs/tools-exceptions.md";
 /// The tools whose cases are run.
-const TOOLS: [&str; 1] = ["h5dump"];
+const TOOLS: [&str; 2] = ["h5dump", "h5ls"];
 
 /// A call of a tool and what it prints.
 struct Case {
     expected: PathBuf,
     name: String,
     arguments: Vec<String>,
+    /// The exit status, where the cases tell it.
+    status: Option<i32>,
 }
 
 pub(crate) fn run(only: &[String]) -> Result<()> {
@@ -52,10 +54,13 @@ fn cases(dir: &Path) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for line in text.lines().skip(1) {
         let Some((expected, rest)) = line.split_once('\t') else { bail!("{}: `{line}`", table.display()) };
-        let arguments = rest.rsplit_once('\t').map_or(rest, |(_, arguments)| arguments);
+        let (status, arguments) = match rest.rsplit_once('\t') {
+            Some((status, arguments)) => (status.parse().ok(), arguments),
+            None => (None, rest),
+        };
         let name = format!("{tool} {}", arguments.split_whitespace().collect::<Vec<_>>().join(" "));
         let expected = dir.join("expected").join(expected);
-        cases.push(Case { expected, name, arguments: words(arguments) });
+        cases.push(Case { expected, name, arguments: words(arguments), status });
     }
     Ok(cases)
 }
@@ -76,6 +81,8 @@ fn failed(tool: &str, files: &Path, cases: &[Case]) -> Result<BTreeMap<String, S
         let expected = fs::read(&case.expected).with_context(|| case.expected.display().to_string())?;
         if output.stdout != expected {
             failed.insert(case.name.clone(), difference(&expected, &output.stdout));
+        } else if case.status.is_some_and(|status| output.status.code() != Some(status)) {
+            failed.insert(case.name.clone(), format!("the {}", output.status));
         }
     }
     Ok(failed)
