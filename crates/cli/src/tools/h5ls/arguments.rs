@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use lexopt::{Arg, Parser, ValueExt as _};
+use lexopt::{Arg, Parser};
 
 /// Columns of a line, if nothing says how many there are.
 const WIDTH: usize = 80;
@@ -116,7 +116,7 @@ impl Arguments {
 
     fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), String> {
         let mut text = || {
-            let value = parser.value().and_then(|value| value.string());
+            let value = parser.value().and_then(lexopt::ValueExt::string);
             value.map_err(|error| error.to_string())
         };
         match option {

@@ -56,7 +56,7 @@ impl Elements<'_> {
             DatatypeClass::FixedPoint(_) => out.push(&printf::integer(datatype, bytes)),
             DatatypeClass::FloatingPoint(_) => out.push(&self.float(datatype, bytes)),
             DatatypeClass::String(text) => {
-                out.push(&printable(ended(bytes, text.padding), self.style.simple))
+                out.push(&printable(ended(bytes, text.padding), self.style.simple));
             }
             DatatypeClass::Compound(record) => return self.compound(out, record, bytes),
             DatatypeClass::Enumeration(names) => out.push(&named(names, bytes)),

@@ -53,7 +53,7 @@ pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
         if quoted && is_run {
             text.push('"');
         }
-        if !text.is_empty() && !(quoted && !is_run) {
+        if !text.is_empty() && (!quoted || is_run) {
             text.push(' ');
         }
         if !quoted && !is_run {
