@@ -83,6 +83,9 @@ enum Command {
     /// As the tool of that name of the C library: print what is in a file.
     #[command(disable_help_flag = true)]
     H5dump(ToolArguments),
+    /// As the tool of that name of the C library: count what is in a file, and the bytes of its metadata.
+    #[command(disable_help_flag = true)]
+    H5stat(ToolArguments),
 }
 
 /// What a tool is given as it is.
@@ -117,7 +120,8 @@ fn main() -> ExitCode {
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions(arguments) => shell::completions(arguments).map(|()| ExitCode::SUCCESS),
         Command::Man(arguments) => shell::man(arguments).map(|()| ExitCode::SUCCESS),
-        Command::H5dump(arguments) => tools::h5dump::run(arguments.given.clone()),
+        Command::H5dump(arguments) => tools::run("h5dump", &arguments.given),
+        Command::H5stat(arguments) => tools::run("h5stat", &arguments.given),
     };
     outcome.unwrap_or_else(|error| {
         if reader_is_gone(&error) {

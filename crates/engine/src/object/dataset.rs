@@ -3,7 +3,7 @@
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, Reader};
 use hyperslab_format::message::{
     AllocationTime, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFiles, FillStatus, FillValue,
     FillValueOld, FillWriteTime, FilterPipeline, Filters as StoredFilters, Layout, MessageType,
@@ -176,6 +176,17 @@ fn external(container: &Container, header: &ObjectHeader) -> Result<Vec<External
         Ok(ExternalPiece { file, offset: slot.offset, size: slot.size })
     };
     message.slots.iter().map(piece).collect()
+}
+
+/// Bytes of the message that describes the type of the elements, without what fills it up.
+pub fn datatype_length(container: &Container, header: &ObjectHeader) -> Result<usize> {
+    let Some(closed) = header.find(MessageType::DATATYPE) else {
+        return Err(Error::Misuse(format!("the object at {} has no datatype", header.address())));
+    };
+    let body = message::resolve(container, header, closed)?;
+    let mut reader = Reader::new("datatype message", &body);
+    at(DatatypeMessage::decode_prefix(&mut reader, container.params()), header.address())?;
+    Ok(reader.position())
 }
 
 /// The type that a committed datatype's header holds.
