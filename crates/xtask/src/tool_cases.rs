@@ -12,7 +12,7 @@ use crate::shell;
 
 const EXCEPTIONS: &str = "docs/tools-exceptions.md";
 /// The tools whose cases are run.
-const TOOLS: [&str; 1] = ["h5dump"];
+const TOOLS: &[&str] = &["h5dump", "h5stat"];
 
 /// A call of a tool and what it prints.
 struct Case {
@@ -29,7 +29,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     }
     shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
     let mut missed = BTreeMap::new();
-    for tool in TOOLS.into_iter().filter(|tool| only.is_empty() || only.iter().any(|only| only == tool)) {
+    for tool in TOOLS.iter().filter(|tool| only.is_empty() || only.iter().any(|only| only == *tool)) {
         let cases = cases(&dir.join(tool))?;
         let failed = failed(tool, &dir.join(tool).join("files"), &cases)?;
         println!("{tool}: {} of {} cases", cases.len() - failed.len(), cases.len());

@@ -3,7 +3,7 @@
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
-use hyperslab_format::codec::{Address, Reader};
+use hyperslab_format::codec::{Address, Writer};
 use hyperslab_format::message::{
     AllocationTime, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFiles, FillStatus, FillValue,
     FillValueOld, FillWriteTime, FilterPipeline, Filters as StoredFilters, Layout, MessageType,
@@ -178,15 +178,17 @@ fn external(container: &Container, header: &ObjectHeader) -> Result<Vec<External
     message.slots.iter().map(piece).collect()
 }
 
-/// Bytes of the message that describes the type of the elements, without what fills it up.
+/// Bytes of the message that describes the type of the elements, written anew in its own version or the next that has
+/// room for all in it.
 pub fn datatype_length(container: &Container, header: &ObjectHeader) -> Result<usize> {
     let Some(closed) = header.find(MessageType::DATATYPE) else {
         return Err(Error::Misuse(format!("the object at {} has no datatype", header.address())));
     };
     let body = message::resolve(container, header, closed)?;
-    let mut reader = Reader::new("datatype message", &body);
-    at(DatatypeMessage::decode_prefix(&mut reader, container.params()), header.address())?;
-    Ok(reader.position())
+    let message = at(DatatypeMessage::decode(&body, container.params()), header.address())?;
+    let mut writer = Writer::new("datatype message");
+    message.encode(container.params(), &mut writer);
+    Ok(at(writer.finish(), header.address())?.len())
 }
 
 /// The type that a committed datatype's header holds.

@@ -28,8 +28,8 @@ impl Dataset {
         }
     }
 
-    /// Bytes in which the file describes the type of the elements: the datatype message, section IV.A.2.d of the
-    /// specification. Those of the committed datatype, if one is used.
+    /// Bytes that describe the type of the elements: those of the datatype message (section IV.A.2.d of the
+    /// specification) without what fills it up, in the version that the file has, or the next that has room for arrays.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hyperslab::datatype::{DatatypeClass, ReferenceKind, VariableLengthKind};
+use hyperslab::datatype::{CharacterSet, DatatypeClass, ReferenceKind, StringPadding, VariableLengthKind};
 use hyperslab::{Dataset, Datatype, Result};
 
 /// What is said of a type.
@@ -30,7 +30,8 @@ const PREFIX: u64 = 2;
 impl Datatypes {
     pub(super) fn add(&mut self, dataset: &Dataset) -> Result<()> {
         let named = u64::from(dataset.committed_datatype().is_some());
-        let place = self.places.get(dataset.datatype()).and_then(|place| self.used.get_mut(*place));
+        let datatype = compared(dataset.datatype());
+        let place = self.places.get(&datatype).and_then(|place| self.used.get_mut(*place));
         if let Some(used) = place {
             used.datasets = used.datasets.saturating_add(1);
             used.named = used.named.saturating_add(named);
@@ -38,10 +39,32 @@ impl Datatypes {
         }
         let description = dataset.datatype_description_size()?.saturating_add(PREFIX);
         let element = size_in_memory(dataset.datatype());
-        self.places.insert(dataset.datatype().clone(), self.used.len());
+        self.places.insert(datatype, self.used.len());
         self.used.push(Used { datasets: 1, named, description, element });
         Ok(())
     }
+}
+
+/// A type without what the C library passes over when it compares types: the character set of strings of variable
+/// length, and how they end.
+fn compared(datatype: &Datatype) -> Datatype {
+    let mut datatype = datatype.clone();
+    match &mut datatype.class {
+        DatatypeClass::VariableLength(variable) => {
+            if let VariableLengthKind::String { padding, charset } = &mut variable.kind {
+                (*padding, *charset) = (StringPadding::NullTerminated, CharacterSet::Ascii);
+            }
+            *variable.base = compared(&variable.base);
+        }
+        DatatypeClass::Array(array) => *array.base = compared(&array.base),
+        DatatypeClass::Compound(compound) => {
+            for member in &mut compound.members {
+                member.datatype = compared(&member.datatype);
+            }
+        }
+        _ => {}
+    }
+    datatype
 }
 
 /// Bytes of an element in the memory of a C program: what is of variable length is pointers there.
@@ -74,7 +97,7 @@ fn size_in_memory(datatype: &Datatype) -> u64 {
 #[cfg(test)]
 mod tests {
     use hyperslab::H5Type;
-    use hyperslab::datatype::{ByteOrder, CharacterSet};
+    use hyperslab::datatype::ByteOrder;
 
     use super::*;
 

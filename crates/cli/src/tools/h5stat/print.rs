@@ -255,8 +255,12 @@ impl Statistics<'_> {
         let percent = percent(free, total);
         writeln!(out, "  Amount/Percent of tracked free space: {free} bytes/{percent:.1}%")?;
         let known = metadata.saturating_add(raw).saturating_add(free);
-        let sign = if known > total { "-" } else { "" };
-        writeln!(out, "  Unaccounted space: {sign}{} bytes", total.abs_diff(known))?;
+        if known > total {
+            let more = known.abs_diff(total);
+            writeln!(out, "  ??? File has {more} more bytes accounted for than its size! ???")?;
+        } else {
+            writeln!(out, "  Unaccounted space: {} bytes", total.abs_diff(known))?;
+        }
         writeln!(out, "Total space: {total} bytes")?;
         if self.survey.external_files > 0 {
             writeln!(out, "External raw data: {} bytes", self.survey.external)?;

@@ -15,10 +15,11 @@ pub(super) const FILTERS: [&str; 6] = ["GZIP", "SHUFFLE", "FLETCHER32", "SZIP", 
 /// What was counted.
 #[derive(Debug)]
 pub(super) struct Survey {
-    /// Objects by their kinds, and links that are not hard.
+    /// Objects by their kinds, and soft and external links.
     pub(super) groups: u64,
     pub(super) datasets: u64,
     pub(super) datatypes: u64,
+    /// Objects and links of kinds that HDF5 does not know.
     pub(super) others: u64,
     pub(super) links: u64,
     /// The most hard links that an object has.
@@ -128,7 +129,8 @@ impl Survey {
         for link in links {
             match link.target {
                 LinkTarget::Hard(token) => linked.push(token),
-                _ => add(&mut self.links, 1),
+                LinkTarget::Soft(_) | LinkTarget::External { .. } => add(&mut self.links, 1),
+                _ => add(&mut self.others, 1),
             }
         }
         Ok(())
