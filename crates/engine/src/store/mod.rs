@@ -344,6 +344,13 @@ impl Store {
         Ok(())
     }
 
+    /// The blocks of the metadata cache image, by ascending addresses; from now on those in the file are read.
+    pub fn end_overlay(&mut self) -> Vec<(Address, Bytes)> {
+        let mut blocks: Vec<_> = std::mem::take(&mut self.overlay).into_iter().collect();
+        blocks.sort_unstable_by_key(|(address, _)| *address);
+        blocks
+    }
+
     fn overlaid(&self, address: Address, length: u64) -> Option<Bytes> {
         self.overlay.get(&address)?.slice(0..usize::try_from(length).ok()?)
     }
