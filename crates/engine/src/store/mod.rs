@@ -45,7 +45,7 @@ pub use edit::{Edit, Reading};
 pub use locking::FileLocking;
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
-pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, repair};
+pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, repair};
 pub use salvage::Damage;
 use space::Fresh;
 pub(crate) use space::MessagePlace;
