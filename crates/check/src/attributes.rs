@@ -118,7 +118,7 @@ impl Attributes {
             }
             return hash;
         };
-        let plan = Plan::of(&datatype.datatype);
+        let plan = Plan::of(checker, &datatype.datatype);
         elements::scan_all(checker, &plan, to_usize(datatype.datatype.size.into()), data, self.owner);
         hash
     }

@@ -17,6 +17,7 @@ use crate::elements::{self, Plan};
 use crate::extents::Kind;
 use crate::file::{Checker, to_usize};
 use crate::header::Header;
+use crate::metadata::Purpose;
 use crate::structured_chunks;
 use crate::symbol_table::LocalHeap;
 
@@ -75,7 +76,7 @@ fn describe(checker: &mut Checker, header: &Header) -> Option<(Dataset, DataLayo
     let datatype = checker.decoded(NAME, owner, DatatypeMessage::decode(&datatype?, params))?.datatype;
     let space = checker.decoded(NAME, owner, DataspaceMessage::decode(&space?, params))?.dataspace;
     let layout = checker.decoded(LAYOUT, owner, DataLayout::decode(&layout, params))?;
-    let plan = Plan::of(&datatype);
+    let plan = Plan::of(checker, &datatype);
     let pipeline = filters(checker, header);
     if space.element_count().is_none() {
         checker.remark(NAME, owner, "more elements than 64 bits can count");
@@ -129,7 +130,8 @@ fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
 fn external_files(checker: &mut Checker, header: &Header) -> bool {
     let Some(message) = header.of(MessageType::EXTERNAL_FILES).next() else { return false };
     let Ok(files) = ExternalFiles::decode(&message.body, checker.params) else { return true };
-    if let Some(mut heap) = LocalHeap::open(checker, files.heap) {
+    let heap = checker.walking(Purpose::ExternalFiles, |checker| LocalHeap::open(checker, files.heap));
+    if let Some(mut heap) = heap {
         for slot in &files.slots {
             heap.name(checker, slot.name_offset);
         }
@@ -143,9 +145,8 @@ fn virtual_mappings(checker: &mut Checker, dataset: &Dataset, mapped: &VirtualLa
     if id.is_null() {
         return;
     }
-    if checker.refer(id, dataset.owner).is_none() {
-        return;
-    }
+    let Some(referred) = checker.refer(id, dataset.owner) else { return };
+    checker.metadata.mappings = checker.metadata.mappings.saturating_add(referred.length);
     let Some(block) = checker.heap_object(id) else { return };
     let mappings = VirtualMappings::decode(&block, checker.params);
     checker.decoded("virtual dataset mapping", mapped.heap, mappings);

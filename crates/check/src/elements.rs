@@ -30,17 +30,22 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// The plan for elements of that type. Types are nested no deeper than their decoder allows.
-    pub(crate) fn of(datatype: &Datatype) -> Self {
+    /// The plan for elements of that type; nothing where elements are not looked into.
+    pub(crate) fn of(checker: &Checker, datatype: &Datatype) -> Self {
+        if checker.look_into_elements { Self::new(datatype) } else { Self::Nothing }
+    }
+
+    /// Types are nested no deeper than their decoder allows.
+    fn new(datatype: &Datatype) -> Self {
         let size = |datatype: &Datatype| to_usize(datatype.size.into());
         match &datatype.class {
             _ if !datatype.points_into_file() => Self::Nothing,
             DatatypeClass::VariableLength(variable) => {
-                Self::Sequence { item: size(&variable.base), base: Box::new(Self::of(&variable.base)) }
+                Self::Sequence { item: size(&variable.base), base: Box::new(Self::new(&variable.base)) }
             }
             DatatypeClass::Reference(reference) => Self::Reference(reference.kind),
             DatatypeClass::Array(array) => {
-                Self::Items { item: size(&array.base), base: Box::new(Self::of(&array.base)) }
+                Self::Items { item: size(&array.base), base: Box::new(Self::new(&array.base)) }
             }
             DatatypeClass::Compound(compound) => {
                 let members = compound.members.iter().filter(|member| member.datatype.points_into_file());
@@ -48,7 +53,7 @@ impl Plan {
                     members
                         .map(|member| {
                             let of = &member.datatype;
-                            (to_usize(member.offset.into()), size(of), Self::of(of))
+                            (to_usize(member.offset.into()), size(of), Self::new(of))
                         })
                         .collect(),
                 )

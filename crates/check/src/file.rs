@@ -10,6 +10,7 @@ use hyperslab_format::message::{BTreeK, MessageType};
 
 use crate::extents::{Extents, Kind};
 use crate::global_heap::GlobalHeap;
+use crate::metadata::{MetadataBytes, Purpose};
 use crate::report::{Finding, ObjectBytes, Report, Severity};
 use crate::shared::SharedIndexes;
 
@@ -50,6 +51,12 @@ pub(crate) struct Checker {
     pub(crate) decode_budget: u64,
     /// Whether all chunks are to be decoded.
     pub(crate) decode_chunks: bool,
+    /// Whether elements are looked at that lead into the file.
+    pub(crate) look_into_elements: bool,
+    /// What the blocks are for that are being walked, and whether they belong to a heap.
+    pub(crate) purpose: (Purpose, bool),
+    /// What was counted since it was last given to its owner.
+    pub(crate) metadata: MetadataBytes,
     /// Metadata blocks that were visited.
     visited: HashSet<Address>,
     max_findings: usize,
@@ -96,6 +103,9 @@ impl Checker {
                 .saturating_mul(DECODED_PER_BYTE)
                 .saturating_add(DECODED_AT_LEAST),
             decode_chunks: false,
+            look_into_elements: true,
+            purpose: (Purpose::File, false),
+            metadata: MetadataBytes::default(),
             visited: HashSet::new(),
             max_findings,
             store,
@@ -208,6 +218,7 @@ impl Checker {
         }
         self.report.usage.entry(kind).or_default().add(length);
         self.extents.claim(address.raw(), length, kind);
+        self.count_metadata(structure, length, kind);
         self.of_object(|bytes| match kind {
             Kind::Chunk | Kind::Contiguous => bytes.raw = bytes.raw.saturating_add(length),
             Kind::GlobalHeap => {}

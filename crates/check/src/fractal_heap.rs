@@ -59,7 +59,7 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Heap> {
         tiny: Vec::new(),
         huge: HashMap::new(),
     };
-    heap.walk_huge(checker);
+    checker.in_heap(|checker| heap.walk_huge(checker));
     Some(heap)
 }
 

@@ -127,6 +127,9 @@ impl Walk {
                 self.header.complete = false;
                 return;
             };
+            if envelope.kind == MessageType::NIL {
+                checker.unused_in_header(envelope.body.end.saturating_sub(end));
+            }
             end = envelope.body.end;
             has_nil |= envelope.kind == MessageType::NIL;
             let aligned = self.layout != EnvelopeLayout::V1 || envelope.body.len().is_multiple_of(8);
@@ -153,6 +156,7 @@ impl Walk {
         if gap.is_empty() {
             return;
         }
+        checker.unused_in_header(gap.len());
         if self.layout == EnvelopeLayout::V1 {
             checker.remark(NAME, address, format!("{} bytes behind the last message of a chunk", gap.len()));
         } else if has_nil {

@@ -28,7 +28,7 @@ impl Heap {
         if self.complete {
             self.objects_against_header(checker);
         }
-        self.free_sections(checker);
+        checker.in_heap(|checker| self.free_sections(checker));
     }
 
     fn blocks_against_header(&self, checker: &mut Checker) {

@@ -30,6 +30,7 @@ mod group;
 mod header;
 mod heap_statistics;
 mod json;
+mod metadata;
 mod object;
 mod open;
 mod report;
@@ -39,6 +40,7 @@ mod structured_chunks;
 mod symbol_table;
 
 pub use extents::Kind;
+pub use metadata::{MetadataBytes, Owner};
 pub use open::{CheckOptions, check, check_path};
 pub use report::{Finding, ObjectBytes, Report, Severity, Usage};
 pub use show::Summary;

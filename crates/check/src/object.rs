@@ -10,6 +10,7 @@ use hyperslab_format::message::{
 
 use crate::file::Checker;
 use crate::header::{self, Header, NAME};
+use crate::metadata::{Owner, Purpose};
 use crate::{attributes, dataset, group};
 
 /// Messages that an object has once.
@@ -59,11 +60,11 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     Some(header)
 }
 
-/// Checks the object at `address`, and hears of those that it leads to.
-pub(crate) fn check(checker: &mut Checker, address: Address) {
+/// Checks the object at `address`, and hears of those that it leads to; what it is.
+pub(crate) fn check(checker: &mut Checker, address: Address) -> Owner {
     checker.go_to(Some(address));
     checker.report.objects = checker.report.objects.saturating_add(1);
-    let Some(header) = open(checker, address) else { return };
+    let Some(header) = open(checker, address) else { return Owner::Other };
     let stated = header.reference_count.unwrap_or_else(|| {
         let message = header.of(MessageType::REFERENCE_COUNT).next();
         let count = message.and_then(|message| ReferenceCount::decode(&message.body, checker.params).ok());
@@ -72,8 +73,8 @@ pub(crate) fn check(checker: &mut Checker, address: Address) {
     if let Some(known) = checker.objects.get_mut(&address) {
         known.stated = Some(stated);
     }
-    attributes::check(checker, &header);
-    group::check(checker, &header);
+    checker.walking(Purpose::Attributes, |checker| attributes::check(checker, &header));
+    checker.walking(Purpose::Links, |checker| group::check(checker, &header));
     let is_group = header.has(MessageType::SYMBOL_TABLE) || header.has(MessageType::LINK_INFO);
     let is_dataset = header.has(MessageType::DATA_LAYOUT);
     if is_dataset {
@@ -83,6 +84,12 @@ pub(crate) fn check(checker: &mut Checker, address: Address) {
     }
     if is_group && is_dataset {
         checker.fault(NAME, address, "both a group and a dataset");
+    }
+    match (is_group, is_dataset) {
+        (_, true) => Owner::Dataset,
+        (true, _) => Owner::Group,
+        _ if header.has(MessageType::DATATYPE) => Owner::Datatype,
+        _ => Owner::Other,
     }
 }
 
@@ -132,7 +139,8 @@ impl Checker {
     /// Looks at all objects that were heard of, and those heard of on the way.
     pub(crate) fn check_objects(&mut self) {
         while let Some(address) = self.pending.pop() {
-            check(self, address);
+            let owner = check(self, address);
+            self.settle_metadata(owner);
         }
     }
 

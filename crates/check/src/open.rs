@@ -16,6 +16,7 @@ use hyperslab_vfd::{Access, Driver, DriverKind, Sec2};
 
 use crate::extents::Kind;
 use crate::file::{Checker, ObjectUse};
+use crate::metadata::{Owner, Purpose};
 use crate::report::Report;
 use crate::{file_space, object, shared, symbol_table};
 
@@ -33,6 +34,9 @@ pub struct CheckOptions {
     /// Decode all chunks, to see whether they pass their filters (with checksums of their own, perhaps), and not only
     /// those whose elements lead into the file.
     pub decode_chunks: bool,
+    /// Look at elements that lead into the file: of variable length, and references. Without, raw data are not read,
+    /// and what only elements lead to (the global heap) is nobody's.
+    pub look_into_elements: bool,
     /// Findings that are kept; others are only counted.
     pub max_findings: usize,
     /// Say of each object what it has of the file's bytes.
@@ -41,7 +45,13 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { store: StoreOptions::default(), decode_chunks: false, max_findings: 1000, per_object: false }
+        Self {
+            store: StoreOptions::default(),
+            decode_chunks: false,
+            look_into_elements: true,
+            max_findings: 1000,
+            per_object: false,
+        }
     }
 }
 
@@ -70,11 +80,16 @@ pub fn check(driver: Arc<dyn Driver>, options: &CheckOptions) -> Result<Report> 
     checker.report.base = checker.store.base();
     checker.report.length = length.saturating_sub(checker.store.base());
     checker.decode_chunks = options.decode_chunks;
+    checker.look_into_elements = options.look_into_elements;
     checker.superblock()?;
+    checker.settle_metadata(Owner::File);
     checker.check_objects();
     checker.finish_objects();
-    checker.finish_shared();
-    checker.finish_heap();
+    checker.walking(Purpose::SharedMessages, Checker::finish_shared);
+    checker.settle_metadata(Owner::File);
+    if options.look_into_elements {
+        checker.finish_heap();
+    }
     if options.per_object {
         let bytes = |(address, known): (&Address, &ObjectUse)| Some((address.get()?, known.bytes));
         checker.report.of_objects = checker.objects.iter().filter_map(bytes).collect();
@@ -194,7 +209,7 @@ impl Checker {
             self.k = k;
         }
         if let Some(table) = first::<SharedMessageTable>(self, &header) {
-            shared::open(self, table);
+            self.walking(Purpose::SharedMessages, |checker| shared::open(checker, table));
         }
         let stale = |flags: MessageFlags| flags.contains(MessageFlags::WAS_UNKNOWN);
         let known = header.of(MessageType::FILE_SPACE_INFO).any(|message| !stale(message.flags));

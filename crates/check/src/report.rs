@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use crate::extents::Kind;
+use crate::metadata::{MetadataBytes, Owner};
 use crate::show::Summary;
 
 /// How bad a finding is.
@@ -83,6 +84,10 @@ pub struct Report {
     pub chunks: u64,
     /// What the blocks of each kind take.
     pub usage: BTreeMap<Kind, Usage>,
+    /// What metadata are for, and whose they are.
+    pub metadata: BTreeMap<Owner, MetadataBytes>,
+    /// Sections of free space that the file's managers hold ready: how many there are of each size.
+    pub free_sections: BTreeMap<u64, u64>,
     /// Ranges of addresses before the end that nothing accounts for, ascending.
     pub leaked: Vec<Range<u64>>,
     /// Objects in the global heap that nothing refers to.
@@ -110,6 +115,11 @@ impl Report {
     /// What the blocks of one kind take.
     pub fn usage_of(&self, kind: Kind) -> Usage {
         self.usage.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// The metadata of one kind of owner.
+    pub fn metadata_of(&self, owner: Owner) -> MetadataBytes {
+        self.metadata.get(&owner).copied().unwrap_or_default()
     }
 
     /// The faults among the findings.

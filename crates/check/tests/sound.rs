@@ -101,3 +101,25 @@ fn what_objects_have_adds_up() {
         assert!(metadata >= headers / 2, "{name}: {metadata} of {headers}");
     }
 }
+
+#[test]
+fn metadata_are_for_something() {
+    for name in fixtures::names().unwrap() {
+        let driver = hyperslab_vfd::Sec2::open(fixtures::path(&name), Access::ReadOnly).unwrap();
+        let options = CheckOptions { look_into_elements: false, ..CheckOptions::default() };
+        let report = check(Arc::new(driver), &options).unwrap();
+        assert!(report.is_sound(), "{name}");
+        let told: u64 = report.metadata.values().map(|bytes| bytes.total() - bytes.mappings).sum();
+        let others = [Kind::Superblock, Kind::DriverInformation, Kind::CacheImage, Kind::GlobalHeap];
+        let raw = [Kind::Chunk, Kind::Contiguous, Kind::Free];
+        let is_metadata = |kind: &Kind| !others.contains(kind) && !raw.contains(kind);
+        let all: u64 =
+            report.usage.iter().filter(|(kind, _)| is_metadata(kind)).map(|(_, usage)| usage.bytes).sum();
+        assert_eq!(told, all, "{name}");
+        let unused: u64 = report.metadata.values().map(|bytes| bytes.unused_in_headers).sum();
+        assert!(unused < report.usage_of(Kind::ObjectHeader).bytes, "{name}");
+        let free: u64 = report.free_sections.iter().map(|(size, count)| size * count).sum();
+        assert_eq!(free, report.usage_of(Kind::Free).bytes, "{name}");
+        assert_eq!(report.leaked_heap_objects.blocks, 0, "{name}: what was not looked for is not lost");
+    }
+}

@@ -103,6 +103,9 @@ enum Command {
     /// As the tool of that name of the C library: list what is in files.
     #[command(disable_help_flag = true)]
     H5ls(ToolArguments),
+    /// As the tool of that name of the C library: count what is in a file, and the bytes of its metadata.
+    #[command(disable_help_flag = true)]
+    H5stat(ToolArguments),
 }
 
 /// What a tool is given as it is.
@@ -140,9 +143,10 @@ fn main() -> ExitCode {
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions(arguments) => shell::completions(arguments).map(|()| ExitCode::SUCCESS),
         Command::Man(arguments) => shell::man(arguments).map(|()| ExitCode::SUCCESS),
-        Command::H5diff(arguments) => tools::h5diff::run(arguments.given.clone()),
-        Command::H5dump(arguments) => tools::h5dump::run(arguments.given.clone()),
-        Command::H5ls(arguments) => tools::h5ls::run(arguments.given.clone()),
+        Command::H5diff(arguments) => tools::run("h5diff", &arguments.given),
+        Command::H5dump(arguments) => tools::run("h5dump", &arguments.given),
+        Command::H5ls(arguments) => tools::run("h5ls", &arguments.given),
+        Command::H5stat(arguments) => tools::run("h5stat", &arguments.given),
     };
     outcome.unwrap_or_else(|error| {
         if reader_is_gone(&error) {

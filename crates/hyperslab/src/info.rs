@@ -31,6 +31,9 @@ pub struct FileInfo {
     pub shared_messages: SharedMessages,
     /// How space is managed.
     pub file_space: FileSpace,
+    /// Bytes of the metadata cache image, if the file has one: blocks that its writer kept in memory until it closed the
+    /// file, and put down together. A file that is open to be changed has none any more.
+    pub cache_image: Option<u64>,
     /// Bytes of the file, or of all its members.
     pub length: u64,
 }
@@ -156,6 +159,7 @@ impl FileInfo {
             indexed_storage_k: settings.indexed_storage_k,
             shared_messages: SharedMessages::of_container(container),
             file_space: FileSpace::of(container),
+            cache_image: settings.cache_image,
             length: store.file_length(),
         }
     }

@@ -33,6 +33,8 @@ pub struct FileSettings {
     pub indexed_storage_k: u16,
     /// How space in the file is managed, where the file says so.
     pub file_space: Option<hyperslab_format::message::FileSpaceInfo>,
+    /// Bytes of the metadata cache image, where there is one.
+    pub cache_image: Option<u64>,
 }
 
 impl Container {

@@ -3,7 +3,7 @@
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, Writer};
 use hyperslab_format::message::{
     AllocationTime, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFiles, FillStatus, FillValue,
     FillValueOld, FillWriteTime, FilterPipeline, Filters as StoredFilters, Layout, MessageType,
@@ -176,6 +176,19 @@ fn external(container: &Container, header: &ObjectHeader) -> Result<Vec<External
         Ok(ExternalPiece { file, offset: slot.offset, size: slot.size })
     };
     message.slots.iter().map(piece).collect()
+}
+
+/// Bytes of the message that describes the type of the elements, written anew in its own version or the next that has
+/// room for all in it.
+pub fn datatype_length(container: &Container, header: &ObjectHeader) -> Result<usize> {
+    let Some(closed) = header.find(MessageType::DATATYPE) else {
+        return Err(Error::Misuse(format!("the object at {} has no datatype", header.address())));
+    };
+    let body = message::resolve(container, header, closed)?;
+    let message = at(DatatypeMessage::decode(&body, container.params()), header.address())?;
+    let mut writer = Writer::new("datatype message");
+    message.encode(container.params(), &mut writer);
+    Ok(at(writer.finish(), header.address())?.len())
 }
 
 /// The type that a committed datatype's header holds.

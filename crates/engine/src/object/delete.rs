@@ -186,6 +186,7 @@ mod tests {
                 group_internal_k: 16,
                 indexed_storage_k: 32,
                 file_space: None,
+                cache_image: None,
             };
             let (store, shared_messages) = (new_file(bounds), None);
             let container = Container { shared_messages, ..Container::new(store, settings) };

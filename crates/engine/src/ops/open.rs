@@ -17,8 +17,9 @@ use crate::error::{Error, Result};
 use crate::index::shared_messages::SharedMessages;
 use crate::object::container::{Container, FileSettings};
 use crate::object::header::ObjectHeader;
+use crate::object::header_edit::HeaderEditor;
 use crate::object::{message, sharing};
-use crate::store::{Store, StoreOptions};
+use crate::store::{SpaceKind, Store, StoreOptions};
 
 /// Opens the other files that links and datasets lead to.
 pub trait FileResolver: Send + Sync + fmt::Debug {
@@ -152,12 +153,26 @@ fn settings_of(superblock: &Superblock) -> FileSettings {
         group_internal_k: internal,
         indexed_storage_k: indexed.unwrap_or(Superblock::DEFAULT_INDEXED_STORAGE_K),
         file_space: None,
+        cache_image: None,
     }
 }
 
 fn read_extension(container: &mut Container, address: Address) -> Result<()> {
-    let header = ObjectHeader::load(&container.store, address)?;
+    let mut header = ObjectHeader::load(&container.store, address)?;
     members::check(&members::in_message(container, &header)?, &container.store)?;
+    // The image comes first: it may hold blocks that are read here.
+    let image = message::find::<MetadataCacheImage>(container, &header)?;
+    let image = image.filter(|image| image.address.is_defined());
+    if let Some(image) = image {
+        container.store.overlay(image.address, image.length)?;
+        if container.store.is_writable() {
+            drop(header);
+            dissolve_image(container, address)?;
+            header = ObjectHeader::load(&container.store, address)?;
+        } else {
+            container.settings.cache_image = Some(image.length);
+        }
+    }
     if let Some(k) = message::find::<BTreeK>(container, &header)? {
         container.settings.group_leaf_k = k.group_leaf;
         container.settings.group_internal_k = k.group_internal;
@@ -172,10 +187,23 @@ fn read_extension(container: &mut Container, address: Address) -> Result<()> {
             container.store.manage_space(info, place)?;
         }
     }
-    if let Some(image) = message::find::<MetadataCacheImage>(container, &header)? {
-        container.store.overlay(image.address, image.length)?;
+    if let Some(image) = image.filter(|_| container.store.is_writable()) {
+        container.store.edit()?.free(SpaceKind::ObjectHeader, image.address, image.length)?;
     }
     read_shared_messages(container, &header)
+}
+
+/// Puts the blocks of a metadata cache image to their places: once the file is changed, the image would hide what
+/// those become. The message that leads to it goes.
+fn dissolve_image(container: &mut Container, extension: Address) -> Result<()> {
+    let blocks = container.store.end_overlay();
+    let mut edit = container.store.edit()?;
+    for (address, block) in blocks {
+        edit.write(address, &block, "block of the metadata cache image")?;
+    }
+    let mut header = HeaderEditor::load(edit.store(), extension)?;
+    header.remove_messages(MessageType::METADATA_CACHE_IMAGE, |_| true);
+    header.save(&mut edit)
 }
 
 /// What the extension says of shared messages.

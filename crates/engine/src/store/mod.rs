@@ -45,7 +45,7 @@ pub use edit::{Edit, Reading};
 pub use locking::FileLocking;
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
-pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, repair};
+pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, repair};
 pub use salvage::Damage;
 use space::Fresh;
 pub(crate) use space::MessagePlace;
@@ -342,6 +342,13 @@ impl Store {
         let image = at(MetadataCacheBlock::decode(&bytes, &context), address)?;
         self.overlay = image.entries.into_iter().map(|entry| (entry.address, entry.image.into())).collect();
         Ok(())
+    }
+
+    /// The blocks of the metadata cache image, by ascending addresses; from now on those in the file are read.
+    pub fn end_overlay(&mut self) -> Vec<(Address, Bytes)> {
+        let mut blocks: Vec<_> = std::mem::take(&mut self.overlay).into_iter().collect();
+        blocks.sort_unstable_by_key(|(address, _)| *address);
+        blocks
     }
 
     fn overlaid(&self, address: Address, length: u64) -> Option<Bytes> {

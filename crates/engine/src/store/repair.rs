@@ -19,6 +19,12 @@ pub struct RepairOptions {
     /// The end that the superblock states becomes that of the file, if the file is shorter: to be used where nothing lies
     /// behind it.
     pub cut_end: bool,
+    /// The marks of a writer stay.
+    pub keep_marks: bool,
+    /// The end that the superblock states stays, also if the file is longer.
+    pub keep_end: bool,
+    /// The file gets so many bytes behind both ends, and its superblock says so.
+    pub room: Option<u64>,
 }
 
 /// What was found, and done.
@@ -95,7 +101,11 @@ impl fmt::Display for Repaired {
         }));
         lines.extend(self.end.map(|end| {
             let stated = end.stated.map_or_else(|| "no end".to_owned(), |stated| format!("{stated} bytes"));
-            let done = if end.corrected { "corrected" } else { "left as it is, for bytes are missing" };
+            let done = match (end.corrected, end.is_truncated()) {
+                (true, _) => "corrected",
+                (false, true) => "left as it is, for bytes are missing",
+                (false, false) => "left as it is",
+            };
             format!("{} bytes, where the superblock says {stated}: {done}", end.length)
         }));
         f.write_str(if lines.is_empty() { "nothing to be put right" } else { "" })?;
@@ -117,19 +127,28 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     let mut repaired = Repaired { journal, ..Repaired::default() };
     let marks = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
     // In the versions before, the flags mean nothing.
-    if superblock.version_number() >= 2 && superblock.consistency.intersects(marks) {
+    let marked = superblock.version_number() >= 2 && superblock.consistency.intersects(marks);
+    if marked && !options.keep_marks {
         let swmr = superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS);
         repaired.marks = Some(MarksRepair { swmr });
         superblock.consistency.remove(marks);
     }
     let stated = stated_end(&superblock, base);
-    if stated != Some(length) {
+    let behind = |length: u64| length.saturating_sub(base).saturating_add(superblock.base_address);
+    if let Some(room) = options.room {
+        let length = stated.unwrap_or(0).max(length).checked_add(room).filter(|length| *length < u64::MAX);
+        let length =
+            length.ok_or_else(|| Error::Misuse(format!("no file has {room} bytes more than this one")))?;
+        driver.set_len(length).map_err(failed)?;
+        superblock.end_of_file = Address::new(behind(length));
+        repaired.end = Some(EndRepair { stated, length, corrected: true });
+    } else if stated != Some(length) {
         // Space behind the stated end belongs to no block; within it, blocks that a writer had put there can be read.
-        let corrected = options.cut_end || stated.is_none_or(|stated| stated < length);
+        let is_longer = stated.is_none_or(|stated| stated < length);
+        let corrected = options.cut_end || (is_longer && !options.keep_end);
         repaired.end = Some(EndRepair { stated, length, corrected });
         if corrected {
-            let end = length.saturating_sub(base).saturating_add(superblock.base_address);
-            superblock.end_of_file = Address::new(end);
+            superblock.end_of_file = Address::new(behind(length));
         }
     }
     if superblock != before {
@@ -137,6 +156,17 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         driver.sync_data().map_err(failed)?;
     }
     Ok(repaired)
+}
+
+/// Where the file ends, by its superblock and in truth. Nothing is changed, and a journal is not looked at.
+///
+/// # Errors
+/// [`Error::Corrupt`] if there is no superblock; [`Error::Io`].
+pub fn ends(driver: &dyn Driver) -> Result<EndRepair> {
+    let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
+    let length = driver.len().map_err(unknown)?;
+    let (base, superblock) = find_superblock(driver, length)?;
+    Ok(EndRepair { stated: stated_end(&superblock, base), length, corrected: false })
 }
 
 fn settle(

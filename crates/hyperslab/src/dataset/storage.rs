@@ -1,6 +1,7 @@
 //! How much room a dataset has.
 
 use hyperslab_engine::Result;
+use hyperslab_engine::object::dataset::datatype_length;
 
 use super::Dataset;
 use crate::{Layout, SpaceStatus};
@@ -25,6 +26,23 @@ impl Dataset {
             }
             _ => Ok(0),
         }
+    }
+
+    /// Bytes that describe the type of the elements: those of the datatype message (section IV.A.2.d of the
+    /// specification) without what fills it up, in the version that the file has, or the next that has room for arrays.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").of::<i32>().shape(&[4]).create()?;
+    /// assert_eq!(dataset.datatype_description_size()?, 12);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the header cannot be read again.
+    pub fn datatype_description_size(&self) -> Result<u64> {
+        let length = datatype_length(&self.object.file().container, &*self.object.header()?)?;
+        Ok(u64::try_from(length).unwrap_or(u64::MAX))
     }
 
     /// How much of the room for the elements is allocated. What other files hold counts as allocated.

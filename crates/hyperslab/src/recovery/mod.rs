@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab_engine::ops::OpenFile;
-use hyperslab_engine::store::{RepairOptions, repair};
+use hyperslab_engine::store::{RepairOptions, ends, repair};
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{Access, Core, Driver, DriverError, LockKind, Sec2};
 
@@ -102,6 +102,52 @@ impl Recovery {
     pub fn cut_end(mut self, yes: bool) -> Self {
         self.repair.cut_end = yes;
         self
+    }
+
+    /// In place: the marks that say that the file is being written stay.
+    #[must_use]
+    pub fn keep_marks(mut self, yes: bool) -> Self {
+        self.repair.keep_marks = yes;
+        self
+    }
+
+    /// In place: the end that the superblock states (its end of file address, section II.A of the specification) stays, also
+    /// if the file is longer.
+    #[must_use]
+    pub fn keep_end(mut self, yes: bool) -> Self {
+        self.repair.keep_end = yes;
+        self
+    }
+
+    /// In place: the file gets so many bytes behind the later of its stated and its real end, and the superblock says so.
+    ///
+    /// ```
+    /// use hyperslab::{File, Recovery};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("short.h5");
+    /// # File::create(&path)?.close()?;
+    /// # let length = path.metadata()?.len();
+    /// # std::fs::OpenOptions::new().append(true).open(&path)?.set_len(length - 1)?;
+    /// assert!(Recovery::end_of(&path)?.is_truncated());
+    /// Recovery::new().room(100).repair(&path)?;
+    /// let end = Recovery::end_of(&path)?;
+    /// assert_eq!((end.stated, end.length), (Some(length + 100), length + 100));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn room(mut self, bytes: u64) -> Self {
+        self.repair.room = Some(bytes);
+        self
+    }
+
+    /// Where a file ends, by its superblock and in truth. Nothing is changed, and a journal is not looked at.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be read, [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if it
+    /// has no superblock.
+    pub fn end_of(path: impl AsRef<Path>) -> Result<EndRepair> {
+        let failed = |source| Error::Io { action: "cannot open the file".into(), source };
+        ends(&Sec2::open(path.as_ref(), Access::ReadOnly).map_err(failed)?)
     }
 
     /// Puts a file right in place that its writer has not closed: replays its journal, clears the marks that say that it is

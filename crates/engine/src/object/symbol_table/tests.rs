@@ -18,6 +18,7 @@ fn container(store: Store, leaf_k: u16, internal_k: u16) -> Container {
         group_internal_k: internal_k,
         indexed_storage_k: 32,
         file_space: None,
+        cache_image: None,
     };
     Container::new(store, settings)
 }

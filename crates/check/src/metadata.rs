@@ -1,0 +1,175 @@
+//! Metadata by whose they are and what they are for.
+
+use hyperslab_format::codec::Structure as _;
+use hyperslab_format::shared_message::SharedMessageTable;
+
+use crate::extents::Kind;
+use crate::file::Checker;
+
+/// Whose metadata are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Owner {
+    /// The file itself: its superblock extension, shared messages and free-space managers.
+    File,
+    /// A group.
+    Group,
+    /// A dataset.
+    Dataset,
+    /// A committed datatype.
+    Datatype,
+    /// An object that is none of these.
+    Other,
+}
+
+/// Bytes of metadata by what they are for. The superblock is not
+/// among them, nor what elements have in the global heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MetadataBytes {
+    /// Object headers with their continuations, ...
+    pub headers: u64,
+    /// ... and what of them holds no message: NIL messages and gaps.
+    pub unused_in_headers: u64,
+    /// B-trees of links, and symbol table nodes.
+    pub link_index: u64,
+    /// Heaps of links, or of their names, with all that belongs to such a heap.
+    pub link_heap: u64,
+    /// B-trees of attributes.
+    pub attribute_index: u64,
+    /// Heaps of attributes.
+    pub attribute_heap: u64,
+    /// Indexes of chunks.
+    pub chunk_index: u64,
+    /// Heaps of the names of external files.
+    pub external_heap: u64,
+    /// Objects of the global heap with the mappings of virtual datasets.
+    pub mappings: u64,
+    /// The table of shared messages.
+    pub shared_table: u64,
+    /// Lists and B-trees of shared messages.
+    pub shared_index: u64,
+    /// Heaps of shared messages.
+    pub shared_heap: u64,
+    /// Free-space managers of the file, with their lists of sections.
+    pub free_space_managers: u64,
+}
+
+impl MetadataBytes {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        let parts = [
+            self.headers,
+            self.link_index,
+            self.link_heap,
+            self.attribute_index,
+            self.attribute_heap,
+            self.chunk_index,
+            self.external_heap,
+            self.mappings,
+            self.shared_table,
+            self.shared_index,
+            self.shared_heap,
+            self.free_space_managers,
+        ];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self { headers, unused_in_headers, link_index, link_heap, attribute_index, .. } = other;
+        let Self { attribute_heap, chunk_index, external_heap, shared_table, shared_index, .. } = other;
+        let parts = [
+            (&mut self.headers, headers),
+            (&mut self.unused_in_headers, unused_in_headers),
+            (&mut self.link_index, link_index),
+            (&mut self.link_heap, link_heap),
+            (&mut self.attribute_index, attribute_index),
+            (&mut self.attribute_heap, attribute_heap),
+            (&mut self.chunk_index, chunk_index),
+            (&mut self.external_heap, external_heap),
+            (&mut self.shared_table, shared_table),
+            (&mut self.shared_index, shared_index),
+            (&mut self.mappings, &other.mappings),
+            (&mut self.shared_heap, &other.shared_heap),
+            (&mut self.free_space_managers, &other.free_space_managers),
+        ];
+        for (sum, more) in parts {
+            *sum = sum.saturating_add(*more);
+        }
+    }
+}
+
+/// What the blocks are for that are being walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The file's own.
+    File,
+    Links,
+    Attributes,
+    ExternalFiles,
+    SharedMessages,
+}
+
+impl Checker {
+    /// Walks blocks that are for something.
+    pub(crate) fn walking<T>(&mut self, purpose: Purpose, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.purpose, (purpose, false));
+        let result = walk(self);
+        self.purpose = before;
+        result
+    }
+
+    /// Walks blocks that belong to a heap, whatever they are.
+    pub(crate) fn in_heap<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.purpose.1, true);
+        let result = walk(self);
+        self.purpose.1 = before;
+        result
+    }
+
+    /// Counts a block among the metadata of the object that is being looked at.
+    pub(crate) fn count_metadata(&mut self, structure: &str, length: u64, kind: Kind) {
+        let (purpose, in_heap) = self.purpose;
+        let bytes = &mut self.metadata;
+        let counted = match kind {
+            Kind::ObjectHeader => Some(&mut bytes.headers),
+            Kind::GroupBTree | Kind::SymbolTableNode => Some(&mut bytes.link_index),
+            Kind::ChunkIndex => Some(&mut bytes.chunk_index),
+            Kind::SharedMessages if structure == SharedMessageTable::NAME => Some(&mut bytes.shared_table),
+            Kind::SharedMessages => Some(&mut bytes.shared_index),
+            Kind::BTreeV2 if !in_heap => match purpose {
+                Purpose::Links => Some(&mut bytes.link_index),
+                Purpose::Attributes => Some(&mut bytes.attribute_index),
+                Purpose::SharedMessages => Some(&mut bytes.shared_index),
+                Purpose::ExternalFiles | Purpose::File => None,
+            },
+            Kind::FreeSpaceManager if !in_heap => Some(&mut bytes.free_space_managers),
+            Kind::BTreeV2
+            | Kind::FractalHeap
+            | Kind::HugeObject
+            | Kind::LocalHeap
+            | Kind::FreeSpaceManager => match purpose {
+                Purpose::Links => Some(&mut bytes.link_heap),
+                Purpose::Attributes => Some(&mut bytes.attribute_heap),
+                Purpose::ExternalFiles => Some(&mut bytes.external_heap),
+                Purpose::SharedMessages => Some(&mut bytes.shared_heap),
+                Purpose::File => None,
+            },
+            _ => None,
+        };
+        if let Some(sum) = counted {
+            *sum = sum.saturating_add(length);
+        }
+    }
+
+    /// Counts bytes of an object header that hold no message.
+    pub(crate) fn unused_in_header(&mut self, length: usize) {
+        let unused = &mut self.metadata.unused_in_headers;
+        *unused = unused.saturating_add(length as u64);
+    }
+
+    /// Gives what was counted since the last time to its owner.
+    pub(crate) fn settle_metadata(&mut self, owner: Owner) {
+        let counted = std::mem::take(&mut self.metadata);
+        self.report.metadata.entry(owner).or_default().add(&counted);
+    }
+}

@@ -1,0 +1,131 @@
+//! The arguments of h5stat.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow, bail};
+use lexopt::{Arg, Parser, ValueExt as _};
+
+/// A part of what is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    File,
+    FileMetadata,
+    Groups,
+    GroupMetadata,
+    Datasets,
+    DatasetMetadata,
+    Datatypes,
+    Attributes,
+    FreeSpace,
+    Summary,
+}
+
+/// What is printed of which file.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    pub(super) file: Option<PathBuf>,
+    /// The parts that are asked for; none at all is nearly everything.
+    parts: Vec<Part>,
+    /// Groups with fewer links are small, ...
+    pub(super) links: u64,
+    /// ... datasets with a smaller dimension, ...
+    pub(super) dims: u64,
+    /// ... and so many attributes, or fewer, are few.
+    pub(super) attributes: u64,
+    pub(super) help: bool,
+    pub(super) version: bool,
+}
+
+impl Arguments {
+    /// Reads arguments, without the name of the program.
+    pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
+        let mut parser = Parser::from_args(arguments);
+        let mut parsed = Self {
+            file: None,
+            parts: Vec::new(),
+            links: 10,
+            dims: 10,
+            attributes: 10,
+            help: false,
+            version: false,
+        };
+        while let Some(argument) = parser.next()? {
+            let option = match argument {
+                // An empty name is none.
+                Arg::Value(file) if file.is_empty() => continue,
+                Arg::Value(file) => {
+                    if let Some(first) = &parsed.file {
+                        bail!("one file is looked at: `{}` or `{}`", first.display(), file.display());
+                    }
+                    parsed.file = Some(file.into());
+                    continue;
+                }
+                Arg::Short(letter) => letter.to_string(),
+                Arg::Long(name) => name.to_owned(),
+            };
+            parsed.take(&option, &mut parser)?;
+        }
+        Ok(parsed)
+    }
+
+    fn take(&mut self, option: &str, parser: &mut Parser) -> Result<()> {
+        let part = match option {
+            "f" | "file" => Part::File,
+            "F" | "filemetadata" => Part::FileMetadata,
+            "g" | "group" => Part::Groups,
+            "G" | "groupmetadata" => Part::GroupMetadata,
+            "d" | "dset" => Part::Datasets,
+            "D" | "dsetmetadata" => Part::DatasetMetadata,
+            "T" | "dtypemetadata" => Part::Datatypes,
+            "A" | "attribute" => Part::Attributes,
+            "s" | "freespace" => Part::FreeSpace,
+            "S" | "summary" => Part::Summary,
+            _ => return self.take_other(option, parser),
+        };
+        self.parts.push(part);
+        Ok(())
+    }
+
+    fn take_other(&mut self, option: &str, parser: &mut Parser) -> Result<()> {
+        match option {
+            "l" | "links" => self.links = threshold(parser, "small groups")?,
+            "m" | "dims" => self.dims = threshold(parser, "small datasets")?,
+            "a" | "numattrs" => self.attributes = threshold(parser, "small # of attributes")?,
+            "h" | "help" => self.help = true,
+            "V" | "version" => self.version = true,
+            "E" | "enable-error-stack" => drop(parser.optional_value()),
+            "page-buffer-size" => {
+                let size = parser.value()?.string()?;
+                size.parse::<u64>()
+                    .map_err(|_| anyhow!("the size of the page buffer is a number, not `{size}`"))?;
+            }
+            "s3-cred" | "hdfs-attrs" => bail!("files on S3 and HDFS are not supported (option `{option}`)"),
+            _ => bail!("unknown option `{option}`; `-h` lists them"),
+        }
+        Ok(())
+    }
+
+    /// Whether that part is printed.
+    pub(super) fn shows(&self, part: Part) -> bool {
+        if self.parts.is_empty() {
+            return !matches!(part, Part::GroupMetadata | Part::DatasetMetadata);
+        }
+        self.parts.contains(&part)
+    }
+
+    /// Whether the bytes of metadata are to be known.
+    pub(super) fn needs_bytes(&self) -> bool {
+        use Part::{DatasetMetadata, FileMetadata, FreeSpace, GroupMetadata, Summary};
+        [FileMetadata, GroupMetadata, DatasetMetadata, FreeSpace, Summary]
+            .iter()
+            .any(|part| self.shows(*part))
+    }
+}
+
+/// A number above zero.
+fn threshold(parser: &mut Parser, of: &str) -> Result<u64> {
+    let text = parser.value()?.string()?;
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| anyhow!("invalid threshold for {of}: `{text}`"))
+}

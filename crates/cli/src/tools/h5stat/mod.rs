@@ -1,0 +1,66 @@
+//! `h5stat`: objects and metadata of a file, counted.
+
+mod arguments;
+mod datatypes;
+mod print;
+mod spread;
+mod survey;
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::OpenOptions;
+use hyperslab_check::{CheckOptions, Report};
+
+use self::arguments::Arguments;
+use self::print::Statistics;
+use self::survey::Survey;
+
+const HELP: &str = include_str!("help.txt");
+
+/// Runs h5stat.
+pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
+    let arguments = Arguments::parse(arguments)?;
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    if arguments.help {
+        out.write_all(HELP.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.version {
+        writeln!(out, "h5stat: Version {}", env!("CARGO_PKG_VERSION"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(path) = &arguments.file else {
+        out.write_all(HELP.as_bytes())?;
+        out.flush()?;
+        bail!("no file is named");
+    };
+    writeln!(out, "Filename: {}", path.display())?;
+    out.flush()?;
+    let opened = OpenOptions::new().open(path);
+    let file = opened.with_context(|| format!("unable to open file \"{}\"", path.display()))?;
+    let survey = Survey::of(&file, &arguments)
+        .with_context(|| format!("unable to traverse objects/links in file \"{}\"", path.display()))?;
+    let report = if arguments.needs_bytes() { account(path)? } else { Report::default() };
+    let statistics = Statistics { arguments: &arguments, info: file.info(), survey, report };
+    statistics.print(&mut out)?;
+    out.flush()?;
+    let faults = statistics.report.faults;
+    if faults > 0 {
+        bail!(
+            "the file has {faults} faults, which `hyperslab check` tells: bytes of metadata may be missing"
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whose the bytes of the file are. Raw data are not read.
+fn account(path: &Path) -> Result<Report> {
+    let options = CheckOptions { look_into_elements: false, max_findings: 0, ..CheckOptions::default() };
+    let driver = OpenOptions::new().find_driver(path)?;
+    let report = hyperslab_check::check(driver, &options);
+    report.with_context(|| format!("unable to account for the bytes of file \"{}\"", path.display()))
+}

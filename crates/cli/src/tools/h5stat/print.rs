@@ -1,0 +1,275 @@
+//! What was counted, as h5stat prints it.
+
+use std::io::{self, Write};
+
+use hyperslab::{FileInfo, FileSpaceStrategy};
+use hyperslab_check::{Kind, MetadataBytes, Owner, Report};
+
+use super::arguments::{Arguments, Part};
+use super::spread::Spread;
+use super::survey::{FILTERS, Survey};
+
+/// Sections of free space of fewer bytes are small.
+const SMALL_SECTION: u64 = 10;
+
+/// All that is known of a file.
+pub(super) struct Statistics<'a> {
+    pub(super) arguments: &'a Arguments,
+    pub(super) info: FileInfo,
+    pub(super) survey: Survey,
+    /// Whose the bytes are; nothing where nobody asks.
+    pub(super) report: Report,
+}
+
+impl Statistics<'_> {
+    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let has_datasets = self.survey.datasets > 0;
+        let shows = |part| self.arguments.shows(part);
+        if shows(Part::File) {
+            self.file(out)?;
+        }
+        if shows(Part::FileMetadata) {
+            self.file_metadata(out)?;
+        }
+        if shows(Part::Groups) {
+            self.groups(out)?;
+        }
+        if shows(Part::GroupMetadata) {
+            self.group_metadata(out)?;
+        }
+        if shows(Part::Datasets) && has_datasets {
+            self.dimensions(out)?;
+            self.storage(out)?;
+        }
+        if shows(Part::DatasetMetadata) {
+            self.dataset_metadata(out)?;
+        }
+        if shows(Part::Datatypes) && has_datasets {
+            self.datatypes(out)?;
+        }
+        if shows(Part::Attributes) {
+            self.attributes(out)?;
+        }
+        if shows(Part::FreeSpace) {
+            self.free_space(out)?;
+        }
+        if shows(Part::Summary) {
+            self.summary(out)?;
+        }
+        Ok(())
+    }
+
+    fn file(&self, out: &mut impl Write) -> io::Result<()> {
+        let survey = &self.survey;
+        writeln!(out, "File information")?;
+        writeln!(out, "\t# of unique groups: {}", survey.groups)?;
+        writeln!(out, "\t# of unique datasets: {}", survey.datasets)?;
+        writeln!(out, "\t# of unique named datatypes: {}", survey.datatypes)?;
+        writeln!(out, "\t# of unique links: {}", survey.links)?;
+        writeln!(out, "\t# of unique other: {}", survey.others)?;
+        writeln!(out, "\tMax. # of links to object: {}", survey.max_links)?;
+        writeln!(out, "\tMax. # of objects in group: {}", survey.members.max)
+    }
+
+    fn of(&self, owner: Owner) -> MetadataBytes {
+        self.report.metadata_of(owner)
+    }
+
+    /// What datasets have for headers: elements of compact layout are no metadata.
+    fn dataset_headers(&self) -> u64 {
+        self.of(Owner::Dataset).headers.saturating_sub(self.survey.compact)
+    }
+
+    fn superblock(&self) -> u64 {
+        let of = |kind| self.report.usage_of(kind).bytes;
+        of(Kind::Superblock).saturating_add(of(Kind::DriverInformation))
+    }
+
+    /// Indexes and heaps of the attributes of all objects.
+    fn dense_attributes(&self) -> (u64, u64) {
+        self.report.metadata.values().fold((0, 0), |(index, heap), bytes| {
+            (index.saturating_add(bytes.attribute_index), heap.saturating_add(bytes.attribute_heap))
+        })
+    }
+
+    fn free_bytes(&self) -> u64 {
+        self.report.usage_of(Kind::Free).bytes
+    }
+
+    fn file_metadata(&self, out: &mut impl Write) -> io::Result<()> {
+        let (file, groups, datasets) = (self.of(Owner::File), self.of(Owner::Group), self.of(Owner::Dataset));
+        let datatypes = self.of(Owner::Datatype);
+        let (attribute_index, attribute_heap) = self.dense_attributes();
+        writeln!(out, "File space information for file metadata (in bytes):")?;
+        writeln!(out, "\tSuperblock: {}", self.superblock())?;
+        writeln!(out, "\tSuperblock extension: {}", file.headers)?;
+        writeln!(out, "\tUser block: {}", self.info.user_block)?;
+        writeln!(out, "\tObject headers: (total/unused)")?;
+        writeln!(out, "\t\tGroups: {}/{}", groups.headers, groups.unused_in_headers)?;
+        let total = self.dataset_headers();
+        writeln!(out, "\t\tDatasets(exclude compact data): {total}/{}", datasets.unused_in_headers)?;
+        writeln!(out, "\t\tDatatypes: {}/{}", datatypes.headers, datatypes.unused_in_headers)?;
+        writeln!(out, "\tGroups:\n\t\tB-tree/List: {}\n\t\tHeap: {}", groups.link_index, groups.link_heap)?;
+        writeln!(out, "\tAttributes:\n\t\tB-tree/List: {attribute_index}\n\t\tHeap: {attribute_heap}")?;
+        writeln!(out, "\tChunked datasets:\n\t\tIndex: {}", datasets.chunk_index)?;
+        writeln!(out, "\tDatasets:\n\t\tHeap: {}", datasets.external_heap.saturating_add(datasets.mappings))?;
+        writeln!(out, "\tShared Messages:\n\t\tHeader: {}", file.shared_table)?;
+        writeln!(out, "\t\tB-tree/List: {}\n\t\tHeap: {}", file.shared_index, file.shared_heap)?;
+        writeln!(out, "\tFree-space managers:\n\t\tHeader: {}", file.free_space_managers)?;
+        writeln!(out, "\t\tAmount of free space: {}", self.free_bytes())
+    }
+
+    fn groups(&self, out: &mut impl Write) -> io::Result<()> {
+        let members = &self.survey.members;
+        writeln!(out, "Small groups (with 0 to {} links):", self.arguments.links.saturating_sub(1))?;
+        let line = |number| format!("# of groups with {number} link(s)");
+        members.print_small(out, "\t", line, "Total # of small groups")?;
+        writeln!(out, "Group bins:")?;
+        let around = ("# of groups with ", " links");
+        members.print_bins(out, "\t", "# of groups with 0 link", around, "Total # of groups")
+    }
+
+    fn group_metadata(&self, out: &mut impl Write) -> io::Result<()> {
+        let groups = self.of(Owner::Group);
+        writeln!(out, "File space information for groups' metadata (in bytes):")?;
+        writeln!(out, "\tObject headers (total/unused): {}/{}", groups.headers, groups.unused_in_headers)?;
+        writeln!(out, "\tB-tree/List: {}\n\tHeap: {}", groups.link_index, groups.link_heap)
+    }
+
+    fn dataset_metadata(&self, out: &mut impl Write) -> io::Result<()> {
+        let (datasets, total) = (self.of(Owner::Dataset), self.dataset_headers());
+        writeln!(out, "File space information for datasets' metadata (in bytes):")?;
+        writeln!(out, "\tObject headers (total/unused): {total}/{}", datasets.unused_in_headers)?;
+        writeln!(out, "\tIndex for Chunked datasets: {}", datasets.chunk_index)?;
+        writeln!(out, "\tHeap: {}", datasets.external_heap.saturating_add(datasets.mappings))
+    }
+
+    fn dimensions(&self, out: &mut impl Write) -> io::Result<()> {
+        let (ranks, dimensions) = (&self.survey.ranks, &self.survey.dimensions);
+        let max = ranks.last_key_value().map_or(0, |(rank, _)| *rank);
+        writeln!(out, "Dataset dimension information:\n\tMax. rank of datasets: {max}")?;
+        writeln!(out, "\tDataset ranks:")?;
+        for (rank, count) in ranks {
+            writeln!(out, "\t\t# of dataset with rank {rank}: {count}")?;
+        }
+        writeln!(out, "1-D Dataset information:")?;
+        writeln!(out, "\tMax. dimension size of 1-D datasets: {}", dimensions.max)?;
+        let largest = self.arguments.dims.saturating_sub(1);
+        writeln!(out, "\tSmall 1-D datasets (with dimension sizes 0 to {largest}):")?;
+        let line = |number| format!("# of datasets with dimension sizes {number}");
+        dimensions.print_small(out, "\t\t", line, "Total # of small datasets")?;
+        if dimensions.total == 0 {
+            return Ok(());
+        }
+        writeln!(out, "\t1-D Dataset dimension bins:")?;
+        let (zero, around) =
+            ("# of datasets with dimension size 0", ("# of datasets with dimension size ", ""));
+        dimensions.print_bins(out, "\t\t", zero, around, "Total # of datasets")
+    }
+
+    fn storage(&self, out: &mut impl Write) -> io::Result<()> {
+        let survey = &self.survey;
+        writeln!(out, "Dataset storage information:\n\tTotal raw data size: {}", survey.raw)?;
+        writeln!(out, "\tTotal external raw data size: {}", survey.external)?;
+        writeln!(out, "Dataset layout information:")?;
+        let layouts = &survey.layouts;
+        for (name, count) in [
+            ("COMPACT", layouts.compact),
+            ("CONTIG", layouts.contiguous),
+            ("CHUNKED", layouts.chunked),
+            ("VIRTUAL", layouts.mapped),
+        ] {
+            writeln!(out, "\tDataset layout counts[{name}]: {count}")?;
+        }
+        for (name, count) in [("SPARSE", layouts.sparse), ("VL", layouts.variable)] {
+            if count > 0 {
+                writeln!(out, "\tDataset layout counts[STRUCTURED CHUNK {name}]: {count}")?;
+            }
+        }
+        writeln!(out, "\tNumber of external files : {}", survey.external_files)?;
+        writeln!(out, "Dataset filters information:\n\tNumber of datasets with:")?;
+        writeln!(out, "\t\tNO filter: {}", survey.unfiltered)?;
+        for (name, count) in FILTERS.iter().zip(survey.filters) {
+            writeln!(out, "\t\t{name} filter: {count}")?;
+        }
+        writeln!(out, "\t\tUSER-DEFINED filter: {}", survey.user_filters)
+    }
+
+    fn datatypes(&self, out: &mut impl Write) -> io::Result<()> {
+        let used = &self.survey.used.used;
+        writeln!(out, "Dataset datatype information:")?;
+        writeln!(out, "\t# of unique datatypes used by datasets: {}", used.len())?;
+        for (number, one) in used.iter().enumerate() {
+            writeln!(out, "\tDataset datatype #{number}:")?;
+            writeln!(out, "\t\tCount (total/named) = ({}/{})", one.datasets, one.named)?;
+            writeln!(out, "\t\tSize (desc./elmt) = ({}/{})", one.description, one.element)?;
+        }
+        writeln!(out, "\tTotal dataset datatype count: {}", self.survey.datasets)
+    }
+
+    fn attributes(&self, out: &mut impl Write) -> io::Result<()> {
+        let attributes = &self.survey.attributes;
+        writeln!(out, "Small # of attributes (objects with 1 to {} attributes):", self.arguments.attributes)?;
+        let line = |number| format!("# of objects with {number} attributes");
+        attributes.print_small(out, "\t", line, "Total # of objects with small # of attributes")?;
+        writeln!(out, "Attribute bins:")?;
+        let around = ("# of objects with ", " attributes");
+        attributes.print_bins(out, "\t", "", around, "Total # of objects with attributes")?;
+        writeln!(out, "\tMax. # of attributes to objects: {}", attributes.max)
+    }
+
+    fn free_space(&self, out: &mut impl Write) -> io::Result<()> {
+        let space = self.info.file_space;
+        let mut sections = Spread::new(0..=SMALL_SECTION - 1);
+        for (size, count) in &self.report.free_sections {
+            sections.add_many(*size, *count);
+        }
+        writeln!(out, "Free-space persist: {}", if space.persist { "TRUE" } else { "FALSE" })?;
+        writeln!(out, "Free-space section threshold: {} bytes", space.threshold)?;
+        writeln!(out, "Small size free-space sections (< {SMALL_SECTION} bytes):")?;
+        let line = |number| format!("# of sections of size {number}");
+        sections.print_small(out, "\t", line, "Total # of small size sections")?;
+        writeln!(out, "Free-space section bins:")?;
+        let around = ("# of sections of size ", "");
+        sections.print_bins(out, "\t", "# of sections of size 0", around, "Total # of sections")
+    }
+
+    fn summary(&self, out: &mut impl Write) -> io::Result<()> {
+        let space = self.info.file_space;
+        let strategy = match space.strategy {
+            FileSpaceStrategy::FreeSpaceAndAggregators => "H5F_FSPACE_STRATEGY_FSM_AGGR",
+            FileSpaceStrategy::Page => "H5F_FSPACE_STRATEGY_PAGE",
+            FileSpaceStrategy::Aggregators => "H5F_FSPACE_STRATEGY_AGGR",
+            FileSpaceStrategy::None => "H5F_FSPACE_STRATEGY_NONE",
+        };
+        writeln!(out, "File space management strategy: {strategy}")?;
+        writeln!(out, "File space page size: {} bytes", space.page_size)?;
+        writeln!(out, "Summary of file space information:")?;
+        let of_objects = self.report.metadata.values().map(MetadataBytes::total);
+        let blocks = [self.superblock(), self.info.user_block];
+        let metadata = of_objects.chain(blocks).fold(0, u64::saturating_add);
+        let metadata = metadata.saturating_sub(self.survey.compact);
+        let (raw, free, total) = (self.survey.raw, self.free_bytes(), self.info.length);
+        writeln!(out, "  File metadata: {metadata} bytes")?;
+        writeln!(out, "  Raw data: {raw} bytes")?;
+        let percent = percent(free, total);
+        writeln!(out, "  Amount/Percent of tracked free space: {free} bytes/{percent:.1}%")?;
+        let known = metadata.saturating_add(raw).saturating_add(free);
+        if known > total {
+            let more = known.abs_diff(total);
+            writeln!(out, "  ??? File has {more} more bytes accounted for than its size! ???")?;
+        } else {
+            writeln!(out, "  Unaccounted space: {} bytes", total.abs_diff(known))?;
+        }
+        writeln!(out, "Total space: {total} bytes")?;
+        if self.survey.external_files > 0 {
+            writeln!(out, "External raw data: {} bytes", self.survey.external)?;
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn percent(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64 * 100.0
+}

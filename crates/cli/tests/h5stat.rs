@@ -1,0 +1,162 @@
+//! `hyperslab h5stat`, run as people run `h5stat`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use hyperslab::filter::FilterSpec;
+use hyperslab::{FileOptions, FileSpace, FileSpaceStrategy};
+use hyperslab_testkit::fixtures;
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+    command.current_dir(fixtures::path("")).arg("h5stat").args(arguments).output().unwrap()
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    assert!(output.status.success(), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn check(name: &str, arguments: &[&str]) {
+    let printed = printed(arguments);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
+    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
+        std::fs::write(&path, &printed).unwrap();
+    }
+    assert_eq!(printed, std::fs::read_to_string(&path).unwrap(), "{arguments:?}");
+}
+
+/// The number behind a label.
+fn number(printed: &str, label: &str) -> u64 {
+    let line = printed.lines().find_map(|line| line.trim().strip_prefix(label));
+    let digits: String = line.unwrap().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap()
+}
+
+#[test]
+fn whole_files() {
+    check("h5stat_weather_station.txt", &["weather_station.h5"]);
+    check("h5stat_layouts.txt", &["layouts_earliest.h5"]);
+    check("h5stat_free_space.txt", &["-F", "-s", "-S", "file_space_persisted_latest.h5"]);
+    check("h5stat_dense.txt", &["-f", "-g", "-G", "-A", "-a", "3", "-l", "50", "groups_large_latest.h5"]);
+}
+
+#[test]
+fn parts_and_thresholds() {
+    let parts = printed(&["-G", "-D", "weather_station.h5"]);
+    assert!(parts.contains("for groups' metadata") && parts.contains("for datasets' metadata"), "{parts}");
+    assert!(!parts.contains("File information") && !parts.contains("Summary"), "{parts}");
+    let groups = printed(&["--group", "--links=1000", "groups_large_latest.h5"]);
+    assert!(groups.contains("Small groups (with 0 to 999 links):"), "{groups}");
+    let file = printed(&["-f", "links_latest.h5"]);
+    assert_eq!((number(&file, "# of unique links: "), number(&file, "# of unique other: ")), (5, 1));
+}
+
+#[test]
+fn every_byte_is_told() {
+    // Without variable length, padding and losses, metadata, raw data and free space are all of the file.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all.h5");
+    let space = FileSpace {
+        strategy: FileSpaceStrategy::FreeSpaceAndAggregators,
+        persist: true,
+        threshold: 1,
+        page_size: 4096,
+    };
+    let file = FileOptions::new().file_space(space).user_block(512).create(&path).unwrap();
+    for number in 0..30 {
+        let name = format!("group/dataset {number}");
+        let dataset = file.new_dataset(&name).write(&vec![1.5; 100 * number]).unwrap();
+        dataset.set_attr("number", number as u64).unwrap();
+    }
+    file.new_dataset("chunked").chunks(&[10]).filter(FilterSpec::deflate(6)).write(&[7_i32; 1000]).unwrap();
+    for number in (0..30).step_by(3) {
+        file.remove(&format!("group/dataset {number}")).unwrap();
+    }
+    file.close().unwrap();
+    let all = printed(&[path.to_str().unwrap()]);
+    assert_eq!(number(&all, "User block: "), 512, "{all}");
+    assert_eq!(number(&all, "Unaccounted space: "), 0, "{all}");
+    assert_eq!(number(&all, "Total space: "), path.metadata().unwrap().len());
+    assert!(number(&all, "Amount of free space: ") > 0, "{all}");
+    assert!(number(&all, "Index: ") > 0, "{all}");
+}
+
+#[test]
+fn sparse_datasets() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse.h5");
+    let file = hyperslab::File::create(&path).unwrap();
+    let counts =
+        file.new_dataset("counts").of::<u8>().shape(&[60, 80]).sparse(&[30, 80]).shuffle().deflate(6);
+    let region = hyperslab::Region::new(&[1, 2], &[2, 3]).unwrap();
+    counts.create().unwrap().write_region(&region, &[1_u8, 2, 3, 4, 5, 6]).unwrap();
+    file.close().unwrap();
+    let all = printed(&[path.to_str().unwrap()]);
+    assert!(all.contains("Dataset layout counts[STRUCTURED CHUNK SPARSE]: 1\n"), "{all}");
+    // Two sections pass the filter, and it counts once.
+    assert!(all.contains("GZIP filter: 1\n") && all.contains("SHUFFLE filter: 1\n"), "{all}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    for (arguments, said) in [
+        (&["nowhere.h5"][..], "unable to open file"),
+        (&[""], "no file is named"),
+        (&["-l", "0", "weather_station.h5"], "invalid threshold for small groups"),
+        (&["--dims=x", "weather_station.h5"], "invalid threshold for small datasets"),
+        (&["--nonsense", "weather_station.h5"], "unknown option"),
+        (&["--page-buffer-size=many", "weather_station.h5"], "is a number"),
+        (&["--s3-cred=(,,)", "weather_station.h5"], "not supported"),
+        (&["weather_station.h5", "links_latest.h5"], "one file is looked at"),
+    ] {
+        let output = run(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(error.contains(said), "{arguments:?}: {error}");
+    }
+    assert!(String::from_utf8(run(&[]).stdout).unwrap().starts_with("usage: h5stat"));
+}
+
+#[test]
+fn damage_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.h5");
+    let bytes = std::fs::read(fixtures::path("groups_large_latest.h5")).unwrap();
+    let find = |what: &[u8]| bytes.windows(what.len()).position(|window| window == what).unwrap();
+    for (what, offset) in [(&b"BTLF"[..], 8), (b"FRHP", 10), (b"OHDR", 20)] {
+        let mut damaged = bytes.clone();
+        damaged[find(what) + offset] ^= 0x55;
+        std::fs::write(&path, damaged).unwrap();
+        let output = run(&[path.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1));
+        assert_ne!(String::from_utf8_lossy(&output.stderr), "");
+    }
+}
+
+#[test]
+fn the_cases_of_the_c_tool() {
+    let Some(folder) = cases() else { return };
+    for case in ["h5stat_filters.h5", "h5stat_tsohm.h5", "h5stat_idx.h5"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
+            .current_dir(folder.join("files"))
+            .args(["h5stat", case])
+            .output()
+            .unwrap();
+        let expected = std::fs::read(folder.join("expected").join(case).with_extension("ddl")).unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&expected), "{case}");
+    }
+}
+
+/// The cases, which `cargo xtask tool-cases` runs all.
+fn cases() -> Option<PathBuf> {
+    let folder = hyperslab_testkit::workspace::root().join("../shared/tools/h5stat");
+    if Path::new(&folder).is_dir() {
+        return Some(folder);
+    }
+    hyperslab_testkit::workspace::skip("cases of h5stat", "../shared/tools/h5stat is not there");
+    None
+}
