@@ -130,11 +130,13 @@ pub(super) struct Lines<'o> {
     margins: Margins,
     column: usize,
     begun: bool,
+    /// The element before goes on over several lines.
+    broken: bool,
 }
 
 impl<'o> Lines<'o> {
     pub(super) fn new(out: &'o mut dyn Write, margins: Margins) -> Self {
-        Self { out, margins, column: 0, begun: false }
+        Self { out, margins, column: 0, begun: false, broken: false }
     }
 
     pub(super) fn element(&mut self, text: &Text, is_last: bool) -> io::Result<()> {
@@ -142,7 +144,14 @@ impl<'o> Lines<'o> {
         let comma = if is_last || simple { "" } else { "," };
         let length = text.whole.chars().count().saturating_add(comma.len());
         let is_full = self.column.saturating_add(length).saturating_add(1) > width;
-        if !self.begun || simple || is_full {
+        // What has to be broken anyhow begins behind the others if a part of it fits, unless the one before was
+        // broken too.
+        let first = text.sections().next().map_or(0, |section| section.chars().count());
+        let has_to_be_broken = !text.breaks.is_empty()
+            && indent.saturating_add(length) > width
+            && self.column.saturating_add(first).saturating_add(1) < width;
+        let is_moved = is_full && (self.broken || !has_to_be_broken);
+        if !self.begun || simple || is_moved {
             if self.begun {
                 self.out.write_all(b"\n")?;
             }
@@ -152,7 +161,7 @@ impl<'o> Lines<'o> {
             self.out.write_all(b" ")?;
             self.column = self.column.saturating_add(1);
         }
-        self.begun = true;
+        (self.begun, self.broken) = (true, false);
         if simple {
             write!(self.out, "{}{}", text.whole, if is_last { "" } else { " " })
         } else {
@@ -170,7 +179,7 @@ impl<'o> Lines<'o> {
             let length = section.chars().count().saturating_add(comma.len());
             if !is_first && width > 0 && self.column.saturating_add(length) >= width {
                 write!(self.out, "\n{}", spaces(indent.saturating_add(further)))?;
-                self.column = indent;
+                (self.column, self.broken) = (indent, true);
             }
             is_first = false;
             write!(self.out, "{section}{comma}")?;
@@ -272,6 +281,12 @@ mod tests {
         assert_eq!(lines(&[&["ab"], &["cde"]], 8), " ab, cde\n");
         // No width: each element has a line, whatever its parts.
         assert_eq!(lines(&[&["{a,", "b}"], &["{c,", "d}"]], 0), " {a,b},\n {c,d}\n");
+        // What fits nowhere as a whole begins where its first part fits, but not behind another one that was broken.
+        assert_eq!(
+            lines(&[&["a"], &["(bcd,", "efg)"], &["(hij,", "klm)"]], 10),
+            " a, (bcd,\n  efg),\n (hij,\n  klm)\n"
+        );
+        assert_eq!(lines(&[&["abcd"], &["(bcd,", "efg)"]], 10), " abcd,\n (bcd,\n  efg)\n");
         // What fits as a whole may not fit in parts, and what follows goes on behind it.
         assert_eq!(lines(&[&["{abc, ", "de}"], &["f"]], 10), " {abc, \n  de}, f\n");
         assert_eq!(lines(&[], 10), "\n");

@@ -119,7 +119,7 @@ fn integer(number: &FixedPoint, size: u32, indent: usize) -> String {
 }
 
 /// Lines that say which bits count, if they are not all; the paddings are those below and above of them.
-fn precision(size: u32, precision: u16, offset: u16, pads: [Padding; 2], indent: usize) -> String {
+fn precision(size: u32, precision: u16, offset: u16, [low, high]: [Padding; 2], indent: usize) -> String {
     let (all, precision, offset) = (bits_of(size), u32::from(precision), u32::from(offset));
     if all == precision {
         return String::new();
@@ -128,7 +128,7 @@ fn precision(size: u32, precision: u16, offset: u16, pads: [Padding; 2], indent:
     let mut text =
         format!("\n{before}({precision} bit{} of precision beginning at bit {offset})", plural(precision));
     let end = precision.saturating_add(offset);
-    for (count, at, pad) in [(all.saturating_sub(end), end, pads[1]), (offset, 0, pads[0])] {
+    for (count, at, pad) in [(offset, 0, low), (all.saturating_sub(end), end, high)] {
         if count > 0 {
             let word = padding(pad);
             text.push_str(&format!("\n{before}({count} {word} bit{} at bit {at})", plural(count)));
