@@ -28,7 +28,6 @@ mod tools;
 mod tree;
 mod values;
 
-use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -94,25 +93,8 @@ enum Command {
     Completions(shell::CompletionsArguments),
     /// Write the manual pages.
     Man(shell::ManArguments),
-    /// As the tool of that name of the C library: tell the differences between two files or objects.
-    #[command(disable_help_flag = true)]
-    H5diff(ToolArguments),
-    /// As the tool of that name of the C library: print what is in a file.
-    #[command(disable_help_flag = true)]
-    H5dump(ToolArguments),
-    /// As the tool of that name of the C library: list what is in files.
-    #[command(disable_help_flag = true)]
-    H5ls(ToolArguments),
-    /// As the tool of that name of the C library: count what is in a file, and the bytes of its metadata.
-    #[command(disable_help_flag = true)]
-    H5stat(ToolArguments),
-}
-
-/// What a tool is given as it is.
-#[derive(Debug, clap::Args)]
-struct ToolArguments {
-    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
-    given: Vec<OsString>,
+    #[command(flatten)]
+    Tool(tools::Call),
 }
 
 fn main() -> ExitCode {
@@ -143,10 +125,7 @@ fn main() -> ExitCode {
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions(arguments) => shell::completions(arguments).map(|()| ExitCode::SUCCESS),
         Command::Man(arguments) => shell::man(arguments).map(|()| ExitCode::SUCCESS),
-        Command::H5diff(arguments) => tools::run("h5diff", &arguments.given),
-        Command::H5dump(arguments) => tools::run("h5dump", &arguments.given),
-        Command::H5ls(arguments) => tools::run("h5ls", &arguments.given),
-        Command::H5stat(arguments) => tools::run("h5stat", &arguments.given),
+        Command::Tool(call) => call.run(),
     };
     outcome.unwrap_or_else(|error| {
         if reader_is_gone(&error) {

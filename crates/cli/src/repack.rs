@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -13,6 +14,7 @@ use hyperslab::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use tempfile::NamedTempFile;
 
 use crate::digest::content;
 use crate::open::OpenArguments;
@@ -106,7 +108,7 @@ enum Encoding {
 
 /// A number as it is typed in.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Number {
+pub(crate) enum Number {
     Signed(i64),
     Unsigned(u64),
     Float(f64),
@@ -179,14 +181,32 @@ fn section_filters(text: &str) -> Result<(String, Section, Filters), String> {
 
 fn undefined(text: &str) -> Result<(String, Number), String> {
     let (pattern, value) = split(text)?;
-    let number = if let Ok(number) = value.parse() {
-        Number::Signed(number)
-    } else if let Ok(number) = value.parse() {
-        Number::Unsigned(number)
-    } else {
-        Number::Float(value.parse().map_err(|_| format!("`{value}` is no number"))?)
-    };
-    Ok((pattern.to_owned(), number))
+    Ok((pattern.to_owned(), value.parse()?))
+}
+
+impl FromStr for Number {
+    type Err = String;
+
+    fn from_str(value: &str) -> Result<Self, String> {
+        if let Ok(number) = value.parse() {
+            Ok(Self::Signed(number))
+        } else if let Ok(number) = value.parse() {
+            Ok(Self::Unsigned(number))
+        } else {
+            value.parse().map(Self::Float).map_err(|_| format!("`{value}` is no number"))
+        }
+    }
+}
+
+impl Number {
+    /// Says that it counts as undefined in those datasets.
+    pub(crate) fn undefined<'a>(self, work: Repack<'a>, pattern: &str) -> hyperslab::Result<Repack<'a>> {
+        match self {
+            Self::Signed(number) => work.undefined(pattern, number),
+            Self::Unsigned(number) => work.undefined(pattern, number),
+            Self::Float(number) => work.undefined(pattern, number),
+        }
+    }
 }
 
 fn libver(text: &str) -> Result<LibverBounds, String> {
@@ -207,13 +227,7 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
         bail!("`{}` is the file that is read: name another one", to.display());
     }
     let source = arguments.open.open(from)?;
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The new file appears whole or not at all.
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let made = builder.prefix(".hyperslab-").suffix(".h5").tempfile_in(folder);
-    let made = made.with_context(|| format!("cannot write `{}`", to.display()))?;
+    let made = new_file(to)?;
     let bar = progress_bar(arguments, &source);
     let shown = RefCell::new(String::new());
     let work = arguments.work(&source)?.progress(|path, bytes| {
@@ -237,6 +251,16 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     arguments.say(&outcome)?;
     arguments.open.report();
     Ok(())
+}
+
+/// A file beside the one at that path, which it is to become: that appears whole or not at all.
+pub(crate) fn new_file(to: &Path) -> Result<NamedTempFile> {
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let made = builder.prefix(".hyperslab-").suffix(".h5").tempfile_in(folder);
+    made.with_context(|| format!("cannot write `{}`", to.display()))
 }
 
 fn verify(arguments: &RepackArguments, source: &File, made: &Path) -> Result<()> {
@@ -305,11 +329,7 @@ impl RepackArguments {
             work = work.section_filters(pattern, *section, filters.clone())?;
         }
         for (pattern, number) in &self.undefined {
-            work = match number {
-                Number::Signed(number) => work.undefined(pattern, *number)?,
-                Number::Unsigned(number) => work.undefined(pattern, *number)?,
-                Number::Float(number) => work.undefined(pattern, *number)?,
-            };
+            work = number.undefined(work, pattern)?;
         }
         if let Some(encoding) = self.selection_encoding {
             work = work.selection_encoding(match encoding {

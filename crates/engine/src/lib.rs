@@ -19,7 +19,8 @@ pub use versions::{LibraryVersion, LibverBounds};
 /// What stands in the messages of a dataset's header, for those who describe it further.
 pub mod format {
     pub use hyperslab_format::message::{
-        AllocationTime, ChunkFlags, FileSpaceStrategy, FillWriteTime, Layout, StructuredChunkType,
+        AllocationTime, ChunkFlags, FileSpaceStrategy, FillWriteTime, Layout, LinkPhaseChange,
+        StructuredChunkType,
     };
     pub use hyperslab_format::shared_message::{SharedMessageIndex, SharedMessageTypes};
     pub use hyperslab_format::structured_chunk::{ChunkSection, ChunkSections, DefinedEncoding};

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use hyperslab_dataspace::{Dataspace, Dims};
 use hyperslab_engine::Result;
-use hyperslab_engine::format::{ChunkFlags, Layout};
+use hyperslab_engine::format::{ChunkFlags, Layout, LinkPhaseChange};
 use hyperslab_engine::object::dataset::{DatasetDescription, Fill, Filters};
 use hyperslab_engine::ops::{CopyGuide, MAX_COMPACT, NewLayout, NewStorage, OpenFile, StoredBefore};
 use hyperslab_filter::{DatasetFacts, FillValue, FilterSpec, Pipeline};
@@ -81,7 +81,10 @@ impl<'r> Guide<'r> {
     fn storage_of(&self, dataset: StoredBefore<'_>) -> Result<Wish> {
         let before = dataset.description;
         let layout = self.rules.layouts.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
+        let elements = before.dataspace.element_count().unwrap_or(u64::MAX);
+        let bytes = elements.saturating_mul(before.datatype.size.into());
         let filters = self.rules.filters.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
+        let filters = filters.filter(|_| bytes >= self.rules.least_filtered);
         let sections = sparse::is_structured(before)
             && (self.rules.encoding.is_some()
                 || self.rules.section_filters.iter().any(|(glob, ..)| glob.matches(dataset.path)));
@@ -219,6 +222,11 @@ impl CopyGuide for Guide<'_> {
                 Ok(None)
             }
         }
+    }
+
+    fn link_phase_change(&self) -> Option<LinkPhaseChange> {
+        let (max_compact, min_dense) = self.rules.link_phase_change?;
+        Some(LinkPhaseChange { max_compact, min_dense })
     }
 
     fn copied(&self, path: &str, bytes: u64) {

@@ -88,6 +88,10 @@ pub struct Repack<'a> {
     space: Option<FileSpace>,
     user_block: Option<u64>,
     shared: Option<SharedMessages>,
+    least_filtered: u64,
+    link_phase_change: Option<(u16, u16)>,
+    metadata_block: Option<u64>,
+    alignment: Option<(u64, u64)>,
     progress: Option<Progress<'a>>,
 }
 
@@ -103,6 +107,10 @@ impl std::fmt::Debug for Repack<'_> {
             .field("space", &self.space)
             .field("user_block", &self.user_block)
             .field("shared", &self.shared)
+            .field("least_filtered", &self.least_filtered)
+            .field("link_phase_change", &self.link_phase_change)
+            .field("metadata_block", &self.metadata_block)
+            .field("alignment", &self.alignment)
             .finish_non_exhaustive()
     }
 }
@@ -243,6 +251,50 @@ impl<'a> Repack<'a> {
         self
     }
 
+    /// Datasets whose elements have fewer bytes keep the filters that they have.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, Repack, filter::FilterSpec};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("small.h5");
+    /// let file = FileOptions::new().create_in_memory()?;
+    /// file.new_dataset("short").write(&vec![0_u8; 100])?;
+    /// file.new_dataset("long").write(&vec![0_u8; 10_000])?;
+    /// Repack::new().filters("**", vec![FilterSpec::deflate(6)])?.least_filtered(1000).run(&file, &path)?;
+    /// let small = hyperslab::File::open(&path)?;
+    /// assert_eq!(small.dataset("short")?.filters().len(), 0);
+    /// assert_eq!(small.dataset("long")?.filters().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn least_filtered(mut self, bytes: u64) -> Self {
+        self.least_filtered = bytes;
+        self
+    }
+
+    /// Up to how many links groups keep in their headers, and below how many they come back to them: as
+    /// [`GroupOptions::link_phase_change`](crate::GroupOptions::link_phase_change) for all groups of the new file. Those of
+    /// the old style stay as they are.
+    #[must_use]
+    pub fn link_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
+        self.link_phase_change = Some((max_compact, min_dense));
+        self
+    }
+
+    /// As [`FileOptions::metadata_block`], for the new file.
+    #[must_use]
+    pub fn metadata_block(mut self, bytes: u64) -> Self {
+        self.metadata_block = Some(bytes);
+        self
+    }
+
+    /// As [`FileOptions::alignment`], for the new file.
+    #[must_use]
+    pub fn alignment(mut self, threshold: u64, alignment: u64) -> Self {
+        self.alignment = Some((threshold, alignment));
+        self
+    }
+
     /// Is told how far the work is.
     #[must_use]
     pub fn progress(mut self, progress: impl Fn(&str, u64) + 'a) -> Self {
@@ -295,6 +347,12 @@ impl<'a> Repack<'a> {
             .shared_messages(self.shared.clone().unwrap_or(info.shared_messages));
         if let Some(bounds) = self.libver {
             options = options.libver(bounds);
+        }
+        if let Some(bytes) = self.metadata_block {
+            options = options.metadata_block(bytes);
+        }
+        if let Some((threshold, alignment)) = self.alignment {
+            options = options.alignment(threshold, alignment);
         }
         Ok(options)
     }

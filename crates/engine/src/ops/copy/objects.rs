@@ -80,7 +80,11 @@ impl Copier<'_> {
         let new = self.new_header(source, header)?;
         let options = GroupOptions {
             link_order,
-            phase_change: info.phase_change.unwrap_or(defaults.phase_change),
+            phase_change: self
+                .guide
+                .link_phase_change()
+                .or(info.phase_change)
+                .unwrap_or(defaults.phase_change),
             estimated: info.estimated.unwrap_or(defaults.estimated),
             local_heap: None,
             attribute_order: new.attribute_order,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::FileParams;
-use hyperslab_format::message::{ChunkFlags, Layout, StructuredChunkType};
+use hyperslab_format::message::{ChunkFlags, Layout, LinkPhaseChange, StructuredChunkType};
 
 use super::super::{NewLayout, OpenFile};
 use super::salvage::Salvage;
@@ -58,6 +58,11 @@ pub trait CopyGuide {
     fn storage(&self, dataset: StoredBefore<'_>) -> Result<Option<NewStorage>> {
         let _ = dataset;
         Ok(None)
+    }
+
+    /// Up to how many links groups keep in their headers, and below how many they come back to them; `None` as it is.
+    fn link_phase_change(&self) -> Option<LinkPhaseChange> {
+        None
     }
 
     /// So many bytes of raw data were copied.

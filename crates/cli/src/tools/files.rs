@@ -1,0 +1,60 @@
+//! Files that tools change.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, Result, anyhow};
+use hyperslab::{File, FileOptions, LibverBounds, ObjectKind, OpenOptions};
+
+/// Opens a file to change it; makes one where there is none.
+pub(super) fn open_or_create(path: &Path, bounds: LibverBounds) -> Result<File> {
+    let opened = if path.exists() {
+        OpenOptions::new().write(bounds).open(path)
+    } else {
+        FileOptions::new().libver(bounds).create_new(path)
+    };
+    opened.with_context(|| format!("could not open output file '{}'", path.display()))
+}
+
+/// Whether both names are those of one file, which is there.
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// An error unless the groups on the way to a path are there.
+pub(super) fn require_parents(file: &File, path: &str) -> Result<()> {
+    let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
+    let Some((_, parents)) = names.split_last() else { return Ok(()) };
+    let mut way = String::new();
+    for name in parents {
+        way.push('/');
+        way.push_str(name);
+        let is_group = file.object(&way).is_ok_and(|object| object.kind() == Some(ObjectKind::Group));
+        if !is_group {
+            return Err(anyhow!("group <{way}> doesn't exist. Use -p to create parent groups."));
+        }
+    }
+    Ok(())
+}
+
+/// Does something to a file and writes it down; what was done until an error came is kept.
+pub(super) fn change<T>(file: File, work: impl FnOnce(&File) -> Result<T>) -> Result<T> {
+    let outcome = work(&file);
+    let closed = file.close();
+    let outcome = outcome?;
+    closed?;
+    Ok(outcome)
+}
+
+/// A line on standard output.
+pub(super) fn say(line: &str) -> Result<()> {
+    Ok(writeln!(io::stdout(), "{line}")?)
+}
+
+/// A line on the error output, where nothing is left to be done if it cannot be printed.
+pub(super) fn warn(tool: &str, line: &str) {
+    let _ = writeln!(io::stderr(), "{tool} warning: {}", crate::output::escape(line.as_bytes()));
+}

@@ -1,0 +1,102 @@
+//! `h5clear`: marks, metadata cache images and wrong ends of files.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use hyperslab::{LibverBounds, OpenOptions, Recovery};
+use lexopt::{Arg, Parser, ValueExt as _};
+
+use super::files::{say, warn};
+
+const HELP: &str = include_str!("help.txt");
+
+/// Bytes that a file gets if it is not said how many.
+const ROOM: u64 = 1 << 20;
+
+/// What is to be done to which file.
+#[derive(Debug, Default)]
+struct Arguments {
+    file: Option<PathBuf>,
+    status: bool,
+    image: bool,
+    sizes: bool,
+    room: Option<u64>,
+    help: bool,
+    version: bool,
+}
+
+impl Arguments {
+    fn parse(arguments: Vec<OsString>) -> Result<Self> {
+        let mut parser = Parser::from_args(arguments);
+        let mut parsed = Self::default();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Arg::Value(file) if parsed.file.is_none() => parsed.file = Some(file.into()),
+                Arg::Short('s') | Arg::Long("status") => parsed.status = true,
+                Arg::Short('m') | Arg::Long("image") => parsed.image = true,
+                Arg::Long("filesize") => parsed.sizes = true,
+                Arg::Long("increment") => parsed.room = Some(room(&mut parser)?),
+                Arg::Short('h') | Arg::Long("help") => parsed.help = true,
+                Arg::Short('V') | Arg::Long("version") => parsed.version = true,
+                other => return Err(other.unexpected()).context("`-h` lists the options"),
+            }
+        }
+        Ok(parsed)
+    }
+}
+
+fn room(parser: &mut Parser) -> Result<u64> {
+    let Some(text) = parser.optional_value() else { return Ok(ROOM) };
+    let text = text.string()?;
+    text.parse().map_err(|_| anyhow!("the increment is a number of bytes, not `{text}`"))
+}
+
+/// Runs h5clear.
+pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
+    let arguments = Arguments::parse(arguments)?;
+    if arguments.help {
+        say(HELP.trim_end())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.version {
+        say(&format!("h5clear: Version {}", env!("CARGO_PKG_VERSION")))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(path) = &arguments.file else { bail!("missing file name; `-h` lists the options") };
+    if !arguments.status && !arguments.image && !arguments.sizes && arguments.room.is_none() {
+        bail!("nothing is asked for; `-h` lists the options");
+    }
+    clear(&arguments, path).with_context(|| format!("`{}`", path.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn clear(arguments: &Arguments, path: &Path) -> Result<()> {
+    if arguments.sizes {
+        let end = Recovery::end_of(path)?;
+        let stated = end.stated.map_or_else(|| "undefined".to_owned(), |stated| stated.to_string());
+        say(&format!("EOA is {stated}; EOF is {} ", end.length))?;
+    }
+    if arguments.status || arguments.room.is_some() {
+        let mut recovery = Recovery::new().keep_marks(!arguments.status).keep_end(true);
+        if let Some(room) = arguments.room {
+            recovery = recovery.room(room);
+        }
+        recovery.repair(path)?;
+    }
+    if arguments.image {
+        remove_image(path)?;
+    }
+    Ok(())
+}
+
+/// Opening a file to change it brings the blocks of the image to their places.
+fn remove_image(path: &Path) -> Result<()> {
+    if OpenOptions::new().open(path)?.info().cache_image.is_none() {
+        warn("h5clear", "No cache image in the file");
+        return Ok(());
+    }
+    let file = OpenOptions::new().write(LibverBounds::EARLIEST).open(path)?;
+    Ok(file.close()?)
+}
