@@ -1,0 +1,162 @@
+//! `hyperslab h5mkgrp` and `h5copy`, run as people run the tools of those names. What they write is asked of the referee.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use hyperslab_testkit::{fixtures, referee};
+
+/// A folder with a copy of a fixture, `a.h5`.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::copy(fixtures::path("weather_station.h5"), folder.path().join("a.h5")).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        command.current_dir(self.folder.path()).args(line.split_whitespace()).output().unwrap()
+    }
+
+    /// What a run prints that succeeds; the files are sound afterwards.
+    fn printed(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        for name in ["a.h5", "b.h5"] {
+            if self.path(name).exists() {
+                let check = self.run(&format!("check {name}"));
+                assert!(check.status.success(), "{line}: {}", String::from_utf8_lossy(&check.stdout));
+            }
+        }
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn failure(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(error.lines().count(), 1, "{error}");
+        error
+    }
+
+    /// Lets the referee look at `a.h5` (`f`) and `b.h5` (`g`).
+    fn judge(&self, code: &str) {
+        let Some(referee) = referee::python() else { return };
+        let code = format!("import h5py, sys\nf, g = h5py.File(sys.argv[1]), h5py.File(sys.argv[2])\n{code}");
+        referee.run_script(&code, [self.path("a.h5"), self.path("b.h5")]).unwrap();
+    }
+}
+
+#[test]
+fn groups_are_made() {
+    let bench = Bench::new();
+    assert_eq!(bench.printed("h5mkgrp b.h5 one two"), "");
+    let said = bench.printed("h5mkgrp -v -p b.h5 one three/four/five");
+    assert_eq!(said, "h5mkgrp: Creating parent groups\nh5mkgrp: created group 'three/four/five'\n");
+    let said = bench.printed("h5mkgrp -l -v a.h5 newest");
+    assert_eq!(
+        said,
+        "h5mkgrp: Creating groups with latest version of the format\nh5mkgrp: created group 'newest'\n"
+    );
+    bench.judge(
+        "assert sorted(g) == ['one', 'three', 'two'] and list(g['three/four']) == ['five']
+assert f['newest'].keys() == set() and 'series' in f",
+    );
+    assert!(bench.failure("h5mkgrp b.h5 one").contains("could not create group 'one'"));
+    assert!(bench.failure("h5mkgrp b.h5 six/seven").contains("group </six> doesn't exist"));
+    assert!(bench.failure("h5mkgrp b.h5").contains("missing group name(s)"));
+    assert!(bench.failure("h5mkgrp").contains("missing file name"));
+    assert!(bench.failure("h5mkgrp -p a.h5 events/hour").contains("a dataset is there"));
+    assert!(bench.failure("h5mkgrp -p a.h5 events/hour/x").contains("not a group"));
+    assert!(bench.failure("h5mkgrp -x b.h5 one").contains("lists the options"));
+    assert!(bench.failure("h5mkgrp nowhere/b.h5 one").contains("could not open output file"));
+}
+
+#[test]
+fn objects_are_copied() {
+    let bench = Bench::new();
+    assert_eq!(bench.printed("h5copy -i a.h5 -o b.h5 -s /series -d /series"), "");
+    let said = bench.printed("h5copy -v -p -i a.h5 -o b.h5 -s series/temperature -d deep/er/copy -f noattr");
+    assert_eq!(
+        said,
+        "Copying file <a.h5> and object <series/temperature> to file <b.h5> and object <deep/er/copy>\n\
+         Using noattr flag\nh5copy: Creating parent groups\n"
+    );
+    bench.printed("h5copy --input=a.h5 --output=a.h5 --source=events/hour --destination=subtitle");
+    bench.judge(
+        "assert (f['series/temperature'][()] == g['series/temperature'][()]).all()
+assert (f['series/temperature'][()] == g['deep/er/copy'][()]).all()
+assert len(g['series/temperature'].attrs) == len(f['series/temperature'].attrs) > 0
+assert len(g['deep/er/copy'].attrs) == 0 and list(f['subtitle']) == list(f['events/hour'])",
+    );
+}
+
+#[test]
+fn links_are_followed_if_asked_for() {
+    let bench = Bench::new();
+    let file = hyperslab::File::open_rw(bench.path("a.h5")).unwrap();
+    file.create_group("links").unwrap();
+    file.link_soft("links/soft", "/events/hour").unwrap();
+    file.link_external("links/out", "other.h5", "/data").unwrap();
+    file.new_dataset("links/inner/data").write(&[1, 2]).unwrap();
+    file.close().unwrap();
+    let other = hyperslab::File::create(bench.path("other.h5")).unwrap();
+    other.new_dataset("data").write(&[3_u8]).unwrap();
+    other.close().unwrap();
+    bench.printed("h5copy -i a.h5 -o b.h5 -s links -d plain");
+    bench.printed("h5copy -i a.h5 -o b.h5 -s links -d followed -f soft -f ext");
+    bench.printed("h5copy -i a.h5 -o b.h5 -s links -d all -f allflags");
+    bench.judge(
+        "kind = lambda path: type(g.get(path, getlink=True)).__name__
+assert [kind(f'plain/{name}') for name in ('soft', 'out')] == ['SoftLink', 'ExternalLink']
+assert [kind(f'followed/{name}') for name in ('soft', 'out')] == ['HardLink', 'HardLink']
+assert list(g['followed/out']) == [3] and list(g['followed/soft']) == list(f['events/hour'])
+assert list(g['all/inner']) == [] and list(g['plain/inner']) == ['data']",
+    );
+}
+
+#[test]
+fn what_cannot_be_copied_is_said_and_leaves_nothing() {
+    let bench = Bench::new();
+    for (arguments, said) in [
+        ("-i nowhere.h5 -o b.h5 -s a -d a", "could not open input file"),
+        ("-i a.h5 -o b.h5 -s nothing -d a", "nothing"),
+        ("-i a.h5 -o b.h5 -s events/hour -d some/where", "Use -p to create parent groups"),
+        ("-i a.h5 -o a.h5 -s events/hour -d some/where", "Use -p to create parent groups"),
+        ("-i a.h5 -o a.h5 -s events/hour -d events", "exists already"),
+        ("-i a.h5 -o b.h5 -s events/hour", "destination object name missing"),
+        ("-o b.h5 -s events/hour -d a", "input file name missing"),
+        ("-i a.h5 -s events/hour -d a", "output file name missing"),
+        ("-i a.h5 -o b.h5 -d a", "source object name missing"),
+        ("-i a.h5 -o b.h5 -s events/hour -d a -f some", "`some` is none of the flags"),
+    ] {
+        let error = bench.failure(&format!("h5copy {arguments}"));
+        assert!(error.contains(said), "{arguments}: {error}");
+        assert!(!bench.path("b.h5").exists(), "{arguments}");
+    }
+    for tool in ["h5copy", "h5mkgrp", "h5clear", "h5repack"] {
+        assert!(bench.printed(&format!("{tool} --help")).starts_with(&format!("usage: {tool} ")));
+        assert!(bench.printed(&format!("{tool} -V")).starts_with(&format!("{tool}: Version ")));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_of_those_names_are_the_tools() {
+    let bench = Bench::new();
+    for tool in ["h5mkgrp", "h5copy", "h5clear", "h5repack", "h5stat"] {
+        let link = bench.path(tool);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &link).unwrap();
+        let output = Command::new(link).arg("--help").output().unwrap();
+        assert!(String::from_utf8(output.stdout).unwrap().starts_with(&format!("usage: {tool} ")));
+    }
+}

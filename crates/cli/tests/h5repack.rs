@@ -1,0 +1,233 @@
+//! `hyperslab h5repack`, run as people run `h5repack`. What it writes is asked of the referee.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use hyperslab_testkit::{fixtures, referee};
+
+/// A folder with `a.h5`.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = hyperslab::File::create(folder.path().join("a.h5")).unwrap();
+        let numbers: Vec<i32> = (0..1000).collect();
+        for name in ["plain", "group/inner", "some*name"] {
+            file.new_dataset(name).write(&numbers).unwrap();
+        }
+        let square = file.new_dataset("square").of::<f64>().shape(&[20, 30]).chunks(&[10, 10]).deflate(1);
+        square.create().unwrap().write_raw(&[0.5; 600]).unwrap();
+        file.new_dataset("tiny").write(&[1_u8]).unwrap();
+        file.link_soft("soft", "/plain").unwrap();
+        file.root().set_attr("units", "K").unwrap();
+        file.close().unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, arguments: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        command.current_dir(self.folder.path()).arg("h5repack");
+        command.args(arguments.split_whitespace()).output().unwrap()
+    }
+
+    /// Repacks `a.h5` to `b.h5`, which is sound; gives what is printed, and what is warned of.
+    fn repack(&self, arguments: &str) -> (String, String) {
+        let output = self.run(&format!("{arguments} a.h5 b.h5"));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{arguments}: {error}");
+        let mut check = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        let check = check.arg("check").arg(self.path("b.h5")).output().unwrap();
+        assert!(check.status.success(), "{arguments}: {}", String::from_utf8_lossy(&check.stdout));
+        (String::from_utf8(output.stdout).unwrap(), error)
+    }
+
+    /// Lets the referee look at both files, whose elements must be the same.
+    fn judge(&self, code: &str) {
+        let Some(referee) = referee::python() else { return };
+        let same = "import h5py, sys
+f, g = h5py.File(sys.argv[1]), h5py.File(sys.argv[2])
+names = ['plain', 'group/inner', 'some*name', 'square', 'tiny', 'soft']
+assert all((f[name][()] == g[name][()]).all() for name in names)
+assert g.attrs['units'] == 'K' and g.get('soft', getlink=True).path == '/plain'
+how = {name: (g[name].chunks, g[name].compression, g[name].shuffle, g[name].fletcher32) for name in names}\n";
+        referee.run_script(&format!("{same}{code}"), [self.path("a.h5"), self.path("b.h5")]).unwrap();
+    }
+}
+
+#[test]
+fn as_it_is() {
+    let bench = Bench::new();
+    assert_eq!(bench.repack(""), (String::new(), String::new()));
+    bench.judge("assert how['square'] == ((10, 10), 'gzip', False, False) and how['plain'][0] is None");
+    assert!(bench.run("-i a.h5 -o c.h5").status.success());
+    assert_eq!(std::fs::read(bench.path("b.h5")).unwrap(), std::fs::read(bench.path("c.h5")).unwrap());
+}
+
+#[test]
+fn filters_and_layouts_of_all_and_of_some() {
+    let bench = Bench::new();
+    let (_, warned) = bench.repack(
+        "-f SHUF -f GZIP=6 -f square:NONE -l some*name,group/inner:CHUNK=100 -l plain:CONTI -f plain:NONE -l tiny:COMPA",
+    );
+    assert_eq!(warned, "");
+    bench.judge(
+        "assert how['group/inner'] == how['some*name'] == ((100,), 'gzip', True, False)
+assert how['square'] == ((10, 10), None, False, False)
+assert how['plain'] == (None, None, False, False)
+assert g['tiny'].id.get_create_plist().get_layout() == h5py.h5d.COMPACT",
+    );
+    bench.repack("-m 1000 -f FLET -l square:CHUNK=5x6");
+    bench.judge(
+        "assert how['plain'][3] and how['square'] == ((5, 6), None, False, True) and how['tiny'][0] is None",
+    );
+    bench.repack("-f plain:SOFF=0,IN -f group/inner:NBIT -f square:SZIP=8,NN -f some*name:UD=32000,1,0");
+    bench.judge(
+        "assert g['plain'].scaleoffset is not None and how['square'][1] == 'szip' and how['some*name'][1] == 'lzf'",
+    );
+    std::fs::write(bench.path("options"), "-f plain:GZIP=2\n-l plain:CHUNK=50\n").unwrap();
+    bench.repack("-e options");
+    bench.judge("assert how['plain'] == ((50,), 'gzip', False, False)");
+    // What is not possible for one of all is said, and that one stays.
+    let (_, warned) = bench.repack("-l CHUNK=10");
+    assert!(warned.contains("</square> is stored as before: it has 2 dimensions"), "{warned}");
+    bench.judge("assert how['plain'][0] == (10,) and how['square'][0] == (10, 10)");
+}
+
+#[test]
+fn the_list_of_what_is_new() {
+    let bench = Bench::new();
+    let (printed, _) = bench.repack("-v -f SHUF -f GZIP=6 -m 100");
+    let expected = "Making new file ...
+-----------------------------------------
+ Type     Filter (Compression)     Name
+-----------------------------------------
+ group                       /
+  attr                        units
+ group                       /group
+ dset     SHUF GZIP   (";
+    assert!(printed.starts_with(expected), "{printed}");
+    assert!(printed.ends_with(" dset                        /tiny\n"), "{printed}");
+    assert!(printed.contains("\n link                        /soft\n"), "{printed}");
+}
+
+#[test]
+fn versions_and_groups() {
+    let bench = Bench::new();
+    let version = |name: &str| hyperslab::File::open(bench.path(name)).unwrap().info().superblock_version;
+    for (arguments, expected) in [("", 0), ("-j 1", 2), ("--low=2 --high=3", 3), ("-L", 3)] {
+        bench.repack(arguments);
+        assert_eq!(version("b.h5"), expected, "{arguments}");
+    }
+    bench.repack("-j 1 -c 3 -d 2 -s 16:dtype");
+    let file = hyperslab::File::open(bench.path("b.h5")).unwrap();
+    assert_eq!(file.link_phase_change().unwrap(), (3, 2));
+    assert_eq!(file.storage().unwrap(), hyperslab::GroupStorage::Dense);
+    assert_eq!(file.group("group").unwrap().storage().unwrap(), hyperslab::GroupStorage::Compact);
+    let shared = file.info().shared_messages;
+    let expected = hyperslab::SharedMessages::of(hyperslab::SharedMessageIndexInfo::DATATYPES, 16);
+    assert_eq!(shared, expected);
+    bench.judge("assert len(g) == 6");
+    bench.repack("-s 40 -j 1");
+    let file = hyperslab::File::open(bench.path("b.h5")).unwrap();
+    assert_eq!(file.info().shared_messages.indexes.len(), 5);
+}
+
+#[test]
+fn space_and_user_block() {
+    let bench = Bench::new();
+    let info = || hyperslab::File::open(bench.path("b.h5")).unwrap().info();
+    bench.repack("-S PAGE -P 1 -T 5 -G 1024");
+    let space = info().file_space;
+    assert_eq!(space.strategy, hyperslab::FileSpaceStrategy::Page);
+    assert_eq!((space.persist, space.threshold, space.page_size), (true, 5, 1024));
+    bench.judge("assert g.id.get_create_plist().get_file_space_page_size() == 1024");
+    std::fs::write(bench.path("block"), "my own bytes").unwrap();
+    bench.repack("-u block");
+    assert_eq!(info().user_block, 1024);
+    bench.judge("assert g.userblock_size == 1024");
+    let bytes = std::fs::read(bench.path("b.h5")).unwrap();
+    assert!(bytes.starts_with(b"my own bytes\0\0\0"));
+    bench.repack("-b 2048 -u block");
+    assert_eq!(info().user_block, 2048);
+    bench.repack("-t 1000 -a 4096 -M 8192");
+    let plain = hyperslab::File::open(bench.path("b.h5")).unwrap().dataset("plain").unwrap();
+    let hyperslab::Layout::Contiguous { address: Some(address) } = plain.layout() else { panic!() };
+    assert!(address.is_multiple_of(4096), "{address}");
+}
+
+#[test]
+fn datasets_become_sparse() {
+    let bench = Bench::new();
+    bench.repack("-l plain:SPARSECHUNK=100 -l square:SPARSECHUNK=10x10 --exclude-value square:0.5");
+    let file = hyperslab::File::open(bench.path("b.h5")).unwrap();
+    // Zero is the fill value.
+    assert_eq!(file.dataset("plain").unwrap().defined_count().unwrap(), 999);
+    let square = file.dataset("square").unwrap();
+    assert_eq!(square.defined_count().unwrap(), 0);
+    assert_eq!(square.read_raw::<f64>().unwrap(), [0.5; 600]);
+}
+
+#[test]
+fn what_cannot_be_done_is_said_and_leaves_nothing() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("options"), "-f").unwrap();
+    std::fs::write(bench.path("large"), [0; 600]).unwrap();
+    for (arguments, said) in [
+        ("a.h5", "file names missing"),
+        ("a.h5 b.h5 c.h5", "more than two"),
+        ("a.h5 a.h5", "file names cannot be the same"),
+        ("nowhere.h5 b.h5", "unable to open file"),
+        ("a.h5 nowhere/b.h5", "cannot write"),
+        ("-f BOGUS a.h5 b.h5", "invalid filter type in <BOGUS>"),
+        ("-f nothing:GZIP=1 a.h5 b.h5", "</nothing> is no dataset"),
+        ("-f group:GZIP=1 a.h5 b.h5", "</group> is no dataset"),
+        ("-l plain:CHUNK=2x2 a.h5 b.h5", "</plain> has 1 dimensions"),
+        ("-l ROUND a.h5 b.h5", "invalid layout type in <ROUND>"),
+        ("-l plain:CHUNK=0 a.h5 b.h5", "0"),
+        ("-n a.h5 b.h5", "native ones are not supported"),
+        ("--merge a.h5 b.h5", "external links stay as they are"),
+        ("-z descending a.h5 b.h5", "cannot be turned round"),
+        ("-s x a.h5 b.h5", "is no number of bytes"),
+        ("-s 10:all a.h5 b.h5", "dspace, dtype, fill, pline or attr"),
+        ("-j 9 a.h5 b.h5", "no number of a version"),
+        ("-j 3 -k 1 a.h5 b.h5", "v18"),
+        ("-S BAG a.h5 b.h5", "none of FSM_AGGR"),
+        ("-b 1000 a.h5 b.h5", "1000"),
+        ("-u large -b 512 a.h5 b.h5", "has no room for the 600"),
+        ("-a 0 a.h5 b.h5", "above zero"),
+        ("-e options a.h5 b.h5", "nothing is behind the last `-f`"),
+        ("-e nowhere a.h5 b.h5", "nowhere"),
+        ("--nonsense a.h5 b.h5", "`-h` lists the options"),
+        ("-c 3 -d 9 -j 1 a.h5 b.h5", "9"),
+    ] {
+        let output = bench.run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(said), "{arguments}: {error}");
+        assert!(!bench.path("b.h5").exists(), "{arguments}");
+    }
+    let left = std::fs::read_dir(bench.folder.path()).unwrap().count();
+    assert_eq!(left, 3, "what was begun is gone");
+}
+
+#[test]
+fn our_own_fixtures() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["weather_station.h5", "attributes_dense_latest.h5", "links_latest.h5", "filters_latest.h5"] {
+        let target = folder.path().join(name);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        let output =
+            command.args(["h5repack", "-v"]).arg(fixtures::path(name)).arg(&target).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let mut check = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        assert!(check.arg("check").arg(&target).output().unwrap().status.success(), "{name}");
+    }
+}
