@@ -73,7 +73,6 @@ fn what_cannot_be_done_is_said() {
     for (arguments, said) in [
         (&["nowhere.h5"][..], "unable to open file"),
         (&["-x", "weather_station.h5"], "XML is not supported"),
-        (&["-R", "weather_station.h5"], "values of regions are not supported"),
         (&["--nonsense", "weather_station.h5"], "unknown or unsupported option"),
         (&["-s", "1", "weather_station.h5"], "`-d` comes before"),
         (&["-d", "/nothing", "weather_station.h5"], "nothing"),
@@ -149,4 +148,83 @@ fn sparse_datasets() {
     assert!(properties.contains("SECTION 1 SPARSE_FIXED_DATA {\n               SIZE 7\n"), "{properties}");
     // All elements, if nothing else is asked for.
     assert!(printed(&[]).contains("(5,0): 0, 0, 0, 0, 0, 0, 0, 7"));
+}
+
+/// What is printed of a file in memory, which is written first.
+fn printed_of(write: impl FnOnce(&hyperslab::File), arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let file = hyperslab::File::create(folder.path().join("made.h5")).unwrap();
+    write(&file);
+    file.close().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+    command.current_dir(folder.path()).arg("h5dump").args(arguments).arg("made.h5").output().unwrap()
+}
+
+#[test]
+fn regions_with_their_elements() {
+    let write = |file: &hyperslab::File| {
+        let numbers = file.new_dataset("a").shape(&[4, 5]).of::<i32>().create().unwrap();
+        numbers.write_raw(&(0..20).collect::<Vec<i32>>()).unwrap();
+        let block = hyperslab::Selection::region(&hyperslab::Region::new(&[1, 1], &[2, 3]).unwrap());
+        let points = hyperslab::Points { rank: 2, coordinates: vec![0, 1, 3, 3] };
+        let token = numbers.token();
+        let targets = [
+            hyperslab::ReferenceTarget::Region(token, block),
+            hyperslab::ReferenceTarget::Region(token, hyperslab::Selection::Points(points)),
+        ];
+        let references = file.new_dataset("r").shape(&[2]).datatype(hyperslab::Datatype::region_reference(8));
+        references.create().unwrap().write_references(&targets).unwrap();
+    };
+    let output = printed_of(write, &["-R", "-d", "r"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("         DATA {\n            6, 7, 8,\n            11, 12, 13\n         }\n"),
+        "{text}"
+    );
+    assert!(text.contains("         DATA {\n            1,\n            18\n         }\n"), "{text}");
+    assert!(!String::from_utf8(printed_of(write, &["-d", "r"]).stdout).unwrap().contains("11, 12, 13"));
+}
+
+#[test]
+fn references_that_cannot_be_followed_do_not_stop_the_others() {
+    let write = |file: &hyperslab::File| {
+        let one = file.new_dataset("a").write(&vec![7_u8]).unwrap();
+        let kind = hyperslab::Datatype::object_reference(8);
+        let references = file.new_dataset("r").shape(&[2]).datatype(kind).create().unwrap();
+        // The first one leads to where no object is.
+        let bytes = [3_u64.to_le_bytes(), one.token().address().to_le_bytes()].concat();
+        references.write_stored(&hyperslab::Selection::All, &bytes).unwrap();
+    };
+    let output = printed_of(write, &["-d", "r"]);
+    assert!(!output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("(0): 7"), "{text}");
+}
+
+#[test]
+fn virtual_datasets_with_their_mappings() {
+    let write = |file: &hyperslab::File| {
+        let whole = hyperslab::RegularHyperslab::region(&[0, 0], &[1, 4]);
+        let strided = hyperslab::RegularHyperslab::strided(&[1, 0], &[2, 1], &[2, 4]);
+        let slab = |slab| hyperslab::Selection::Hyperslab(hyperslab::Hyperslab::Regular(slab));
+        let mapping = |selection, source_selection| hyperslab::VirtualMapping {
+            file: b"other.h5".to_vec(),
+            dataset: b"/x".to_vec(),
+            selection,
+            source_selection,
+        };
+        let mappings = [
+            mapping(slab(whole.clone()), hyperslab::Selection::All),
+            mapping(slab(strided), slab(hyperslab::RegularHyperslab::region(&[0, 0], &[2, 4]))),
+        ];
+        file.new_dataset("v").of::<u8>().shape(&[4, 4]).virtual_sources(&mappings).create().unwrap();
+    };
+    let output = printed_of(write, &["-p", "-H"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let source = "            SOURCE {\n               FILE \"other.h5\"\n               DATASET \"/x\"\n               \
+                  SELECTION ALL\n            }\n";
+    assert!(text.contains(source), "{text}");
+    let strided = "                  START (1,0)\n                  STRIDE (2,1)\n                  COUNT (2,1)\n                  \
+                   BLOCK (1,4)\n";
+    assert!(text.contains(strided), "{text}");
 }

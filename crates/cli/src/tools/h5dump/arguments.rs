@@ -26,6 +26,8 @@ pub(super) struct Arguments {
     pub(super) attributes: bool,
     pub(super) characters: bool,
     pub(super) escaped: bool,
+    /// The elements of regions that references lead to.
+    pub(super) regions: bool,
     pub(super) indices: bool,
     pub(super) width: usize,
     pub(super) float: Format,
@@ -89,6 +91,7 @@ impl Default for Arguments {
             attributes: true,
             characters: false,
             escaped: false,
+            regions: false,
             indices: true,
             width: WIDTH,
             float: Format::default(),
@@ -146,6 +149,7 @@ impl Arguments {
             "n" | "contents" => self.contents = Some(optional(parser).is_some_and(|value| value == "1")),
             "r" | "string" => self.characters = true,
             "e" | "escape" => self.escaped = true,
+            "R" | "region" => self.regions = true,
             "y" | "noindex" => self.indices = false,
             "no-compact-subset" => self.compact_subset = false,
             "h" | "help" => self.help = true,
@@ -194,7 +198,6 @@ impl Arguments {
             "x" | "xml" | "u" | "use-dtd" | "D" | "xml-dtd" | "X" | "xml-ns" => {
                 bail!("XML is not supported (option `{option}`)")
             }
-            "R" | "region" => bail!("values of regions are not supported (option `{option}`)"),
             _ => bail!("unknown or unsupported option `{option}`; `-h` lists them"),
         }
         Ok(())

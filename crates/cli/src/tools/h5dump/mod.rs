@@ -5,9 +5,11 @@ mod binary;
 mod boot;
 mod contents;
 mod links;
+mod mappings;
 mod objects;
 mod properties;
 mod references;
+mod regions;
 mod sparse;
 mod values;
 

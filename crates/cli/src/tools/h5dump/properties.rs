@@ -5,19 +5,23 @@ use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{AllocationTime, Dataset, Datatype, DatatypeClass, FillStatus, FillTime, FilterInfo, Layout};
 
 use super::Dump;
+use crate::tools::ddl::LEVEL;
 use crate::tools::ddl::elements::Elements;
 use crate::tools::ddl::space::list;
-use crate::tools::ddl::{LEVEL, quoted};
 use crate::tools::known::Paths;
 
 impl Dump<'_> {
     pub(super) fn properties(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
         self.layout_of(dataset, indent)?;
-        // Those of structured chunks are named with their sections.
-        if !matches!(dataset.layout(), Layout::Structured) {
+        // Those of structured chunks are named with their sections. Virtual datasets have none, and allocate nothing.
+        let is_virtual = matches!(dataset.layout(), Layout::Virtual);
+        if !is_virtual && !matches!(dataset.layout(), Layout::Structured) {
             self.filters(&dataset.filters(), indent)?;
         }
         self.fill_value(dataset, indent)?;
+        if is_virtual {
+            return Ok(());
+        }
         self.line(indent, "ALLOCATION_TIME {")?;
         let allocation = match dataset.fill_value().allocation {
             AllocationTime::Early => "H5D_ALLOC_TIME_EARLY",
@@ -68,21 +72,6 @@ impl Dump<'_> {
             }
             Layout::Virtual => self.virtual_mappings(dataset, inside)?,
             _ => self.structured(dataset, inside)?,
-        }
-        self.line(indent, "}")?;
-        Ok(())
-    }
-
-    fn virtual_mappings(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
-        self.line(indent, "VIRTUAL {")?;
-        for (number, mapping) in dataset.virtual_mappings()?.iter().enumerate() {
-            self.line(indent + LEVEL, &format!("MAPPING {number} {{"))?;
-            let inside = indent + 2 * LEVEL;
-            self.line(
-                inside,
-                &format!("SOURCE {{ FILE {} DATASET {} }}", quoted(&mapping.file), quoted(&mapping.dataset)),
-            )?;
-            self.line(indent + LEVEL, "}")?;
         }
         self.line(indent, "}")?;
         Ok(())

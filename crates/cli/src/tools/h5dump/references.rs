@@ -1,39 +1,59 @@
 //! References: what they lead to, with its values.
 
 use anyhow::Result;
-use hyperslab::{ObjectKind, ObjectToken, ReferenceTarget, Selection, Stored};
+use hyperslab::datatype::Reference;
+use hyperslab::{DatatypeClass, Object, ObjectKind, ObjectToken, ReferenceTarget, Selection, Stored};
 
 use super::Dump;
-use crate::tools::ddl::LEVEL;
 use crate::tools::ddl::elements::Names as _;
 use crate::tools::ddl::region::{Places, places};
 use crate::tools::ddl::space::dataspace;
 use crate::tools::ddl::types::datatype;
+use crate::tools::ddl::{LEVEL, quoted};
 use crate::tools::known::Paths;
 
 impl Dump<'_> {
     /// References, each on lines of its own.
     pub(super) fn references(&mut self, stored: &Stored, indent: usize) -> Result<()> {
-        let hyperslab::DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
+        let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
         for bytes in stored.elements() {
-            match stored.reference(*kind, bytes) {
-                Ok(ReferenceTarget::Object(token)) => self.object_reference(token, indent)?,
-                Ok(ReferenceTarget::Region(token, selection)) => self.region(token, &selection, indent)?,
-                Ok(ReferenceTarget::Attribute(token, name)) => {
-                    let object = self.file.object_at(token)?;
-                    let attribute = object.attr(&String::from_utf8_lossy(&name))?;
-                    let path = self.named(token);
-                    self.line(indent, &path)?;
-                    // References may lead in circles.
-                    if !matches!(attribute.datatype()?.class, hyperslab::DatatypeClass::Reference(_)) {
-                        self.attribute_data(&attribute, indent + LEVEL)?;
-                    }
+            // One that cannot be followed is told, and the next one printed.
+            if let Err(error) = self.reference(stored, *kind, bytes, indent) {
+                self.failed(error.context("unable to follow a reference"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, stored: &Stored, kind: Reference, bytes: &[u8], indent: usize) -> Result<()> {
+        let target = stored.reference(kind, bytes);
+        match target {
+            Ok(ReferenceTarget::Object(token)) => self.object_reference(token, indent)?,
+            Ok(ReferenceTarget::Region(token, selection)) => self.region(token, &selection, indent)?,
+            Ok(ReferenceTarget::Attribute(token, name)) => {
+                let path = self.named(token);
+                self.line(indent, &path)?;
+                let attribute = self.file.object_at(token)?.attr(&String::from_utf8_lossy(&name))?;
+                // References may lead in circles.
+                if !matches!(attribute.datatype()?.class, DatatypeClass::Reference(_)) {
+                    self.attribute_data(&attribute, indent + LEVEL)?;
                 }
-                Ok(_) => self.line(indent, "NULL")?,
-                Err(error) => {
-                    self.failed(anyhow::Error::new(error).context("unable to follow a reference"))?;
-                    self.line(indent, "NULL")?;
-                }
+            }
+            Ok(ReferenceTarget::External { file, .. }) => {
+                let object = stored.follow(kind, bytes)?.object()?;
+                let word = match object.kind() {
+                    Some(ObjectKind::Dataset) => "DATASET",
+                    Some(ObjectKind::Datatype) => "DATATYPE",
+                    _ => "GROUP",
+                };
+                let path = [&file, b" ".as_slice(), object.name().as_bytes()].concat();
+                self.line(indent, &format!("{word} {}", quoted(&path)))?;
+                self.object_data(object, indent)?;
+            }
+            Ok(_) => self.line(indent, "NULL")?,
+            Err(error) => {
+                self.line(indent, "NULL")?;
+                return Err(error.into());
             }
         }
         Ok(())
@@ -46,10 +66,14 @@ impl Dump<'_> {
     fn object_reference(&mut self, token: ObjectToken, indent: usize) -> Result<()> {
         let name = self.named(token);
         self.line(indent, &name)?;
-        let object = self.file.object_at(token)?;
+        self.object_data(self.file.object_at(token)?, indent)
+    }
+
+    /// The elements of what a reference leads to.
+    fn object_data(&mut self, object: Object, indent: usize) -> Result<()> {
         if object.kind() == Some(ObjectKind::Dataset) {
             let dataset = object.into_dataset()?;
-            if !matches!(dataset.datatype().class, hyperslab::DatatypeClass::Reference(_)) {
+            if !matches!(dataset.datatype().class, DatatypeClass::Reference(_)) {
                 self.dataset_data(&dataset, None, indent + LEVEL)?;
             }
         }
@@ -66,6 +90,10 @@ impl Dump<'_> {
         }
         self.line(inside, &format!("DATATYPE  {}", datatype(dataset.datatype(), inside)))?;
         self.line(inside, &format!("DATASPACE  {}", dataspace(&dataset.dataspace())))?;
+        // References may lead in circles.
+        if self.arguments.regions && !matches!(dataset.datatype().class, DatatypeClass::Reference(_)) {
+            self.region_data(&dataset, selection, inside)?;
+        }
         self.line(indent, "}")?;
         Ok(())
     }
