@@ -174,7 +174,10 @@ fn float(datatype: &Datatype, number: &FloatingPoint, indent: usize) -> String {
         return format!("IEEE {}-bit {order} float", bits_of(size));
     }
     let before = spaces(indent);
-    let mut text = format!("{}-bit {order} floating-point", bits_of(size));
+    let mut text = match size {
+        1 => "8-bit floating-point".to_owned(),
+        _ => format!("{}-bit {order} floating-point", bits_of(size)),
+    };
     let pads = [number.low_pad, number.high_pad];
     text.push_str(&precision(size, number.precision, number.bit_offset, pads, indent));
     let mantissa = u32::from(number.mantissa_size);
