@@ -109,6 +109,7 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
         vec!["ls", "--json", name],
         vec!["stat", name],
         vec!["h5dump", "-p", name],
+        vec!["h5ls", "-rvda", name],
         vec!["digest", name],
         vec!["repack", name, target],
         vec!["recover", name, "--into", target],
