@@ -264,8 +264,7 @@ fn types_with_bits_that_do_not_count() {
         shown.ends_with(
             "    Type:      32-bit big-endian unsigned integer
                (28 bits of precision beginning at bit 3)
-               (3 one bits at bit 0)
-               (1 zero bit at bit 31)
+               (3 one bits at bit 0, 1 zero bit at bit 31)
 "
         ),
         "{shown}"

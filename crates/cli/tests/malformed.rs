@@ -117,6 +117,8 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
         vec!["h5dump", "-p", name],
         vec!["h5diff", "-v2", "--follow-symlinks", name, &copy],
         vec!["diff", "--storage", name, &copy],
+        vec!["h5ls", "-rvda", name],
+        vec!["h5stat", name],
         vec!["digest", name],
         vec!["repack", name, target],
         vec!["recover", name, "--into", target],

@@ -43,7 +43,7 @@ pub(crate) fn places(selection: &Selection, indent: usize, manner: Places) -> Ve
         } else {
             format!("{place}{comma}")
         };
-        if number > 0 && column.saturating_add(text.len()).saturating_add(1) > 77 {
+        if number > 0 && column.saturating_add(text.len()).saturating_add(1) > 76 {
             lines.push(spaces(manner.further));
             column = indent.saturating_add(manner.further);
         } else if number > 0 {

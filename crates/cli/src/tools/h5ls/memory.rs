@@ -9,10 +9,9 @@ use hyperslab::{Datatype, DatatypeClass};
 const TEXT: u32 = 8;
 const SEQUENCE: u32 = 16;
 
-/// Bytes of references to objects, to regions, and of those of the newer kind.
+/// Bytes of references to objects, and to regions.
 const OBJECT: u32 = 8;
 const REGION: u32 = 12;
-const ANY: u32 = 64;
 
 /// The type with the sizes that its elements have in memory, and the places that members of compounds have then.
 pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
@@ -30,7 +29,7 @@ pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
             let size = match reference.kind {
                 ReferenceKind::Object1 => OBJECT,
                 ReferenceKind::DatasetRegion1 => REGION,
-                _ => ANY,
+                _ => datatype.size,
             };
             (datatype.class.clone(), size)
         }

@@ -52,7 +52,7 @@ impl List<'_> {
 
     fn filters(&mut self, filters: &[FilterInfo]) -> Result<()> {
         for (number, filter) in (0..).zip(filters) {
-            let name = escaped(filter.name.as_deref().unwrap_or_default().as_bytes(), Quotes::No);
+            let name = escaped(filter.name.as_deref().unwrap_or_default().as_bytes(), Quotes::Yes);
             let optional = if filter.flags & 1 == 1 { "OPT" } else { "" };
             let values: Vec<String> = filter.client_data.iter().map(u32::to_string).collect();
             let text = format!("{name}-{} {optional} {{{}}}", filter.id, values.join(", "));
@@ -69,12 +69,13 @@ impl List<'_> {
         }
         let plural = if files.len() == 1 { "" } else { "s" };
         self.line("Extern:", &format!("{} external file{plural}", files.len()))?;
-        let rule = "        ---- ---------- ---------- ---------- ----------";
+        let names: Vec<String> = files.iter().map(|file| escaped(&file.name, Quotes::No)).collect();
+        let longest = names.iter().map(String::len).max().unwrap_or(0);
+        let rule = format!("        ---- ---------- ---------- ---------- {}", "-".repeat(longest));
         writeln!(self.out, "          ID  DSet-Addr  File-Addr      Bytes File\n{rule}")?;
         let mut first = 0_u64;
-        for (number, file) in (0_u64..).zip(files) {
+        for ((number, file), name) in (0_u64..).zip(files).zip(names) {
             let size = file.size.map_or_else(|| "INF".into(), |size| size.to_string());
-            let name = escaped(&file.name, Quotes::No);
             writeln!(self.out, "        #{number:03} {first:>10} {:>10} {size:>10} {name}", file.offset)?;
             first = first.saturating_add(file.size.unwrap_or(0));
         }
@@ -147,7 +148,8 @@ fn storage(dataset: &Dataset) -> Result<String> {
 
 #[expect(clippy::cast_precision_loss, reason = "four digits are shown")]
 fn shares(size: u64, stored: u64) -> String {
-    let text = format!("{size} logical bytes, {stored} allocated bytes");
+    let bytes = |count: u64, word| format!("{count} {word} byte{}", if count == 1 { "" } else { "s" });
+    let text = format!("{}, {}", bytes(size, "logical"), bytes(stored, "allocated"));
     if stored == 0 {
         return text;
     }

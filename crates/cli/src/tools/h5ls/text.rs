@@ -178,7 +178,8 @@ impl<'o> Lines<'o> {
             let comma = if sections.peek().is_none() { comma } else { "" };
             let length = section.chars().count().saturating_add(comma.len());
             if !is_first && width > 0 && self.column.saturating_add(length) >= width {
-                write!(self.out, "\n{}", spaces(indent.saturating_add(further)))?;
+                let indent = indent.saturating_add(further);
+                write!(self.out, "\n{}", spaces(indent))?;
                 (self.column, self.broken) = (indent, true);
             }
             is_first = false;

@@ -128,11 +128,13 @@ fn precision(size: u32, precision: u16, offset: u16, [low, high]: [Padding; 2], 
     let mut text =
         format!("\n{before}({precision} bit{} of precision beginning at bit {offset})", plural(precision));
     let end = precision.saturating_add(offset);
-    for (count, at, pad) in [(offset, 0, low), (all.saturating_sub(end), end, high)] {
-        if count > 0 {
-            let word = padding(pad);
-            text.push_str(&format!("\n{before}({count} {word} bit{} at bit {at})", plural(count)));
-        }
+    let sides = [(offset, 0, low), (all.saturating_sub(end), end, high)].into_iter();
+    let words = sides
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, at, pad)| format!("{count} {} bit{} at bit {at}", padding(pad), plural(count)));
+    let words: Vec<String> = words.collect();
+    if !words.is_empty() {
+        text.push_str(&format!("\n{before}({})", words.join(", ")));
     }
     text
 }
@@ -172,7 +174,10 @@ fn float(datatype: &Datatype, number: &FloatingPoint, indent: usize) -> String {
         return format!("IEEE {}-bit {order} float", bits_of(size));
     }
     let before = spaces(indent);
-    let mut text = format!("{}-bit {order} floating-point", bits_of(size));
+    let mut text = match size {
+        1 => "8-bit floating-point".to_owned(),
+        _ => format!("{}-bit {order} floating-point", bits_of(size)),
+    };
     let pads = [number.low_pad, number.high_pad];
     text.push_str(&precision(size, number.precision, number.bit_offset, pads, indent));
     let mantissa = u32::from(number.mantissa_size);
@@ -223,7 +228,7 @@ fn compound(record: &Compound, size: u32, native: bool, indent: usize) -> String
         let of = datatype(&member.datatype, native, inside);
         text.push_str(&format!("\n{}{name:<MEMBER$} +{:<4} {of}", spaces(inside), member.offset));
     }
-    text + &format!("\n{}}} {size} bytes", spaces(indent))
+    text + &format!("\n{}}} {size} byte{}", spaces(indent), plural(size))
 }
 
 fn enumeration(names: &Enumeration, base: &str, indent: usize) -> String {

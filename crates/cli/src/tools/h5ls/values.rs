@@ -178,8 +178,8 @@ impl List<'_> {
         }
         let indent = self.margins(block).indent.saturating_add(LEVEL);
         writeln!(self.out, "{}DATA {{", spaces(indent))?;
-        if let Some(dataset) = dataset {
-            let inside = Block { indent: block.indent.saturating_add(2 * LEVEL), ..block };
+        if let Some(dataset) = dataset.filter(|dataset| !is_empty(&dataset.dataspace())) {
+            let inside = Block { indent: block.indent.saturating_add(2 * LEVEL), of_attribute: false };
             self.dataset_elements(place, &dataset, inside).or_else(|error| self.unable(error, inside))?;
         }
         writeln!(self.out, "{}}}", spaces(indent))?;
