@@ -76,6 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn check(arguments: &Arguments, file: &Path) -> Result<Report> {
+    let _progress = arguments.open.progress("checking");
     let driver = arguments.open.options().find_driver(file)?;
     let options = CheckOptions { decode_chunks: arguments.data, ..CheckOptions::default() };
     Ok(hyperslab_check::check(driver, &options)?)

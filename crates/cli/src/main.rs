@@ -1,10 +1,13 @@
 //! The `hyperslab` command.
 #![forbid(unsafe_code)]
 
+mod bench_file;
 mod cat;
 mod change;
 mod check;
+mod compare;
 mod demo;
+mod diff;
 mod digest;
 mod exchange;
 mod find;
@@ -13,11 +16,14 @@ mod ls;
 mod open;
 mod output;
 mod places;
+mod plot;
+mod progress;
 mod recover;
 mod repack;
 mod sections;
 mod shell;
 mod stat;
+mod tables;
 mod tools;
 mod tree;
 mod values;
@@ -49,9 +55,13 @@ enum Command {
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
     Head(cat::HeadArguments),
-    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; or a sparse matrix: mtx, npz, or a group.
+    /// Draw a dataset: a line, an image, or where its elements are; as PNG or SVG, or in the terminal.
+    Plot(plot::Arguments),
+    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; a table: Parquet, Arrow; or a sparse matrix:
+    /// mtx, npz, or a group.
     Export(cat::ExportArguments),
-    /// Make a dataset of an npy or csv file, or of a sparse matrix: mtx, npz, or a group of AnnData or 10x.
+    /// Make a dataset of an npy or csv file, of a table of Parquet or Arrow, or of a sparse matrix: mtx, npz, or a group of
+    /// AnnData or 10x.
     Import(import::ImportArguments),
     /// Copy objects, within a file or into another one.
     Cp(change::CpArguments),
@@ -71,6 +81,10 @@ enum Command {
     Recover(recover::RecoverArguments),
     /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
     Stat(stat::Arguments),
+    /// Tell what is different in two files: objects, attributes, types, shapes, elements.
+    Diff(diff::Arguments),
+    /// Measure how fast a file is read, and estimate which chunks would serve better.
+    BenchFile(bench_file::Arguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
     Digest(digest::Arguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
@@ -93,6 +107,7 @@ fn main() -> ExitCode {
         Command::Find(arguments) => find::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Plot(arguments) => plot::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Export(arguments) => cat::export(arguments).map(|()| ExitCode::SUCCESS),
         Command::Import(arguments) => import::import(arguments).map(|()| ExitCode::SUCCESS),
         Command::Cp(arguments) => change::cp(arguments).map(|()| ExitCode::SUCCESS),
@@ -105,6 +120,8 @@ fn main() -> ExitCode {
         Command::Recover(arguments) => recover::recover(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Stat(arguments) => stat::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
+        Command::BenchFile(arguments) => bench_file::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions(arguments) => shell::completions(arguments).map(|()| ExitCode::SUCCESS),
         Command::Man(arguments) => shell::man(arguments).map(|()| ExitCode::SUCCESS),

@@ -8,6 +8,8 @@ use anyhow::Result;
 use hyperslab::vfd::{AccessLog, DriverError};
 use hyperslab::{File, FileDriver, FileLocking, OpenOptions};
 
+use crate::progress::{self, Progress};
+
 /// Places of the file for which accesses are counted.
 const CELLS: usize = 1 << 16;
 
@@ -22,6 +24,9 @@ pub(crate) struct OpenArguments {
     /// file system has locks [default: what HDF5_USE_FILE_LOCKING says, else best-effort]
     #[arg(long, value_name = "HOW", value_parser = locking)]
     locking: Option<FileLocking>,
+    /// Counts what is read, for whoever looks on.
+    #[arg(skip)]
+    watched: OnceLock<Arc<AccessLog>>,
 }
 
 /// A driver, perhaps with a log of what it is asked.
@@ -55,11 +60,23 @@ impl OpenArguments {
         if let Some(locking) = self.locking {
             options = options.locking(locking);
         }
-        if !self.driver.logged {
-            return options;
+        if self.driver.logged {
+            let log = self.driver.log.get_or_init(|| Arc::new(AccessLog::counting_bytes(CELLS)));
+            return options.access_log(Arc::clone(log));
         }
-        let log = self.driver.log.get_or_init(|| Arc::new(AccessLog::counting_bytes(CELLS)));
-        options.access_log(Arc::clone(log))
+        match self.watched.get() {
+            Some(log) => options.access_log(Arc::clone(log)),
+            None => options,
+        }
+    }
+
+    /// Shows on the terminal what is read of files that are opened from now on, for as long as the value lives.
+    pub(crate) fn progress(&self, what: &'static str) -> Progress {
+        if self.driver.logged || !progress::is_watched() {
+            return Progress::default();
+        }
+        let log = self.watched.get_or_init(|| Arc::new(AccessLog::new()));
+        Progress::new(Arc::clone(log), what)
     }
 
     /// Opens the file.

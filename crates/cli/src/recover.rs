@@ -133,8 +133,10 @@ fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
 
 /// Saves what is left of a file.
 fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
+    let progress = arguments.open.progress("saving");
     let recovery = Recovery::new().options(arguments.open.options()).search(!arguments.no_search);
     let salvaged = recovery.salvage(&arguments.file, target)?;
+    drop(progress);
     let mut out = output::stdout();
     match arguments.format() {
         Format::Text => writeln!(out, "{}", lines(&salvaged))?,

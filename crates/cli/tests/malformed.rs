@@ -103,12 +103,20 @@ fn every_command_ends_on_every_file() {
 
 fn of_file(file: &Path, target: &str) -> Vec<String> {
     let name = file.to_str().unwrap();
+    // Another file to those who compare.
+    let copy = format!("{target}.copy");
+    std::fs::copy(file, &copy).unwrap();
     let mut commands = vec![
         vec!["check", "--data", "--quiet", name],
         vec!["ls", "-r", "-v", name],
         vec!["ls", "--json", name],
         vec!["stat", name],
+        vec!["tree", "--attrs", name],
+        vec!["find", "--attr", "units", "--type", "float", "-l", name],
+        vec!["bench-file", "--seconds", "0.05", name],
         vec!["h5dump", "-p", name],
+        vec!["h5diff", "-v2", "--follow-symlinks", name, &copy],
+        vec!["diff", "--storage", name, &copy],
         vec!["digest", name],
         vec!["repack", name, target],
         vec!["recover", name, "--into", target],
@@ -117,9 +125,13 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
     for path in &paths {
         commands.push(vec!["head", name, path]);
         commands.push(vec!["cat", name, path]);
+        commands.push(vec!["plot", name, path]);
+        commands.push(vec!["plot", "--occupied", name, path]);
+        commands.push(vec!["bench-file", "--seconds", "0.05", name, path]);
     }
     let failures = commands.iter().filter_map(|command| judge(command)).collect();
     // The next file gets a place of its own again.
     let _ = std::fs::remove_file(target);
+    let _ = std::fs::remove_file(copy);
     failures
 }

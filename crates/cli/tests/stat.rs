@@ -61,6 +61,17 @@ fn every_byte_is_somewhere() {
 }
 
 #[test]
+fn files_of_several_members() {
+    for name in ["earliest-family00.h5", "latest-family00.h5", "earliest-multi-s.h5", "latest-multi-s.h5"] {
+        let all = document(&[&format!("members/{name}")]);
+        let bytes = all["bytes"].as_object().unwrap();
+        let sum: u64 = bytes.values().map(|one| one["bytes"].as_u64().unwrap()).sum();
+        assert!(sum <= all["size"].as_u64().unwrap(), "{name}: {bytes:?}");
+        assert!(!all["layouts"].as_object().unwrap().is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn chunks_and_what_hangs_over() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("made.h5");

@@ -344,8 +344,12 @@ pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<OpenFile> 
 
 impl File {
     pub(crate) fn of(file: OpenFile) -> Result<Self> {
+        Self::of_open(Arc::new(file))
+    }
+
+    pub(crate) fn of_open(file: Arc<OpenFile>) -> Result<Self> {
         let address = file.root();
-        let root = Object::open(Arc::new(file), address, "/").map_err(|error| error.context("root group"))?;
+        let root = Object::open(file, address, "/").map_err(|error| error.context("root group"))?;
         Ok(Self { root: Group::new(root)? })
     }
 
@@ -373,14 +377,6 @@ impl File {
     /// The root group.
     pub fn root(&self) -> &Group {
         &self.root
-    }
-
-    /// The object with that token, whatever its paths are.
-    ///
-    /// # Errors
-    /// If there is no object.
-    pub fn object_at(&self, token: ObjectToken) -> Result<Object> {
-        self.object_named(token, &token.to_string())
     }
 
     pub(crate) fn object_named(&self, token: ObjectToken, name: &str) -> Result<Object> {

@@ -272,6 +272,26 @@ impl Group {
         self.object.follow(path)
     }
 
+    /// The object with that token in the group's file, whatever its paths are. Behind an external link that is another
+    /// file than the one with the link.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let series = hyperslab::File::open(path)?.group("series")?;
+    /// for link in series.links()? {
+    ///     if let hyperslab::LinkTarget::Hard(token) = link.target {
+    ///         assert_eq!(series.object_at(token)?.token(), token);
+    ///     }
+    /// }
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no object.
+    pub fn object_at(&self, token: ObjectToken) -> Result<Object> {
+        Object::open(Arc::clone(self.file()), Address::new(token.0), &token.to_string())
+    }
+
     /// The group at a path.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use hyperslab_engine::{Address, Error, Result};
 use parking_lot::RwLock;
 
 use crate::info::HeaderInfo;
-use crate::{Attribute, Dataset, Datatype, Group};
+use crate::{Attribute, Dataset, Datatype, File, Group};
 
 pub use hyperslab_engine::object::kind::ObjectKind;
 
@@ -229,6 +229,26 @@ impl Object {
                 Err(Error::Misuse(format!("`{}` is not a {} but {is}", self.name, wanted.name())))
             }
         }
+    }
+
+    /// The file that the object is in: another one than it was opened from, if an external link (HDF5 File
+    /// Format Specification, IV.A.2.g) led to it. References in the object name objects of that file.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let other = hyperslab::File::create(folder.path().join("other.h5"))?;
+    /// other.create_group("inside/deep")?;
+    /// other.close()?;
+    /// let file = hyperslab::File::create(folder.path().join("file.h5"))?;
+    /// file.link_external("link", "other.h5", "/inside")?;
+    /// assert_eq!(file.object("link")?.containing_file()?.member_names()?, ["inside"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the root group of that file is damaged.
+    pub fn containing_file(&self) -> Result<File> {
+        File::of_open(Arc::clone(&self.file))
     }
 
     /// Number of hard links to the object.

@@ -149,8 +149,24 @@ impl Stored {
         Ok(ReferenceTarget::new(target))
     }
 
-    /// A reference that can be followed.
-    pub(crate) fn follow(&self, kind: Reference, descriptor: &[u8]) -> Result<Followable> {
+    /// An element (or part of one) of that reference type as a reference that can be followed, by its stored descriptor.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
+    /// # let file = hyperslab::File::open(path)?;
+    /// let stored = file.dataset("regions")?.read_stored()?;
+    /// if let hyperslab::DatatypeClass::Reference(kind) = &stored.datatype().class {
+    ///     for element in stored.elements() {
+    ///         let reference = stored.follow(*kind, element)?;
+    ///         assert!(reference.is_null() || reference.region().is_ok());
+    ///     }
+    /// }
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the descriptor leads nowhere.
+    pub fn follow(&self, kind: Reference, descriptor: &[u8]) -> Result<Followable> {
         Ok(Followable::new(Arc::clone(&self.file), self.reference(kind, descriptor)?))
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::workspace;
@@ -11,12 +12,27 @@ use crate::corpus::{COMMAND, listed};
 use crate::shell;
 
 const EXCEPTIONS: &str = "docs/tools-exceptions.md";
+/// Where files of cases lie that are not among the cases: files, and folders of files. In the corpus their names begin with
+/// that of the project they are from.
+const CORPUS: &str = "../shared/corpus/files";
+const LENT: [&str; 6] = [
+    "hdf5__set-tsplit",
+    "hdf5__set-vds1",
+    "hdf5__set-vds2",
+    "hdf5__textlinkfar.h5",
+    "hdf5__textlinktar.h5",
+    "hdf5__trefer_ext1.h5",
+];
 /// The tools whose cases are run.
-const TOOLS: &[&str] = &["h5dump", "h5stat"];
+const TOOLS: [&str; 4] = ["h5diff", "h5dump", "h5ls", "h5stat"];
+/// What stands before the status in expectations that tell it, on a line at the end.
+const STATUS: &[u8] = b"EXIT CODE: ";
 
-/// A call of a tool and what it prints.
+/// A call of a tool and what it prints: one of several things, where that depends on the machine.
+#[derive(Debug, PartialEq)]
 struct Case {
-    expected: PathBuf,
+    expected: Vec<PathBuf>,
+    status: Option<i32>,
     name: String,
     arguments: Vec<String>,
 }
@@ -29,7 +45,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     }
     shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
     let mut missed = BTreeMap::new();
-    for tool in TOOLS.iter().filter(|tool| only.is_empty() || only.iter().any(|only| only == *tool)) {
+    for tool in TOOLS.into_iter().filter(|tool| only.is_empty() || only.iter().any(|only| only == tool)) {
         let cases = cases(&dir.join(tool))?;
         let failed = failed(tool, &dir.join(tool).join("files"), &cases)?;
         println!("{tool}: {} of {} cases", cases.len() - failed.len(), cases.len());
@@ -49,13 +65,22 @@ fn cases(dir: &Path) -> Result<Vec<Case>> {
     let table = dir.join("cases.tsv");
     let text = fs::read_to_string(&table).with_context(|| table.display().to_string())?;
     let tool = dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let mut cases = Vec::new();
+    let mut cases: Vec<Case> = Vec::new();
     for line in text.lines().skip(1) {
-        let Some((expected, rest)) = line.split_once('\t') else { bail!("{}: `{line}`", table.display()) };
-        let arguments = rest.rsplit_once('\t').map_or(rest, |(_, arguments)| arguments);
+        let [expected, status, arguments] = line.splitn(3, '\t').collect::<Vec<_>>()[..] else {
+            bail!("{}: `{line}`", table.display())
+        };
         let name = format!("{tool} {}", arguments.split_whitespace().collect::<Vec<_>>().join(" "));
         let expected = dir.join("expected").join(expected);
-        cases.push(Case { expected, name, arguments: words(arguments) });
+        match cases.iter_mut().find(|case| case.name == name) {
+            Some(case) => case.expected.push(expected),
+            None => cases.push(Case {
+                expected: vec![expected],
+                status: status.parse().ok(),
+                name,
+                arguments: words(arguments),
+            }),
+        }
     }
     Ok(cases)
 }
@@ -64,21 +89,60 @@ fn cases(dir: &Path) -> Result<Vec<Case>> {
 /// the first line that differs.
 fn failed(tool: &str, files: &Path, cases: &[Case]) -> Result<BTreeMap<String, String>> {
     let folder = tempfile::tempdir()?;
-    for entry in fs::read_dir(files)? {
-        let entry = entry?;
-        fs::copy(entry.path(), folder.path().join(entry.file_name()))?;
+    let corpus = workspace::root().join(CORPUS);
+    for lent in LENT.map(|name| corpus.join(name)) {
+        copy(&lent, folder.path())?;
     }
+    copy(files, folder.path())?;
     let command = workspace::root().join(COMMAND);
     let mut failed = BTreeMap::new();
     for case in cases {
         let mut call = shell::command(&command, &[tool]);
         let output = call.args(&case.arguments).current_dir(folder.path()).output().context("a tool")?;
-        let expected = fs::read(&case.expected).with_context(|| case.expected.display().to_string())?;
-        if output.stdout != expected {
-            failed.insert(case.name.clone(), difference(&expected, &output.stdout));
+        let faults = case.expected.iter().map(|expected| fault(expected, case.status, &output));
+        // Nothing wrong by one of them is enough.
+        let faults: Option<Vec<String>> = faults.collect::<Result<Vec<_>>>()?.into_iter().collect();
+        if let Some(first) = faults.and_then(|faults| faults.into_iter().next()) {
+            failed.insert(case.name.clone(), first);
         }
     }
     Ok(failed)
+}
+
+/// Copies a file, or the files of a folder, if there are any.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    if from.is_dir() {
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    } else if let Some(name) = from.file_name().and_then(|name| name.to_str()).filter(|_| from.is_file()) {
+        fs::copy(from, to.join(name.trim_start_matches("hdf5__")))?;
+    }
+    Ok(())
+}
+
+/// What is not as expected, if something is not.
+fn fault(expected: &Path, status: Option<i32>, output: &Output) -> Result<Option<String>> {
+    let text = fs::read(expected).with_context(|| expected.display().to_string())?;
+    let (text, told) = split_status(&text);
+    let (status, got) = (told.or(status), output.status.code());
+    Ok(if output.stdout != text {
+        Some(difference(text, &output.stdout))
+    } else if status.is_some() && status != got {
+        Some(format!("status {got:?} instead of {status:?}"))
+    } else {
+        None
+    })
+}
+
+/// What is to be printed, and the status that the last line tells, if it does.
+fn split_status(expected: &[u8]) -> (&[u8], Option<i32>) {
+    let text = expected.trim_ascii_end();
+    let start = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let (output, last) = text.split_at(start);
+    let status = last.strip_prefix(STATUS).and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
+    if status.is_some() { (output, status) } else { (expected, None) }
 }
 
 fn difference(expected: &[u8], got: &[u8]) -> String {
@@ -124,6 +188,13 @@ mod tests {
             ["-a", r"/\/attr1", "-d", "x y[0]", "-m", "%.7f"]
         );
         assert_eq!(words("'' a\\ b"), ["", "a b"]);
+    }
+
+    #[test]
+    fn the_last_line_may_tell_the_status() {
+        assert_eq!(split_status(b"a\nEXIT CODE: 2\n"), (b"a\n".as_slice(), Some(2)));
+        assert_eq!(split_status(b"EXIT CODE: 0"), (b"".as_slice(), Some(0)));
+        assert_eq!(split_status(b"a\nb\n"), (b"a\nb\n".as_slice(), None));
     }
 
     #[test]

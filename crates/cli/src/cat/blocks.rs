@@ -1,7 +1,7 @@
 //! A selection cut into blocks of bounded size, read one after the other in C order.
 
 use anyhow::Result;
-use hyperslab::{Dataset, Dataspace, Stored};
+use hyperslab::{Dataset, Dataspace, Selection, Stored};
 
 use super::selection::{self, Taken};
 
@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The selected elements of a dataset.
 #[derive(Debug)]
-pub(super) struct Blocks<'a> {
+pub(crate) struct Blocks<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
     /// The dimension that is cut, and how many of its coordinates a block has. Blocks have one coordinate of each
@@ -24,7 +24,7 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(dataset: &'a Dataset, taken: Vec<Taken>) -> Self {
+    pub(crate) fn new(dataset: &'a Dataset, taken: Vec<Taken>) -> Self {
         let size = u64::from(dataset.datatype().size).max(1);
         let most = (BYTES / size).clamp(1, ELEMENTS);
         let count = |dimension: usize| taken.get(dimension).map_or(1, |dimension| dimension.count.max(1));
@@ -46,7 +46,12 @@ impl<'a> Blocks<'a> {
     }
 
     /// Reads each block and gives it to `visit`.
-    pub(super) fn for_each(&self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
+        self.for_each_selection(|selection| visit(&self.dataset.read_stored_selection(selection)?))
+    }
+
+    /// Gives what each block selects to `visit`.
+    pub(crate) fn for_each_selection(&self, mut visit: impl FnMut(&Selection) -> Result<()>) -> Result<()> {
         if matches!(self.dataset.dataspace(), Dataspace::Null)
             || self.taken.iter().any(|dimension| dimension.count == 0)
         {
@@ -54,8 +59,7 @@ impl<'a> Blocks<'a> {
         }
         let mut at: Vec<u64> = vec![0; self.taken.len()];
         loop {
-            let stored = self.dataset.read_stored_selection(&selection::selection(&self.block(&at)))?;
-            visit(&stored)?;
+            visit(&selection::selection(&self.block(&at)))?;
             if !self.next(&mut at) {
                 return Ok(());
             }

@@ -2,7 +2,7 @@
 //!
 //! Elements are read in blocks of bounded size and written as they come, so that the size of a dataset does not matter.
 
-mod blocks;
+pub(crate) mod blocks;
 mod csv;
 pub(crate) mod defined;
 pub(crate) mod descr;
@@ -10,7 +10,7 @@ mod destination;
 mod elements;
 mod json;
 pub(crate) mod npy;
-mod selection;
+pub(crate) mod selection;
 mod text;
 
 use std::io::Write;
@@ -26,9 +26,9 @@ use self::elements::{Elements, Style};
 use self::selection::Taken;
 use crate::exchange::{self, Goal, Place};
 use crate::open::OpenArguments;
-use crate::places;
 use crate::values::paths::Paths;
 use crate::values::{self, Decoder, complex_base};
+use crate::{places, tables};
 
 /// What `cat` takes.
 #[derive(Debug, clap::Args)]
@@ -159,12 +159,16 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
             &goal,
         );
     }
+    if let (Some(kind), None) = (tables::Kind::of(out), arguments.format) {
+        return arguments.table(out, kind);
+    }
     let format = arguments.format.or_else(|| Format::by_ending(out)).with_context(|| {
         format!(
-            "the ending of `{}` names no format; say it with --format npy, csv, json, raw or text, or name a .mtx, .mtx.gz or .npz",
+            "the ending of `{}` names no format; say it with --format npy, csv, json, raw or text, or name a .parquet, .arrow, .mtx, .mtx.gz or .npz",
             out.display()
         )
     })?;
+    let _progress = arguments.source.open.progress("writing");
     let (file, dataset) = arguments.source.open()?;
     let taken = taken(arguments.select.as_deref(), &dataset)?;
     let mut output = Destination::file(out, &arguments.source.file)?;
@@ -233,6 +237,23 @@ pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     output.finish()?;
     arguments.source.open.report();
     Ok(())
+}
+
+impl ExportArguments {
+    /// Writes a dataset, or the datasets of a group, as a table.
+    fn table(&self, out: &std::path::Path, kind: tables::Kind) -> Result<()> {
+        if self.select.is_some() || self.deflate.is_some() {
+            bail!("--select and --deflate have no meaning for a table, which is written whole");
+        }
+        let _progress = self.source.open.progress("writing");
+        let file = self.source.open.open(&self.source.file)?;
+        let object = places::object(&file, &self.source.path)
+            .with_context(|| format!("`{}`", self.source.file.display()))?;
+        let written = tables::export(&file, object, out, kind);
+        written.with_context(|| format!("`{}`", self.source.path))?;
+        self.source.open.report();
+        Ok(())
+    }
 }
 
 impl Source {

@@ -5,33 +5,33 @@ use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
 /// What is taken of one dimension: `count` coordinates, every `step`-th from `start` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Taken {
-    pub(super) start: u64,
-    pub(super) step: u64,
-    pub(super) count: u64,
+pub(crate) struct Taken {
+    pub(crate) start: u64,
+    pub(crate) step: u64,
+    pub(crate) count: u64,
     /// Whether the result has this dimension: it has not where one coordinate is named.
-    pub(super) kept: bool,
+    pub(crate) kept: bool,
 }
 
 impl Taken {
     /// The coordinate that is taken as number `place`.
-    pub(super) fn at(&self, place: u64) -> u64 {
+    pub(crate) fn at(&self, place: u64) -> u64 {
         self.start.saturating_add(place.saturating_mul(self.step))
     }
 
     /// The number of the first coordinate that is taken from `coordinate` on.
-    pub(super) fn first_from(&self, coordinate: u64) -> u64 {
+    pub(crate) fn first_from(&self, coordinate: u64) -> u64 {
         coordinate.saturating_sub(self.start).div_ceil(self.step.max(1))
     }
 }
 
 /// Everything of an array of that shape.
-pub(super) fn everything(dims: &[u64]) -> Vec<Taken> {
+pub(crate) fn everything(dims: &[u64]) -> Vec<Taken> {
     dims.iter().map(|size| Taken { start: 0, step: 1, count: *size, kept: true }).collect()
 }
 
 /// At most the first `count` rows.
-pub(super) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
+pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     let mut taken = everything(dims);
     if let Some(rows) = taken.first_mut() {
         rows.count = rows.count.min(count);
@@ -42,7 +42,7 @@ pub(super) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
 /// What `0:10,::2,5` takes of an array of that shape: for each dimension one coordinate or `start:stop:step`, of which
 /// each part may be missing; negative numbers count from the end, `...` stands for all dimensions that are not named, and
 /// those missing at the end are taken whole.
-pub(super) fn parse(text: &str, dims: &[u64]) -> Result<Vec<Taken>> {
+pub(crate) fn parse(text: &str, dims: &[u64]) -> Result<Vec<Taken>> {
     let inside = text.trim();
     let inside = inside.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(inside);
     let mut parts: Vec<&str> = inside.split(',').map(str::trim).collect();
@@ -134,7 +134,7 @@ fn small(number: i128) -> u64 {
 }
 
 /// The same as a selection of the library.
-pub(super) fn selection(taken: &[Taken]) -> Selection {
+pub(crate) fn selection(taken: &[Taken]) -> Selection {
     if taken.is_empty() {
         return Selection::All;
     }

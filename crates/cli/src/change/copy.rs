@@ -64,6 +64,7 @@ pub(crate) fn cp(arguments: &CpArguments) -> Result<()> {
         let file = open(target)?;
         return change(target, file, |file| copy(file, file, &arguments.from, to, options));
     }
+    let _progress = arguments.open.progress("copying");
     let source = arguments.open.open(&arguments.file)?;
     // What cannot be copied must not leave an empty file behind.
     object(&source, &arguments.from).with_context(|| format!("`{}`", arguments.file.display()))?;

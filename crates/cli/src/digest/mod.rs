@@ -28,6 +28,7 @@ pub(crate) struct Arguments {
 /// Prints the description of one file.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let path = &arguments.file;
+    let progress = arguments.open.progress("reading");
     let file = arguments
         .open
         .options()
@@ -46,6 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if found.truncated {
         document.insert("truncated".into(), json!(true));
     }
+    drop(progress);
     serde_json::to_writer(&mut out, &Value::Object(document))?;
     out.write_all(b"\n")?;
     out.flush()?;

@@ -33,8 +33,8 @@ const MOST_FAILURES: usize = 100;
 /// What `find` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "All that is asked for must be so. The exit code is 0 if something is found, 1 if nothing is, and 2 if something could not
-be read.
+    after_help = "All that is asked for must be so. The exit code is 0 if something is found, 1 if nothing is, and 2 if something could not \
+    be read.
 
 Examples:
   hyperslab find data.h5 --name 'temp*' --min-size 10M

@@ -1,4 +1,4 @@
-//! `hyperslab import`: npy and csv files as datasets, and sparse matrices.
+//! `hyperslab import`: npy, csv, Parquet and Arrow files as datasets, and sparse matrices.
 
 mod csv;
 pub(crate) mod descr;
@@ -13,6 +13,7 @@ use hyperslab::{DatasetBuilder, File};
 
 use crate::change::{TypeName, change, named, open_or_create, shape};
 use crate::exchange::{self, Encoding, Kept, Named, Place, Wanted};
+use crate::tables::{self, Kind};
 
 /// What `import` takes.
 #[derive(Debug, clap::Args)]
@@ -20,6 +21,7 @@ use crate::exchange::{self, Encoding, Kept, Named, Place, Wanted};
   hyperslab import image.npy data.h5 images/one --filter shuffle,gzip=6
   hyperslab import table.csv data.h5 table               a compound, with a member for each column
   hyperslab import table.csv data.h5 table --columns     a group with a dataset for each column
+  hyperslab import table.parquet data.h5 table           the same of a table of Parquet or Arrow
   hyperslab import matrix.csv data.h5 matrix --no-header numbers in two dimensions
   hyperslab import matrix.mtx.gz data.h5 matrix          a sparse matrix; .npz of SciPy too
   hyperslab import cells.h5ad:/X data.h5 matrix          compressed rows of AnnData or 10x
@@ -34,7 +36,7 @@ pub(crate) struct ImportArguments {
     /// Filters for the chunks, such as shuffle,gzip=6
     #[arg(long, value_name = "FILTERS")]
     filter: Option<String>,
-    /// csv: a dataset for each column, in a group, instead of a compound
+    /// Tables (csv, Parquet, Arrow): a dataset for each column, in a group, instead of a compound
     #[arg(long)]
     columns: bool,
     /// csv: the first line is none of names
@@ -70,6 +72,10 @@ enum Format {
     Npy,
     /// Comma-separated values
     Csv,
+    /// A table of Apache Parquet
+    Parquet,
+    /// A table in the file format of Apache Arrow
+    Arrow,
     /// A sparse matrix as text, in the Matrix Market format
     Mtx,
     /// A sparse matrix of SciPy
@@ -120,10 +126,12 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     let format = match named {
         Some(Format::Npy) => Dense::Npy,
         Some(Format::Csv) => Dense::Csv,
+        Some(Format::Parquet) => Dense::Table(Kind::Parquet),
+        Some(Format::Arrow) => Dense::Table(Kind::Arrow),
         Some(Format::Mtx) => return matrix(arguments, storage, Some(Named::MatrixMarket)),
         Some(Format::Npz) => return matrix(arguments, storage, Some(Named::Npz)),
         None if place(&arguments.input, None).is_some() => return matrix(arguments, storage, None),
-        None => bail!("what is `{shown}`? Say it with --format npy, csv, mtx or npz"),
+        None => bail!("what is `{shown}`? Say it with --format npy, csv, parquet, arrow, mtx or npz"),
     };
     if arguments.dtype.is_some() || arguments.deflate.is_some() {
         bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
@@ -156,6 +164,7 @@ fn matrix(arguments: &ImportArguments, storage: Storage<'_>, named: Option<Named
 enum Dense {
     Npy,
     Csv,
+    Table(Kind),
 }
 
 fn dense(arguments: &ImportArguments, format: Dense, storage: &Storage<'_>) -> Result<()> {
@@ -165,6 +174,14 @@ fn dense(arguments: &ImportArguments, format: Dense, storage: &Storage<'_>) -> R
         Dense::Npy => Input::Npy(npy::Source::open(&arguments.input)),
         Dense::Csv => {
             Input::Csv(csv::Table::open(&arguments.input, arguments.delimiter, !arguments.no_header))
+        }
+        Dense::Table(kind) => {
+            let open = tables::Import::open(&arguments.input, kind);
+            let table = open.with_context(|| format!("`{}`", arguments.input.display()))?;
+            let work = |file: &File| {
+                tables::import(table, file, path, arguments.columns, |builder| storage.apply(builder, 1))
+            };
+            return change(&arguments.file, open_or_create(&arguments.file)?, work);
         }
     };
     let work = |file: &File| match &input {
@@ -191,6 +208,9 @@ fn by_ending(path: &Path) -> Option<Format> {
     match path.extension()?.to_str()? {
         "npy" => Some(Format::Npy),
         "csv" => Some(Format::Csv),
-        _ => None,
+        _ => Kind::of(path).map(|kind| match kind {
+            Kind::Parquet => Format::Parquet,
+            Kind::Arrow => Format::Arrow,
+        }),
     }
 }

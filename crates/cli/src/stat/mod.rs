@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if !arguments.quick {
         bar.set_message("accounting for every byte");
         match account(arguments, &arguments.file) {
-            Ok(report) => survey.structures = Some(Structures::new(report)),
+            Ok(report) => survey.structures = Some(Structures::new(report, file.info().length)),
             Err(error) => survey.failed(output::chain(error.as_ref())),
         }
     }

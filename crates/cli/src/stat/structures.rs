@@ -32,7 +32,14 @@ pub(super) struct Waste {
 }
 
 impl Structures {
-    pub(super) fn new(report: Report) -> Self {
+    /// The account of a file that takes `length` bytes. Where members of it lie far apart, what is between them is nobody's, and
+    /// no bytes of the file.
+    pub(super) fn new(mut report: Report, length: u64) -> Self {
+        if report.length > length {
+            report.leaked.clear();
+            report.end = length;
+            report.length = length.saturating_sub(report.base);
+        }
         let used = report.usage.iter().map(|(kind, usage)| (kind.name(), usage.blocks, usage.bytes));
         let ranges = u64::try_from(report.leaked.len()).unwrap_or(u64::MAX);
         let behind = report.length.saturating_sub(report.end.min(report.length));

@@ -12,11 +12,16 @@ pub(crate) mod ddl;
 mod files;
 mod h5clear;
 mod h5copy;
+mod h5diff;
 mod h5dump;
+mod h5ls;
 mod h5mkgrp;
 mod h5repack;
 mod h5stat;
+pub(crate) mod known;
+pub(crate) mod pieces;
 pub(crate) mod printf;
+pub(crate) mod subset;
 
 /// A tool.
 #[derive(Debug)]
@@ -35,7 +40,9 @@ const fn tool(name: &'static str, run: fn(Vec<OsString>) -> Result<ExitCode>, ab
 const TOOLS: &[Tool] = &[
     tool("h5clear", h5clear::run, "clear marks of writers, and put a wrong end right"),
     tool("h5copy", h5copy::run, "copy an object, within a file or into another one"),
+    tool("h5diff", h5diff::run, "tell the differences between two files or objects"),
     tool("h5dump", h5dump::run, "print what is in a file"),
+    tool("h5ls", h5ls::run, "list what is in files"),
     tool("h5mkgrp", h5mkgrp::run, "make groups"),
     tool("h5repack", h5repack::run, "write a file anew"),
     tool("h5stat", h5stat::run, "count what is in a file, and the bytes of its metadata"),

@@ -47,7 +47,7 @@ pub(crate) fn write(
 }
 
 /// The largest blocks of a selection, in C order of their first elements.
-fn blocks(selection: Selection, dims: &[u64]) -> Result<Vec<Block>> {
+pub(crate) fn blocks(selection: Selection, dims: &[u64]) -> Result<Vec<Block>> {
     let rank = dims.len();
     let points;
     let found = match selection {

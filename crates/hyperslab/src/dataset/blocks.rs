@@ -44,7 +44,10 @@ impl Dataset {
         let dims = self.dataspace().dims().to_vec();
         let chunk = match self.layout() {
             Layout::Chunked(chunking) => chunking.shape,
-            _ => vec![1; dims.len()],
+            _ => match self.structured_chunking() {
+                Some(chunking) => chunking.shape,
+                None => vec![1; dims.len()],
+            },
         };
         Blocks(Boxes::new(&dims, &chunk, u64::from(self.datatype().size), bytes))
     }
@@ -72,5 +75,21 @@ impl Dataset {
             let values = self.read_region(&region)?;
             Ok((region, values))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::FileOptions;
+
+    #[test]
+    fn every_chunk_lies_in_one_box() {
+        let file = FileOptions::new().create_in_memory().unwrap();
+        let dataset = |name: &str| file.new_dataset(name).of::<u8>().shape(&[100, 1000]);
+        let chunked = dataset("chunked").chunks(&[10, 20]).create().unwrap();
+        let sparse = dataset("sparse").sparse(&[10, 20]).create().unwrap();
+        for dataset in [chunked, sparse] {
+            assert_eq!(dataset.blocks(500).shape(), [10, 40], "{dataset:?}");
+        }
     }
 }

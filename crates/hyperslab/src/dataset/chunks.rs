@@ -1,6 +1,7 @@
 //! Chunks as they are stored.
 
 use hyperslab_engine::data::ChunkedSource;
+use hyperslab_engine::format::Layout as StoredLayout;
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use std::sync::Arc;
@@ -18,6 +19,27 @@ pub struct StoredChunk {
 }
 
 impl Dataset {
+    /// Where the index of the chunks lies, in bytes from the file's base address: the address of the
+    /// Data Layout message (HDF5 File Format Specification, IV.A.2.i), which is that of the chunk if there is one without
+    /// an index. `None` while no chunk is stored, and in other layouts.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").of::<i32>().shape(&[4]).chunks(&[2]).create()?;
+    /// assert_eq!(dataset.chunk_index_address(), None);
+    /// dataset.write_raw(&[1, 2, 3, 4])?;
+    /// assert!(dataset.chunk_index_address().is_some());
+    /// # file.close()?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn chunk_index_address(&self) -> Option<u64> {
+        match &self.open().unwrap_or_else(|_| Arc::clone(&self.first)).description.layout.layout {
+            StoredLayout::Chunked(chunked) => chunked.address.get(),
+            StoredLayout::Structured(structured) => structured.address.get(),
+            _ => None,
+        }
+    }
+
     /// The stored chunks, in the order of the index.
     ///
     /// ```

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use hyperslab_testkit::workspace;
 
+use crate::corpus::COMMAND;
 use crate::shell;
 
 /// The examples and what they are given, in an order in which each finds what it reads.
@@ -45,7 +46,7 @@ pub(super) fn run() -> Result<()> {
     ensure!(drawn.stdout == there, "docs/sparse-chunk.svg is not what the example `{DRAWS}` draws");
     for entry in fs::read_dir(folder.path())? {
         let path = entry?.path();
-        let output = Command::new(root.join("target/debug/hyperslab")).arg("check").arg(&path).output()?;
+        let output = Command::new(root.join(COMMAND)).arg("check").arg(&path).output()?;
         let said = String::from_utf8_lossy(&output.stdout);
         ensure!(output.status.success(), "an example wrote {}, which is not sound:\n{said}", path.display());
     }

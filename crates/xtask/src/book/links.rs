@@ -25,7 +25,10 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
         let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
         let name = page.strip_prefix(root).unwrap_or(page).display();
         for target in targets(&text) {
-            if let Some(fault) = fault(page, &text, target) {
+            let fault = fault(page, &text, target);
+            let leaves =
+                || leaves(page, target, &docs).then(|| format!("`{target}` is not part of the book"));
+            if let Some(fault) = fault.or_else(leaves) {
                 faults.push(format!("{name}: {fault}"));
             }
         }
@@ -51,6 +54,14 @@ fn targets(text: &str) -> Vec<&str> {
         );
     }
     targets
+}
+
+/// Whether a link of the book leads out of it, where its readers cannot follow.
+fn leaves(page: &Path, target: &str, docs: &Path) -> bool {
+    let path = target.split('#').next().unwrap_or_default();
+    let other = page.parent().unwrap_or(page).join(path).canonicalize();
+    page.starts_with(docs)
+        && other.is_ok_and(|other| !docs.canonicalize().is_ok_and(|docs| other.starts_with(docs)))
 }
 
 fn fault(page: &Path, text: &str, target: &str) -> Option<String> {

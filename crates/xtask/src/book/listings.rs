@@ -71,7 +71,7 @@ fn console(body: &str, words: &[&str], folder: &Path) -> Result<String> {
     let commands = commands(body);
     for (index, command) in commands.iter().enumerate() {
         let fails = words.contains(&"fails") && index + 1 == commands.len();
-        let tools = workspace::root().join("target/debug");
+        let tools = workspace::root().join("target/release");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(std::iter::once(tools).chain(std::env::split_paths(&path)))?;
         let shown: Vec<&str> = command.lines().map(|line| line.trim_end_matches('\\').trim()).collect();

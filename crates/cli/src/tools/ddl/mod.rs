@@ -2,6 +2,7 @@
 
 pub(crate) mod data;
 pub(crate) mod elements;
+pub(crate) mod region;
 pub(crate) mod space;
 pub(crate) mod types;
 

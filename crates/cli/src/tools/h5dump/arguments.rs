@@ -7,9 +7,9 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use lexopt::{Arg, Parser, ValueExt as _};
 
 use super::sparse::Sparse;
-use super::subset::Subset;
 use crate::tools::ddl::data::WIDTH;
 use crate::tools::printf::Format;
+use crate::tools::subset::Subset;
 
 /// What is printed of which files.
 #[derive(Debug)]

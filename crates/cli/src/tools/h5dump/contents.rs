@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use hyperslab::{Attribute, Group, LinkTarget, Object, ObjectKind};
 
 use super::Dump;
-use super::known::MOST_LEVELS;
+use crate::tools::known::MOST_LEVELS;
 
 impl Dump<'_> {
     /// All paths, with those of attributes if they are asked for.

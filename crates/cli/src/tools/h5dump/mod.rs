@@ -4,13 +4,11 @@ mod arguments;
 mod binary;
 mod boot;
 mod contents;
-mod known;
 mod links;
 mod objects;
 mod properties;
 mod references;
 mod sparse;
-mod subset;
 mod values;
 
 use std::ffi::OsString;
@@ -23,8 +21,8 @@ use anyhow::{Context as _, Result, anyhow};
 use hyperslab::{File, FileDriver, OpenOptions};
 
 use self::arguments::Arguments;
-use self::known::Known;
 use super::ddl::elements::Style;
+use super::known::Known;
 
 const HELP: &str = include_str!("help.txt");
 

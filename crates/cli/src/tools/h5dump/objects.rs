@@ -7,11 +7,11 @@ use hyperslab::{
 
 use super::Dump;
 use super::arguments::{Kind, Wanted};
-use super::known::MOST_LEVELS;
-use super::subset::Taken;
 use crate::tools::ddl::space::{dataspace, list};
 use crate::tools::ddl::types::datatype;
 use crate::tools::ddl::{LEVEL, quoted};
+use crate::tools::known::MOST_LEVELS;
+use crate::tools::subset::Taken;
 
 impl Dump<'_> {
     /// An object that is asked for by its path.

@@ -5,10 +5,10 @@ use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{AllocationTime, Dataset, Datatype, DatatypeClass, FillStatus, FillTime, FilterInfo, Layout};
 
 use super::Dump;
-use super::values::Paths;
 use crate::tools::ddl::elements::Elements;
 use crate::tools::ddl::space::list;
 use crate::tools::ddl::{LEVEL, quoted};
+use crate::tools::known::Paths;
 
 impl Dump<'_> {
     pub(super) fn properties(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {

@@ -7,11 +7,11 @@ use hyperslab::{Dataset, Selection, Stored};
 
 use super::Dump;
 use super::properties::compression;
-use super::subset::Taken;
-use super::values::Paths;
 use crate::tools::ddl::LEVEL;
 use crate::tools::ddl::elements::{Elements, Style};
 use crate::tools::ddl::space::list;
+use crate::tools::known::Paths;
+use crate::tools::subset::Taken;
 use crate::values::blocks::{self, Texts};
 
 /// What is printed of sparse datasets instead of all elements.

@@ -3,38 +3,15 @@
 use std::io::Write;
 
 use anyhow::Result;
-use hyperslab::{
-    Attribute, Dataset, Datatype, DatatypeClass, ObjectKind, ObjectToken, Region, Selection, Stored,
-};
+use hyperslab::{Attribute, Dataset, Datatype, DatatypeClass, Selection, Stored};
 
 use super::Dump;
-use super::known::Known;
-use super::subset::Taken;
+use crate::tools::ddl::LEVEL;
 use crate::tools::ddl::data::Lines;
-use crate::tools::ddl::elements::{Elements, Names, Style};
-use crate::tools::ddl::{LEVEL, quoted};
-
-/// Bytes of elements that are read at once, unless one row has more.
-const AT_ONCE: u64 = 8 << 20;
-
-/// Objects by kind and path.
-pub(super) struct Paths<'a> {
-    pub(super) name: &'a str,
-    pub(super) known: &'a Known,
-}
-
-impl Names for Paths<'_> {
-    fn of(&self, token: ObjectToken) -> String {
-        let word = match self.known.kind(token) {
-            Some(ObjectKind::Group) => "GROUP",
-            Some(ObjectKind::Dataset) => "DATASET",
-            Some(ObjectKind::Datatype) => "DATATYPE",
-            _ => return token.to_string(),
-        };
-        let path = self.known.path(token).unwrap_or_default();
-        format!("{word} {}", quoted(format!("{}{path}", self.name).as_bytes()))
-    }
-}
+use crate::tools::ddl::elements::{Elements, Style};
+use crate::tools::known::Paths;
+use crate::tools::pieces::pieces;
+use crate::tools::subset::Taken;
 
 /// Where the elements of a block stand: their shape, and the coordinates of each.
 struct Shape<'a> {
@@ -274,31 +251,14 @@ fn is_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_))
 }
 
-/// What is read, piece by piece: rows of the first dimension.
+/// What is read, piece by piece.
 fn selections(
     dataset: &Dataset,
     taken: Option<&Taken>,
     dims: &[u64],
-) -> impl Iterator<Item = Result<Selection>> + use<> {
-    let mut whole = match (taken, dims) {
-        (Some(taken), _) => Some(taken.selection()),
-        (None, []) => Some(Selection::All),
-        _ => None,
-    };
-    let size = u64::from(dataset.datatype().size);
-    let row = dims.iter().skip(1).fold(size, |product, size| product.saturating_mul(*size));
-    let at_once = (AT_ONCE / row.max(1)).max(1);
-    let rows = if whole.is_some() { 0 } else { dims.first().copied().unwrap_or(0) };
-    let (dims, mut start) = (dims.to_vec(), 0_u64);
-    std::iter::from_fn(move || {
-        if let Some(whole) = whole.take() {
-            return Some(Ok(whole));
-        }
-        let left = rows.checked_sub(start).filter(|left| *left > 0)?;
-        let (mut first, mut count) = (vec![0; dims.len()], dims.clone());
-        first.first_mut().into_iter().for_each(|first| *first = start);
-        count.first_mut().into_iter().for_each(|count| *count = at_once.min(left));
-        start = start.saturating_add(at_once.min(left));
-        Some(Region::new(&first, &count).map(|region| Selection::region(&region)).map_err(Into::into))
-    })
+) -> Box<dyn Iterator<Item = Result<Selection>>> {
+    match taken {
+        Some(taken) => Box::new(std::iter::once(Ok(taken.selection()))),
+        None => Box::new(pieces(dims, u64::from(dataset.datatype().size))),
+    }
 }

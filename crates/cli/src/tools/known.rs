@@ -1,26 +1,29 @@
-//! The objects of a file and their first paths, in the order in which h5dump comes to them.
+//! The objects of a file and their first paths, in the order in which the tools come to them.
 
 use std::collections::{HashMap, HashSet};
 
 use hyperslab::{File, LinkTarget, ObjectKind, ObjectToken};
 
+use super::ddl::elements::Names;
+use super::ddl::quoted;
+
 /// Groups on a path beyond which nothing is looked for.
-pub(super) const MOST_LEVELS: usize = 1024;
+pub(crate) const MOST_LEVELS: usize = 1024;
 
 /// What is known of the objects of a file.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// Kind and first path of each object.
     objects: HashMap<u64, (ObjectKind, String)>,
     order: Vec<ObjectToken>,
     /// Committed datatypes that are used and have no link, in the order of the objects that use them.
-    pub(super) unnamed: Vec<ObjectToken>,
+    pub(crate) unnamed: Vec<ObjectToken>,
     shown: HashSet<u64>,
 }
 
 impl Known {
     /// Walks all groups, depth first, by names.
-    pub(super) fn of(file: &File) -> Self {
+    pub(crate) fn of(file: &File) -> Self {
         let mut known = Self::default();
         let root = file.root().token();
         known.add(root, ObjectKind::Group, "/".into());
@@ -41,7 +44,7 @@ impl Known {
     }
 
     /// All objects, in the order in which they were found.
-    pub(super) fn in_order(&self) -> Vec<ObjectToken> {
+    pub(crate) fn in_order(&self) -> Vec<ObjectToken> {
         self.order.clone()
     }
 
@@ -79,29 +82,48 @@ impl Known {
     }
 
     /// The first path of an object.
-    pub(super) fn path(&self, token: ObjectToken) -> Option<&str> {
+    pub(crate) fn path(&self, token: ObjectToken) -> Option<&str> {
         self.objects.get(&token.address()).map(|(_, path)| path.as_str())
     }
 
     /// The kind of an object.
-    pub(super) fn kind(&self, token: ObjectToken) -> Option<ObjectKind> {
+    pub(crate) fn kind(&self, token: ObjectToken) -> Option<ObjectKind> {
         self.objects.get(&token.address()).map(|(kind, _)| *kind)
     }
 
     /// Gives an object that is shown for the first time the path under which it is.
-    pub(super) fn name(&mut self, token: ObjectToken, path: &str) {
+    pub(crate) fn name(&mut self, token: ObjectToken, path: &str) {
         if let Some((_, known)) = self.objects.get_mut(&token.address()) {
             path.clone_into(known);
         }
     }
 
     /// Whether the object was shown before.
-    pub(super) fn is_shown(&self, token: ObjectToken) -> bool {
+    pub(crate) fn is_shown(&self, token: ObjectToken) -> bool {
         self.shown.contains(&token.address())
     }
 
     /// Whether the object was shown before; it is from now on.
-    pub(super) fn was_shown(&mut self, token: ObjectToken) -> bool {
+    pub(crate) fn was_shown(&mut self, token: ObjectToken) -> bool {
         !self.shown.insert(token.address())
+    }
+}
+
+/// Objects by kind and path.
+pub(crate) struct Paths<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) known: &'a Known,
+}
+
+impl Names for Paths<'_> {
+    fn of(&self, token: ObjectToken) -> String {
+        let word = match self.known.kind(token) {
+            Some(ObjectKind::Group) => "GROUP",
+            Some(ObjectKind::Dataset) => "DATASET",
+            Some(ObjectKind::Datatype) => "DATATYPE",
+            _ => return token.to_string(),
+        };
+        let path = self.known.path(token).unwrap_or_default();
+        format!("{word} {}", quoted(format!("{}{path}", self.name).as_bytes()))
     }
 }

@@ -5,25 +5,25 @@ use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
 /// What was said about a selection; what is missing is taken from the dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Subset {
-    pub(super) start: Vec<u64>,
-    pub(super) stride: Vec<u64>,
-    pub(super) count: Vec<u64>,
-    pub(super) block: Vec<u64>,
+pub(crate) struct Subset {
+    pub(crate) start: Vec<u64>,
+    pub(crate) stride: Vec<u64>,
+    pub(crate) count: Vec<u64>,
+    pub(crate) block: Vec<u64>,
 }
 
 /// A selection with all its numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Taken {
-    pub(super) start: Vec<u64>,
-    pub(super) stride: Vec<u64>,
-    pub(super) count: Vec<u64>,
-    pub(super) block: Vec<u64>,
+pub(crate) struct Taken {
+    pub(crate) start: Vec<u64>,
+    pub(crate) stride: Vec<u64>,
+    pub(crate) count: Vec<u64>,
+    pub(crate) block: Vec<u64>,
 }
 
 impl Subset {
     /// A path with a selection behind it: `/dset[0,0;2,2;5;1]`.
-    pub(super) fn split(text: &str) -> Result<(String, Option<Self>)> {
+    pub(crate) fn split(text: &str) -> Result<(String, Option<Self>)> {
         let found = text.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
         let Some((path, inside)) = found else { return Ok((text.to_owned(), None)) };
         let mut parts = inside.split(';').map(Self::numbers);
@@ -33,7 +33,7 @@ impl Subset {
     }
 
     /// Numbers with commas between them.
-    pub(super) fn numbers(text: &str) -> Result<Vec<u64>> {
+    pub(crate) fn numbers(text: &str) -> Result<Vec<u64>> {
         if text.trim().is_empty() {
             return Ok(Vec::new());
         }
@@ -42,7 +42,7 @@ impl Subset {
     }
 
     /// What it takes of an array of that shape.
-    pub(super) fn of(&self, dims: &[u64]) -> Result<Taken> {
+    pub(crate) fn of(&self, dims: &[u64]) -> Result<Taken> {
         let whole = |given: &[u64], what: &str, missing: &dyn Fn(usize) -> u64| {
             if given.len() > dims.len() {
                 bail!("the {what} has {} numbers, the dataset {} dimensions", given.len(), dims.len());
@@ -71,7 +71,7 @@ impl Subset {
 }
 
 impl Taken {
-    pub(super) fn selection(&self) -> Selection {
+    pub(crate) fn selection(&self) -> Selection {
         Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
             start: self.start.iter().copied().collect(),
             stride: self.stride.iter().copied().collect(),
@@ -80,14 +80,32 @@ impl Taken {
         }))
     }
 
+    /// A part of it: so many of the coordinates that are taken of each dimension, from that one on. Where coordinates are in
+    /// blocks it is all of them, or one.
+    pub(crate) fn part(&self, first: &[u64], count: &[u64]) -> Self {
+        let mut part = Self { start: self.coordinates(first), ..self.clone() };
+        let whole = self.shape();
+        for (dimension, (wanted, all)) in count.iter().zip(&whole).enumerate() {
+            if wanted == all {
+                continue;
+            }
+            let set = |numbers: &mut Vec<u64>, number: u64| {
+                numbers.get_mut(dimension).into_iter().for_each(|place| *place = number);
+            };
+            set(&mut part.count, *wanted);
+            set(&mut part.block, 1);
+        }
+        part
+    }
+
     /// How many coordinates of each dimension are taken.
-    pub(super) fn shape(&self) -> Vec<u64> {
+    pub(crate) fn shape(&self) -> Vec<u64> {
         self.count.iter().zip(&self.block).map(|(count, block)| count.saturating_mul(*block)).collect()
     }
 
     /// What is read and printed as one row, where blocks of the slower dimensions are: the parts of the selection, each with
     /// the coordinates of its first element and whether it is the last one of a plane. `None` where rows are rows.
-    pub(super) fn rows(&self) -> Option<Vec<(Self, bool)>> {
+    pub(crate) fn rows(&self) -> Option<Vec<(Self, bool)>> {
         let outer = self.start.len().checked_sub(2)?;
         if !self.block.get(..outer)?.iter().any(|block| *block > 1) {
             return None;
@@ -124,7 +142,7 @@ impl Taken {
     }
 
     /// The coordinates of the element at these places of the selection.
-    pub(super) fn coordinates(&self, places: &[u64]) -> Vec<u64> {
+    pub(crate) fn coordinates(&self, places: &[u64]) -> Vec<u64> {
         let numbers = self.start.iter().zip(&self.stride).zip(&self.block).zip(places);
         let coordinate = |(((start, stride), block), place): (((&u64, &u64), &u64), &u64)| {
             let block = (*block).max(1);

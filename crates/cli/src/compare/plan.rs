@@ -1,0 +1,205 @@
+//! How elements of two types are compared: planned once for all of them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use hyperslab::datatype::{
+    Compound, Enumeration, Reference, StringPadding, VariableLength, VariableLengthKind,
+};
+use hyperslab::{Datatype, DatatypeClass};
+
+use super::numbers::Reader;
+
+/// Types within types, at most.
+const MOST_LEVELS: usize = 64;
+
+/// How two elements, or parts of them, are compared.
+#[derive(Debug)]
+pub(super) enum Plan {
+    Numbers(Reader, Reader),
+    Names(Names, Names),
+    Texts(Text, Text),
+    /// As they lie, byte by byte.
+    Bytes {
+        one: usize,
+        other: usize,
+    },
+    /// Parts of both that have one name.
+    Record {
+        one: usize,
+        other: usize,
+        members: Vec<Part>,
+    },
+    /// So many items, one after the other.
+    Items {
+        one: usize,
+        other: usize,
+        count: usize,
+        plan: Box<Plan>,
+    },
+    /// Any number of items, which a heap holds.
+    Sequences {
+        one: usize,
+        other: usize,
+        plan: Box<Plan>,
+    },
+    References {
+        one: (usize, Reference),
+        other: (usize, Reference),
+    },
+}
+
+/// A part of two records.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) name: Vec<u8>,
+    pub(super) one: Range<usize>,
+    pub(super) other: Range<usize>,
+    pub(super) plan: Plan,
+}
+
+/// Named values.
+#[derive(Debug)]
+pub(super) struct Names {
+    pub(super) reader: Reader,
+    pub(super) by_value: HashMap<Vec<u8>, Vec<u8>>,
+}
+
+/// Where text lies, and how it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Text {
+    pub(super) size: usize,
+    pub(super) padding: StringPadding,
+    /// A heap holds it.
+    pub(super) is_variable: bool,
+}
+
+impl Plan {
+    /// How elements of these types are compared; `None` if they are of different kinds.
+    pub(super) fn new(one: &Datatype, other: &Datatype) -> Option<Self> {
+        Self::within(one, other, 0)
+    }
+
+    fn within(one: &Datatype, other: &Datatype, level: usize) -> Option<Self> {
+        let level = level.checked_add(1).filter(|level| *level < MOST_LEVELS)?;
+        if let (Some(one), Some(other)) = (Text::of(one), Text::of(other)) {
+            return Some(Self::Texts(one, other));
+        }
+        match (&one.class, &other.class) {
+            (DatatypeClass::Enumeration(names), DatatypeClass::Enumeration(others)) => {
+                Some(Self::Names(Names::of(names)?, Names::of(others)?))
+            }
+            (DatatypeClass::Compound(record), DatatypeClass::Compound(others)) => {
+                Self::record((one, record), (other, others), level)
+            }
+            (DatatypeClass::Array(array), DatatypeClass::Array(others)) => {
+                // Of arrays that differ in their first dimension what both have.
+                let (rows, other_rows) = (array.dims.split_first()?, others.dims.split_first()?);
+                let shorter = if rows.0 > other_rows.0 { other } else { one };
+                let count = shorter.array_len().filter(|_| rows.1 == other_rows.1)?;
+                let plan = Box::new(Self::within(&array.base, &others.base, level)?);
+                Some(Self::Items { one: size(one)?, other: size(other)?, count, plan })
+            }
+            (DatatypeClass::Complex(complex), DatatypeClass::Complex(others)) => {
+                let plan = Box::new(Self::within(&complex.base, &others.base, level)?);
+                Some(Self::Items { one: size(one)?, other: size(other)?, count: 2, plan })
+            }
+            (DatatypeClass::VariableLength(items), DatatypeClass::VariableLength(others)) => {
+                let plan = Box::new(Self::within(&items.base, &others.base, level)?);
+                Some(Self::Sequences { one: size(one)?, other: size(other)?, plan })
+            }
+            (DatatypeClass::Reference(kind), DatatypeClass::Reference(others)) => {
+                Some(Self::References { one: (size(one)?, *kind), other: (size(other)?, *others) })
+            }
+            (DatatypeClass::Opaque(_), DatatypeClass::Opaque(_))
+            | (DatatypeClass::Time(_), DatatypeClass::Time(_)) => {
+                Some(Self::Bytes { one: size(one)?, other: size(other)? })
+            }
+            _ => match (Reader::new(one), Reader::new(other)) {
+                (Some(one), Some(other)) => Some(Self::Numbers(one, other)),
+                // Numbers that are too large for these are the same if they lie in the same way.
+                _ => (one == other && !one.points_into_file())
+                    .then_some(Self::Bytes { one: size(one)?, other: size(other)? }),
+            },
+        }
+    }
+
+    fn record(
+        (one, record): (&Datatype, &Compound),
+        (other, others): (&Datatype, &Compound),
+        level: usize,
+    ) -> Option<Self> {
+        let by_name: HashMap<&[u8], _> =
+            others.members.iter().map(|member| (member.name.as_slice(), member)).collect();
+        let mut members = Vec::new();
+        for member in &record.members {
+            let Some(same) = by_name.get(member.name.as_slice()) else { continue };
+            if let Some(plan) = Self::within(&member.datatype, &same.datatype, level) {
+                let range = |offset: u32, datatype: &Datatype| {
+                    let start = usize::try_from(offset).ok()?;
+                    Some(start..start.checked_add(size(datatype)?)?)
+                };
+                members.push(Part {
+                    name: member.name.clone(),
+                    one: range(member.offset, &member.datatype)?,
+                    other: range(same.offset, &same.datatype)?,
+                    plan,
+                });
+            }
+        }
+        (!members.is_empty()).then_some(Self::Record { one: size(one)?, other: size(other)?, members })
+    }
+
+    /// Whether elements of nothing but zeros are the same on both sides: they are, unless zero has two names.
+    pub(super) fn zeros_agree(&self) -> bool {
+        match self {
+            Self::Names(one, other) => one.of_zero() == other.of_zero(),
+            Self::Record { members, .. } => members.iter().all(|member| member.plan.zeros_agree()),
+            Self::Items { plan, .. } => plan.zeros_agree(),
+            _ => true,
+        }
+    }
+
+    /// Bytes of an element of each side.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        match self {
+            Self::Numbers(one, other) => (one.size(), other.size()),
+            Self::Names(one, other) => (one.reader.size(), other.reader.size()),
+            Self::Texts(one, other) => (one.size, other.size),
+            Self::Bytes { one, other }
+            | Self::Record { one, other, .. }
+            | Self::Items { one, other, .. }
+            | Self::Sequences { one, other, .. } => (*one, *other),
+            Self::References { one, other } => (one.0, other.0),
+        }
+    }
+}
+
+impl Names {
+    fn of(names: &Enumeration) -> Option<Self> {
+        let by_value = names.members.iter().map(|member| (member.value.clone(), member.name.clone()));
+        Some(Self { reader: Reader::new(&names.base)?, by_value: by_value.collect() })
+    }
+
+    fn of_zero(&self) -> Option<&Vec<u8>> {
+        self.by_value.get(&vec![0; self.reader.size()])
+    }
+}
+
+impl Text {
+    fn of(datatype: &Datatype) -> Option<Self> {
+        let (padding, is_variable) = match &datatype.class {
+            DatatypeClass::String(text) => (text.padding, false),
+            DatatypeClass::VariableLength(VariableLength {
+                kind: VariableLengthKind::String { padding, .. },
+                ..
+            }) => (*padding, true),
+            _ => return None,
+        };
+        Some(Self { size: size(datatype)?, padding, is_variable })
+    }
+}
+
+fn size(datatype: &Datatype) -> Option<usize> {
+    usize::try_from(datatype.size).ok().filter(|size| *size > 0)
+}

@@ -1,0 +1,158 @@
+//! `hyperslab diff`: what is different in two files, for people and programs.
+
+mod attributes;
+mod datasets;
+mod found;
+mod json;
+mod tally;
+mod text;
+mod walk;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::found::Counts;
+use self::walk::Comparison;
+use crate::compare::rules::{Relative, Rules};
+use crate::open::OpenArguments;
+use crate::output;
+
+/// The exit code if something differs.
+const DIFFERENT: u8 = 1;
+/// The exit code if something could not be compared.
+const TROUBLE: u8 = 2;
+
+/// What `diff` takes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exit code: 0 if nothing differs, 1 if something does, 2 if something could not be read.
+
+Examples:
+  hyperslab diff before.h5 after.h5
+  hyperslab diff before.h5 after.h5 /results --relative 1e-6
+  hyperslab diff run1.h5 run2.h5 --exclude /log --exclude /@created
+  hyperslab diff run.h5 run.h5 /first /second --storage")]
+pub(crate) struct Arguments {
+    /// Numbers that are no further apart are the same
+    #[arg(long, value_name = "DISTANCE", value_parser = tolerance)]
+    absolute: Option<f64>,
+    /// Numbers that are no further apart than so many times the larger one are the same; with --absolute those that are near
+    /// each other in either way
+    #[arg(long, value_name = "SHARE", value_parser = tolerance)]
+    relative: Option<f64>,
+    /// Whether two floating-point numbers that are not a number are the same
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set)]
+    nan_equal: bool,
+    /// Leave out an object with all that is in it, or an attribute: /group/object, /object@attribute
+    #[arg(long, value_name = "PATH")]
+    exclude: Vec<String>,
+    /// Also tell how elements are stored: layouts, chunks, filters, fill values, and which elements of sparse datasets are
+    /// defined
+    #[arg(long)]
+    storage: bool,
+    /// Differing elements that are shown of each dataset or attribute, at most
+    #[arg(long, value_name = "NUMBER", default_value_t = 5)]
+    places: usize,
+    /// Print nothing: the exit code tells
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    open: OpenArguments,
+    /// A file
+    #[arg(value_name = "A")]
+    one: PathBuf,
+    /// Another file, or the same one
+    #[arg(value_name = "B")]
+    other: PathBuf,
+    /// The object to compare, with what is in it
+    #[arg(default_value = "/", hide_default_value = true)]
+    object: String,
+    /// The object of the other file, if it has another path there
+    other_object: Option<String>,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number >= 0.0 => Ok(number),
+        _ => Err("it is a number that is not negative".into()),
+    }
+}
+
+impl Arguments {
+    /// When numbers differ.
+    fn rules(&self) -> Rules {
+        Rules {
+            absolute: self.absolute,
+            relative: self.relative.map(Relative::OfLarger),
+            nan_equal: self.nan_equal,
+            ..Rules::default()
+        }
+    }
+}
+
+/// Compares two files; the exit code is 0 if nothing differs, 1 if something does, 2 in trouble.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let code = match compare(arguments) {
+        Ok(counts) if counts.trouble > 0 => TROUBLE,
+        Ok(counts) if counts.is_same() => 0,
+        Ok(_) => DIFFERENT,
+        // Nobody reads on, which is not for this command to judge.
+        Err(error) if crate::reader_is_gone(&error) => return Err(error),
+        Err(error) => {
+            let line = output::escape(output::chain(error.as_ref()).as_bytes());
+            // The exit code says it, too.
+            let _ = writeln!(std::io::stderr(), "hyperslab: {line}");
+            TROUBLE
+        }
+    };
+    arguments.open.report();
+    Ok(ExitCode::from(code))
+}
+
+fn compare(arguments: &Arguments) -> Result<Counts> {
+    let (one, other) = (arguments.open.open(&arguments.one)?, arguments.open.open(&arguments.other)?);
+    let bar = progress_bar(arguments);
+    let mut out = output::stdout();
+    let mut document = json::Document::new(arguments);
+    let mut counts = Counts::default();
+    let mut comparison = Comparison::new(arguments, [&one, &other], &bar);
+    comparison.run(&mut |finding| {
+        counts.add(&finding);
+        if arguments.json {
+            document.add(&finding);
+        } else if !arguments.quiet {
+            bar.suspend(|| text::write(&mut out, &finding).and_then(|()| out.flush()))?;
+        }
+        // One difference is all that is asked for, but trouble weighs more.
+        Ok(())
+    })?;
+    bar.finish_and_clear();
+    if arguments.json {
+        document.write(&mut out, &counts)?;
+    } else if !arguments.quiet {
+        text::summary(&mut out, &counts)?;
+    }
+    out.flush()?;
+    Ok(counts)
+}
+
+/// What is being compared, on standard error, if that is a terminal.
+fn progress_bar(arguments: &Arguments) -> ProgressBar {
+    if arguments.quiet {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}

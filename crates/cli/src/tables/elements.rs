@@ -1,0 +1,142 @@
+//! Arrays of Arrow as elements in memory.
+
+use anyhow::{Context as _, Result, bail};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use hyperslab::Datatype;
+
+use super::types::{Element, record};
+use crate::change::memory_text;
+
+/// Elements, one behind the other, and their type.
+pub(super) struct Elements {
+    pub(super) datatype: Datatype,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// An array as elements. What is missing is NaN among floating-point numbers, and empty text; other columns must be whole.
+pub(super) fn elements(element: &Element, array: &dyn Array) -> Result<Elements> {
+    if let DataType::Dictionary(..) = array.data_type() {
+        let dictionary = array.as_any_dictionary();
+        let plain = arrow_select::take::take(dictionary.values(), dictionary.keys(), None)?;
+        return elements(element, &plain);
+    }
+    match element {
+        Element::Plain(datatype) => plain(datatype, array),
+        Element::Bool => {
+            whole(array)?;
+            let bytes = array.as_boolean().values().iter().map(u8::from).collect();
+            Ok(Elements { datatype: Datatype::bool(), bytes })
+        }
+        Element::Text => text(array),
+        Element::Array(item, size) => {
+            whole(array)?;
+            let list = array.as_fixed_size_list();
+            // Of a slice, only the items of its own lists.
+            let size = *size;
+            let length = usize::try_from(size)?;
+            let first = list.value_offset_at(0);
+            let items = list.values().slice(first, list.len().checked_mul(length).context("too many items")?);
+            let items = elements(item, &items)?;
+            Ok(Elements { datatype: Datatype::array([size], items.datatype), bytes: items.bytes })
+        }
+        Element::Record(members) => {
+            whole(array)?;
+            records(members, array.as_struct().columns(), array.len())
+        }
+    }
+}
+
+/// Columns as records.
+pub(super) fn records(members: &[(String, Element)], columns: &[ArrayRef], count: usize) -> Result<Elements> {
+    let mut parts = Vec::new();
+    for ((name, element), column) in members.iter().zip(columns) {
+        parts.push((name, elements(element, column).with_context(|| format!("column `{name}`"))?));
+    }
+    let datatype = record(parts.iter().map(|(name, part)| Ok((*name, part.datatype.clone()))))?;
+    let size = usize::try_from(datatype.size)?;
+    let mut bytes = vec![0; size.checked_mul(count).context("rows larger than memory")?];
+    let mut offset = 0_usize;
+    for (_, part) in &parts {
+        let length = usize::try_from(part.datatype.size)?;
+        for (row, value) in bytes.chunks_exact_mut(size.max(1)).zip(part.bytes.chunks_exact(length.max(1))) {
+            row.get_mut(offset..offset.saturating_add(length))
+                .context("a row is too short")?
+                .copy_from_slice(value);
+        }
+        offset = offset.saturating_add(length);
+    }
+    Ok(Elements { datatype, bytes })
+}
+
+/// Says which value is missing, if one is.
+fn whole(array: &dyn Array) -> Result<()> {
+    match (0..array.len()).find(|row| array.is_null(*row)) {
+        Some(row) if array.null_count() > 0 => {
+            bail!("row {row} of the batch has no value, and {} has none for that", array.data_type())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Numbers, times and bytes of fixed size.
+fn plain(datatype: &Datatype, array: &dyn Array) -> Result<Elements> {
+    use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+    let bytes: Vec<u8> = match array.data_type() {
+        DataType::Float16 => {
+            let missing = half::f16::NAN;
+            array
+                .as_primitive::<Float16Type>()
+                .iter()
+                .flat_map(|value| value.unwrap_or(missing).to_le_bytes())
+                .collect()
+        }
+        DataType::Float32 => array
+            .as_primitive::<Float32Type>()
+            .iter()
+            .flat_map(|value| value.unwrap_or(f32::NAN).to_le_bytes())
+            .collect(),
+        DataType::Float64 => array
+            .as_primitive::<Float64Type>()
+            .iter()
+            .flat_map(|value| value.unwrap_or(f64::NAN).to_le_bytes())
+            .collect(),
+        _ => {
+            whole(array)?;
+            let size = usize::try_from(datatype.size)?;
+            let data = array.to_data();
+            let buffer = data.buffers().first().context("an array without values")?;
+            let start = data.offset().checked_mul(size).context("too many values")?;
+            let length = data.len().checked_mul(size).context("too many values")?;
+            let values = buffer.as_slice().get(start..start.saturating_add(length));
+            in_file_order(values.context("an array is too short")?, array.data_type(), size)
+        }
+    };
+    Ok(Elements { datatype: datatype.clone(), bytes })
+}
+
+/// Values of memory in little-endian order.
+fn in_file_order(values: &[u8], data: &DataType, size: usize) -> Vec<u8> {
+    let mut bytes = values.to_vec();
+    if cfg!(target_endian = "big") && !matches!(data, DataType::FixedSizeBinary(_)) {
+        bytes.chunks_exact_mut(size.max(1)).for_each(<[u8]>::reverse);
+    }
+    bytes
+}
+
+fn text(array: &dyn Array) -> Result<Elements> {
+    let texts: Vec<&str> = match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().iter().map(Option::unwrap_or_default).collect(),
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().map(Option::unwrap_or_default).collect(),
+        DataType::Utf8View => array.as_string_view().iter().map(Option::unwrap_or_default).collect(),
+        other => bail!("{other} is no text"),
+    };
+    let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0).max(1);
+    let mut bytes = Vec::with_capacity(longest.checked_mul(texts.len()).context("text larger than memory")?);
+    for text in texts {
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.resize(bytes.len().saturating_add(longest - text.len()), 0);
+    }
+    Ok(Elements { datatype: memory_text(longest)?, bytes })
+}

@@ -1,0 +1,179 @@
+//! Datasets as tables: the members of records are columns, or each dataset of a group is one.
+
+use std::fs::File as FsFile;
+use std::io::BufWriter;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{Field, Schema, SchemaRef};
+use hyperslab::{Column, Dataset, File, Object, ObjectKind, Region, Selection};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+
+use super::Kind;
+use super::arrays::{array, field, fields, lists};
+use crate::values::paths::Paths;
+
+/// Bytes of rows that are written at once, unless one row has more.
+const AT_ONCE: u64 = 16 << 20;
+
+/// Writes an object as a table.
+pub(crate) fn export(file: &File, object: Object, out: &Path, kind: Kind) -> Result<()> {
+    let table = Table::of(file, object)?;
+    let schema = table.schema()?;
+    // The file appears whole or not at all.
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let made = tempfile::Builder::new().prefix(".hyperslab-").tempfile_in(folder);
+    let made = made.with_context(|| format!("cannot write `{}`", out.display()))?;
+    let mut writer = Writer::new(BufWriter::new(made.reopen()?), &schema, kind)?;
+    let at_once = (AT_ONCE / table.row_bytes.max(1)).max(1);
+    let mut start = 0;
+    while start < table.rows {
+        let count = at_once.min(table.rows - start);
+        writer.write(&RecordBatch::try_new(Arc::clone(&schema), table.read(start, count)?)?)?;
+        start += count;
+    }
+    writer.finish()?;
+    made.persist(out).with_context(|| format!("cannot write `{}`", out.display()))?;
+    Ok(())
+}
+
+/// Datasets of one length.
+struct Table {
+    datasets: Vec<(String, Dataset)>,
+    rows: u64,
+    row_bytes: u64,
+    paths: Paths,
+}
+
+impl Table {
+    fn of(file: &File, object: Object) -> Result<Self> {
+        let name =
+            object.name().rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("values").to_owned();
+        let mut datasets = Vec::new();
+        match object.kind() {
+            Some(ObjectKind::Dataset) => datasets.push((name, object.into_dataset()?)),
+            Some(ObjectKind::Group) => {
+                let group = object.into_group()?;
+                for name in group.member_names()? {
+                    let object = group.object(&name)?;
+                    if object.kind() == Some(ObjectKind::Dataset) {
+                        datasets.push((name, object.into_dataset()?));
+                    }
+                }
+            }
+            _ => bail!("`{}` is no dataset and no group", object.name()),
+        }
+        let rows = |dataset: &Dataset| dataset.dataspace().dims().first().copied().unwrap_or(1);
+        let Some(first) = datasets.first().map(|(_, dataset)| rows(dataset)) else {
+            bail!("the group has no datasets, which would be columns");
+        };
+        if let Some((name, other)) = datasets.iter().find(|(_, dataset)| rows(dataset) != first) {
+            bail!(
+                "the columns of a table have one length: `{name}` has {} rows, the first {first}",
+                rows(other)
+            );
+        }
+        let mut row_bytes = 0_u64;
+        for (_, dataset) in &datasets {
+            let rest = dataset
+                .dataspace()
+                .dims()
+                .iter()
+                .skip(1)
+                .fold(1_u64, |product, size| product.saturating_mul(*size));
+            row_bytes = row_bytes.saturating_add(rest.saturating_mul(dataset.datatype().size.into()));
+        }
+        Ok(Self { datasets, rows: first, row_bytes, paths: Paths::new(file) })
+    }
+
+    /// The columns of no rows.
+    fn schema(&self) -> Result<SchemaRef> {
+        let mut all = Vec::new();
+        for (name, dataset) in &self.datasets {
+            let stored = dataset.read_stored_selection(&Selection::None)?;
+            all.extend(self.columns(name, dataset, stored.column()?, 0)?.into_iter().map(|(field, _)| field));
+        }
+        Ok(Arc::new(Schema::new(all)))
+    }
+
+    /// Rows, column by column.
+    fn read(&self, start: u64, count: u64) -> Result<Vec<ArrayRef>> {
+        let mut all = Vec::new();
+        for (name, dataset) in &self.datasets {
+            let mut dims = dataset.dataspace().dims().to_vec();
+            let selection = match dims.first_mut() {
+                None => Selection::All,
+                Some(rows) => {
+                    *rows = count;
+                    let mut first = vec![0; dims.len()];
+                    first.first_mut().into_iter().for_each(|first| *first = start);
+                    Selection::region(&Region::new(&first, &dims)?)
+                }
+            };
+            let column = dataset.read_stored_selection(&selection)?.column()?;
+            let columns = self.columns(name, dataset, column, usize::try_from(count)?)?;
+            all.extend(columns.into_iter().map(|(_, array)| array));
+        }
+        Ok(all)
+    }
+
+    /// What a dataset is in the table: the members of its records, or one column.
+    fn columns(
+        &self,
+        name: &str,
+        dataset: &Dataset,
+        column: Column,
+        count: usize,
+    ) -> Result<Vec<(Field, ArrayRef)>> {
+        let space = dataset.dataspace();
+        let rest = space.dims().get(1..).unwrap_or_default();
+        if let (Column::Compound(_), [], [_]) = (&column, rest, self.datasets.as_slice()) {
+            let Column::Compound(members) = column else { return Ok(Vec::new()) };
+            let (fields, arrays) = fields(members, &self.paths)?;
+            return Ok(fields.iter().map(|field| field.as_ref().clone()).zip(arrays).collect());
+        }
+        let shape: Vec<usize> = rest.iter().map(|size| usize::try_from(*size)).collect::<Result<_, _>>()?;
+        let array = lists(array(column, &self.paths)?, &shape, count)?;
+        Ok(vec![(field(name, &array), array)])
+    }
+}
+
+/// Where rows go.
+enum Writer {
+    Parquet(Box<ArrowWriter<BufWriter<FsFile>>>),
+    Arrow(Box<FileWriter<BufWriter<FsFile>>>),
+}
+
+impl Writer {
+    fn new(out: BufWriter<FsFile>, schema: &SchemaRef, kind: Kind) -> Result<Self> {
+        Ok(match kind {
+            Kind::Parquet => {
+                let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+                Self::Parquet(Box::new(ArrowWriter::try_new(out, Arc::clone(schema), Some(properties))?))
+            }
+            Kind::Arrow => Self::Arrow(Box::new(FileWriter::try_new(out, schema)?)),
+        })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        match self {
+            Self::Parquet(writer) => writer.write(batch)?,
+            Self::Arrow(writer) => writer.write(batch)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        let out = match self {
+            Self::Parquet(writer) => writer.into_inner()?,
+            Self::Arrow(writer) => writer.into_inner()?,
+        };
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        Ok(())
+    }
+}

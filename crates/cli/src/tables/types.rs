@@ -1,0 +1,108 @@
+//! Columns of tables as types of members.
+
+use anyhow::{Context as _, Result, bail};
+use arrow_schema::{DataType, Field, Fields, TimeUnit};
+use hyperslab::datatype::{ByteOrder, Member};
+use hyperslab::{CharacterSet, Datatype};
+
+/// What a column becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Element {
+    /// Numbers, times and bytes as they lie in memory: this type.
+    Plain(Datatype),
+    Bool,
+    Text,
+    /// Arrays of so many.
+    Array(Box<Self>, u32),
+    /// Records.
+    Record(Vec<(String, Self)>),
+}
+
+impl Element {
+    pub(super) fn of(field: &Field) -> Result<Self> {
+        Self::of_type(field.data_type()).with_context(|| format!("column `{}`", field.name()))
+    }
+
+    fn of_type(data: &DataType) -> Result<Self> {
+        let order = ByteOrder::LittleEndian;
+        Ok(match data {
+            DataType::Boolean => Self::Bool,
+            DataType::Int8 => Self::Plain(Datatype::i8()),
+            DataType::Int16 => Self::Plain(Datatype::i16(order)),
+            DataType::Int32 | DataType::Date32 | DataType::Time32(_) => Self::Plain(Datatype::i32(order)),
+            DataType::Int64
+            | DataType::Date64
+            | DataType::Time64(_)
+            | DataType::Timestamp(..)
+            | DataType::Duration(_) => Self::Plain(Datatype::i64(order)),
+            DataType::UInt8 => Self::Plain(Datatype::u8()),
+            DataType::UInt16 => Self::Plain(Datatype::u16(order)),
+            DataType::UInt32 => Self::Plain(Datatype::u32(order)),
+            DataType::UInt64 => Self::Plain(Datatype::u64(order)),
+            DataType::Float16 => Self::Plain(Datatype::f16(order)),
+            DataType::Float32 => Self::Plain(Datatype::f32(order)),
+            DataType::Float64 => Self::Plain(Datatype::f64(order)),
+            DataType::FixedSizeBinary(size) => Self::Plain(Datatype::opaque(u32::try_from(*size)?, "")),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
+            DataType::Dictionary(_, values) => Self::of_type(values)?,
+            DataType::FixedSizeList(item, size) => {
+                Self::Array(Box::new(Self::of_type(item.data_type())?), u32::try_from(*size)?)
+            }
+            DataType::Struct(fields) => Self::Record(of_fields(fields)?),
+            other => bail!("there is no type of HDF5 for elements of the type {other}"),
+        })
+    }
+
+    /// The type in a file.
+    pub(super) fn stored(&self, size_of_offsets: u8) -> Result<Datatype> {
+        Ok(match self {
+            Self::Plain(datatype) => datatype.clone(),
+            Self::Bool => Datatype::bool(),
+            Self::Text => Datatype::variable_string(CharacterSet::Utf8, size_of_offsets),
+            Self::Array(item, size) => Datatype::array([*size], item.stored(size_of_offsets)?),
+            Self::Record(members) => {
+                let stored =
+                    members.iter().map(|(name, element)| Ok((name, element.stored(size_of_offsets)?)));
+                record(stored)?
+            }
+        })
+    }
+}
+
+pub(super) fn of_fields(fields: &Fields) -> Result<Vec<(String, Element)>> {
+    fields.iter().map(|field| Ok((field.name().clone(), Element::of(field)?))).collect()
+}
+
+/// Records without gaps.
+pub(super) fn record<'n>(members: impl Iterator<Item = Result<(&'n String, Datatype)>>) -> Result<Datatype> {
+    let mut listed = Vec::new();
+    let mut size = 0_u32;
+    for member in members {
+        let (name, datatype) = member?;
+        let next = size.checked_add(datatype.size).context("records of 4 GiB and more")?;
+        listed.push(Member { name: name.clone().into_bytes(), offset: size, datatype });
+        size = next;
+    }
+    Ok(Datatype::compound(size, listed))
+}
+
+/// What a column of times counts, in the words of the climate and forecast conventions.
+pub(super) fn units(data: &DataType) -> Option<String> {
+    let of = |unit: &TimeUnit| match unit {
+        TimeUnit::Second => "seconds",
+        TimeUnit::Millisecond => "milliseconds",
+        TimeUnit::Microsecond => "microseconds",
+        TimeUnit::Nanosecond => "nanoseconds",
+    };
+    Some(match data {
+        DataType::Date32 => "days since 1970-01-01".to_owned(),
+        DataType::Date64 => "milliseconds since 1970-01-01".to_owned(),
+        DataType::Timestamp(unit, zone) => {
+            let zone = if zone.is_some() { "Z" } else { "" };
+            format!("{} since 1970-01-01T00:00:00{zone}", of(unit))
+        }
+        DataType::Time32(unit) | DataType::Time64(unit) => format!("{} since midnight", of(unit)),
+        DataType::Duration(unit) => of(unit).to_owned(),
+        _ => return None,
+    })
+}

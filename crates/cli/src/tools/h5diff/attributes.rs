@@ -1,0 +1,87 @@
+//! Attributes, by name.
+
+use anyhow::Result;
+use hyperslab::{Attribute, Object};
+
+use super::Diff;
+use super::data::Elements;
+use super::types::Pair;
+use crate::compare::blocks::compare_values;
+use crate::compare::step::in_step;
+
+impl Diff<'_> {
+    /// The attributes of two objects.
+    pub(super) fn attributes(&mut self, objects: [&Object; 2], paths: [&str; 2]) -> Result<()> {
+        let [mut ones, mut others] = [Vec::new(), Vec::new()];
+        for ((object, path), all) in objects.into_iter().zip(paths).zip([&mut ones, &mut others]) {
+            match object.attributes() {
+                Ok(attributes) => *all = attributes,
+                Err(error) => return self.fail(error.into()),
+            }
+            all.retain(|attribute| !self.is_excluded_attribute(path, attribute));
+        }
+        let by_name = |one: &Attribute, other: &Attribute| one.name_bytes().cmp(other.name_bytes());
+        let sides = in_step(&ones, &others, by_name);
+        let count = |wanted: (bool, bool)| {
+            sides.iter().filter(|(one, other)| (one.is_some(), other.is_some()) == wanted).count()
+        };
+        let (common, first, second) = (count((true, true)), count((true, false)), count((false, true)));
+        self.differs |= first > 0 || second > 0;
+        if self.level() == 2 {
+            writeln!(self.out, "   obj1   obj2\n {}", "-".repeat(38))?;
+            for (one, other) in &sides {
+                let mark = |attribute: Option<&Attribute>| if attribute.is_some() { 'x' } else { ' ' };
+                let name = one.or(*other).map(Attribute::name).unwrap_or_default();
+                writeln!(self.out, "    {}      {}    {name:<15}", mark(*one), mark(*other))?;
+            }
+        }
+        if self.level() > 0 {
+            writeln!(
+                self.out,
+                "Attributes status:  {common} common, {first} only in obj1, {second} only in obj2"
+            )?;
+        }
+        for (one, other) in sides {
+            if let (Some(one), Some(other)) = (one, other) {
+                let compared = self.attribute([one, other], paths).map(|_| ());
+                compared.or_else(|error| self.fail(error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_excluded_attribute(&self, path: &str, attribute: &Attribute) -> bool {
+        let path = format!("{}/{}", path.trim_end_matches('/'), attribute.name());
+        self.arguments.excluded_attributes.contains(&path)
+    }
+
+    /// Two attributes; gives how many of their elements differ.
+    pub(super) fn attribute(&mut self, attributes: [&Attribute; 2], paths: [&str; 2]) -> Result<u64> {
+        let [one, other] = attributes;
+        let (datatype, other_datatype) = (one.datatype()?, other.datatype()?);
+        let (space, other_space) = (one.dataspace()?, other.dataspace()?);
+        let types = [&datatype, &other_datatype];
+        let (name, other_name) = (one.name(), other.name());
+        let pair = Pair { names: [&name, &other_name], types, spaces: [&space, &other_space] };
+        if !self.hear(pair.verdict())? {
+            return Ok(0);
+        }
+        let [path, other_path] = paths;
+        let names = [format!("{name} of <{path}>"), format!("{other_name} of <{other_path}>")];
+        if self.arguments.lists_differences() {
+            let [one, other] = &names;
+            self.title("attribute", [one, other])?;
+        }
+        let rows = self.rows_of(&names, [&space, &other_space]);
+        let found = match Elements::new(types[0], types[1], self.arguments.rules()) {
+            Some(elements) => {
+                let values = [&one.read_stored()?, &other.read_stored()?];
+                self.elements(rows, |listener| compare_values(values, space.dims(), &elements, listener))?
+            }
+            None => 0,
+        };
+        let [one, other] = &names;
+        self.found("attribute", [one, other], found)?;
+        Ok(found)
+    }
+}

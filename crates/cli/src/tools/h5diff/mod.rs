@@ -1,0 +1,176 @@
+//! `h5diff`: what differs between two files, or two objects.
+
+mod arguments;
+mod attributes;
+mod data;
+mod datasets;
+mod objects;
+mod references;
+mod rows;
+mod types;
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, anyhow};
+use hyperslab::{File, FileDriver, OpenOptions};
+
+use self::arguments::{Arguments, Refused};
+
+const HELP: &str = include_str!("help.txt");
+
+/// Nothing differs, something does, or something could not be compared.
+const SAME: u8 = 0;
+const DIFFERENT: u8 = 1;
+const TROUBLE: u8 = 2;
+
+/// Runs h5diff.
+pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let status = match Arguments::parse(arguments) {
+        Ok(arguments) => compare(&arguments, &mut out)?,
+        Err(Refused::Value(given)) => {
+            write!(out, "<{given}> is not a valid option\n{HELP}")?;
+            DIFFERENT
+        }
+        Err(Refused::Option(name)) => {
+            out.write_all(HELP.as_bytes())?;
+            trouble(&anyhow!("unknown option `{name}`"));
+            DIFFERENT
+        }
+        Err(Refused::Other(error)) => {
+            trouble(&error);
+            DIFFERENT
+        }
+    };
+    out.flush()?;
+    Ok(ExitCode::from(status))
+}
+
+fn compare(arguments: &Arguments, out: &mut dyn Write) -> Result<u8> {
+    if arguments.help {
+        out.write_all(HELP.as_bytes())?;
+        return Ok(SAME);
+    }
+    if arguments.version {
+        writeln!(out, "h5diff: Version {}", env!("CARGO_PKG_VERSION"))?;
+        return Ok(SAME);
+    }
+    if let Some((line, status)) = arguments.conflict() {
+        writeln!(out, "{line}")?;
+        return Ok(status);
+    }
+    let [path, other_path] = arguments.files.as_slice() else {
+        out.write_all(HELP.as_bytes())?;
+        trouble(&anyhow!("missing file names"));
+        return Ok(DIFFERENT);
+    };
+    let files = match (open(arguments, 0, path), open(arguments, 1, other_path)) {
+        (Ok(one), Ok(other)) => [one, other],
+        (one, other) => {
+            let path = if one.is_err() { path } else { other_path };
+            writeln!(out, "h5diff: <{}>: unable to open file", path.display())?;
+            [one, other].into_iter().filter_map(Result::err).for_each(|error| trouble(&error));
+            return Ok(TROUBLE);
+        }
+    };
+    let names = [path, other_path].map(|path| path.display().to_string());
+    let places = [path, other_path].map(|path| path.canonicalize().ok());
+    let is_one_file = places[0].is_some() && places[0] == places[1];
+    let (differs, has_incomparable, failed) = (false, false, false);
+    let mut diff =
+        Diff { arguments, files: &files, names, is_one_file, out, differs, has_incomparable, failed };
+    diff.run()?;
+    diff.end()
+}
+
+fn open(arguments: &Arguments, number: usize, path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    if let Some(name) = arguments.driver(number)? {
+        let driver: FileDriver = name.parse().map_err(|error: hyperslab::Error| anyhow!("{error}"))?;
+        options = options.driver(driver);
+    }
+    options.open(path).with_context(|| format!("cannot open `{}`", path.display()))
+}
+
+/// Says what went wrong.
+fn trouble(error: &anyhow::Error) {
+    let line = crate::output::escape(crate::output::chain(error.as_ref()).as_bytes());
+    // Nothing is left to be done if it cannot be said.
+    let _ = writeln!(io::stderr(), "h5diff error: {line}");
+}
+
+/// Two files that are being compared.
+struct Diff<'a> {
+    arguments: &'a Arguments,
+    files: &'a [File; 2],
+    names: [String; 2],
+    /// A file and itself.
+    is_one_file: bool,
+    out: &'a mut dyn Write,
+    differs: bool,
+    /// Something was there on both sides that cannot be compared.
+    has_incomparable: bool,
+    failed: bool,
+}
+
+impl Diff<'_> {
+    /// What is said at the end, and the status to end with.
+    fn end(&mut self) -> Result<u8> {
+        if self.has_incomparable && !self.failed && !self.arguments.quiet && !self.arguments.list {
+            let line = "-".repeat(32);
+            let rest = if self.arguments.is_verbose() { " without details of differences." } else { "." };
+            writeln!(self.out, "{line}\nSome objects are not comparable\n{line}")?;
+            writeln!(self.out, "Use -c for a list of objects{rest}")?;
+        }
+        Ok(match (self.failed, self.differs) {
+            (true, _) => TROUBLE,
+            (false, true) => DIFFERENT,
+            (false, false) => SAME,
+        })
+    }
+
+    fn is_verbose(&self) -> bool {
+        self.arguments.is_verbose()
+    }
+
+    /// The level of detail; 0 if nobody asked for more.
+    fn level(&self) -> u32 {
+        if self.is_verbose() { self.arguments.verbose.unwrap_or(0) } else { 0 }
+    }
+
+    /// The line above what is said of two objects.
+    fn title(&mut self, kind: &str, names: [&dyn Display; 2]) -> io::Result<()> {
+        let [one, other] = names;
+        writeln!(self.out, "{kind}: <{one}> and <{other}>")
+    }
+
+    /// With more detail, an empty line parts the objects.
+    fn gap(&mut self) -> io::Result<()> {
+        if self.level() > 0 { writeln!(self.out) } else { Ok(()) }
+    }
+
+    fn count(&mut self, differences: u64) -> io::Result<()> {
+        writeln!(self.out, "{differences} differences found")
+    }
+
+    /// Something cannot be compared, for that reason, which is told to those who want to know.
+    fn incomparable(&mut self, line: &str) -> io::Result<()> {
+        self.has_incomparable = true;
+        if self.is_verbose() || self.arguments.list { writeln!(self.out, "{line}") } else { Ok(()) }
+    }
+
+    /// Something could not be read; the comparison goes on, unless nobody listens.
+    fn fail(&mut self, error: anyhow::Error) -> Result<()> {
+        // Errors of files are wrapped: a bare one is of the output.
+        if error.downcast_ref::<io::Error>().is_some() {
+            return Err(error);
+        }
+        self.failed = true;
+        trouble(&error);
+        Ok(())
+    }
+}

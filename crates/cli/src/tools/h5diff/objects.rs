@@ -1,0 +1,299 @@
+//! Objects and links by their paths.
+
+use anyhow::{Context as _, Result, anyhow};
+use hyperslab::{ErrorKind, Group, LinkTarget, Object, ObjectKind};
+
+use super::Diff;
+use crate::compare::listing::{Entry, Kind, Listing, in_order};
+use crate::compare::step::{Side, in_step};
+use crate::tools::subset::Subset;
+
+/// What is at a path of a file.
+#[derive(Debug, Clone)]
+struct There {
+    /// The path from the root group on.
+    path: String,
+    kind: Kind,
+    /// The object; that of a link, if links are followed and it leads to one.
+    object: Option<Object>,
+    /// Whether it is in the file that was named.
+    is_at_home: bool,
+}
+
+impl There {
+    /// As what it is compared.
+    fn word(&self) -> &'static str {
+        let kind = self.object.as_ref().and_then(Object::kind);
+        match (&self.kind, kind) {
+            (_, Some(ObjectKind::Group)) => "H5G_GROUP",
+            (_, Some(ObjectKind::Dataset)) => "H5G_DATASET",
+            (_, Some(ObjectKind::Datatype)) => "H5G_TYPE",
+            (Kind::Soft(_), None) => "H5G_LINK",
+            (Kind::External { .. } | Kind::UserDefined(_), None) => "H5G_UDLINK",
+            _ => "H5G_UNKNOWN",
+        }
+    }
+}
+
+impl Diff<'_> {
+    /// Compares what was asked for.
+    pub(super) fn run(&mut self) -> Result<()> {
+        let Some(first) = self.arguments.objects.first() else {
+            let roots = self.files.each_ref().map(|file| file.root().clone());
+            return self.groups(&roots, ["", ""], true);
+        };
+        let second = self.arguments.objects.get(1).unwrap_or(first);
+        let mut subsets = [None, None];
+        let mut found = Vec::new();
+        for (number, (text, subset)) in [first, second].into_iter().zip(&mut subsets).enumerate() {
+            let (path, part) =
+                if self.arguments.no_subset { (text.clone(), None) } else { Subset::split(text)? };
+            *subset = part;
+            match self.find(number, &path)? {
+                Some(there) => found.push(there),
+                None => return Ok(()),
+            }
+        }
+        let [one, other] = found.as_slice() else { return Ok(()) };
+        if let Some((one, other)) = one.object.as_ref().zip(other.object.as_ref())
+            && let (Some(ObjectKind::Group), Some(ObjectKind::Group)) = (one.kind(), other.kind())
+        {
+            let paths =
+                [found.first(), found.get(1)].map(|there| there.map_or("", |there| there.path.as_str()));
+            let are_roots = paths == ["/", "/"];
+            let groups = [one.clone().into_group()?, other.clone().into_group()?];
+            return self.groups(&groups, paths.map(|path| if path == "/" { "" } else { path }), are_roots);
+        }
+        if self.arguments.follow && !self.arguments.no_dangling && self.is_verbose() {
+            for (name, there) in ["obj1", "obj2"].into_iter().zip(&found) {
+                if is_dangling(there) && found.iter().all(is_dangling) {
+                    writeln!(self.out, "{name} <{}> is a dangling link.", there.path)?;
+                }
+            }
+        }
+        self.pair(one, other, &subsets)
+    }
+
+    /// What is at a path of a file; `None` if there is nothing, which was said then.
+    fn find(&mut self, number: usize, path: &str) -> Result<Option<There>> {
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        let Some(file) = self.files.get(number) else { return Ok(None) };
+        let (inside, name) = path.trim_end_matches('/').rsplit_once('/').unwrap_or(("", ""));
+        if name.is_empty() {
+            let object: Object = (**file.root()).clone();
+            let kind = Kind::Object(ObjectKind::Group, object.token());
+            return Ok(Some(There { path: "/".into(), kind, object: Some(object), is_at_home: true }));
+        }
+        let group = if inside.is_empty() { Ok(file.root().clone()) } else { file.group(inside) };
+        let link: hyperslab::Result<_> = group.and_then(|group| Ok((group.link(name)?, group)));
+        let Ok((Some(link), group)) = link else {
+            let name = self.names.get(number).cloned().unwrap_or_default();
+            writeln!(self.out, "Object <{path}> could not be found in <{name}>")?;
+            self.failed = true;
+            return match link {
+                Err(error) if error.kind() != ErrorKind::NotFound => self.fail(error.into()).map(|()| None),
+                _ => Ok(None),
+            };
+        };
+        let follow = self.arguments.follow;
+        let target = || if follow { group.object(name).ok() } else { None };
+        let (kind, object) = match link.target {
+            LinkTarget::Hard(token) => {
+                let object = group.object_at(token)?;
+                let kind = object.kind().ok_or_else(|| anyhow!("{path} is of no known kind"))?;
+                (Kind::Object(kind, token), Some(object))
+            }
+            LinkTarget::Soft(path) => (Kind::Soft(path), target()),
+            LinkTarget::External { file, path } => (Kind::External { file, path }, target()),
+            LinkTarget::UserDefined { class, .. } => (Kind::UserDefined(class), None),
+            _ => return Err(anyhow!("{path} is a link of no known kind")),
+        };
+        Ok(Some(There { path, is_at_home: matches!(kind, Kind::Object(..)), kind, object }))
+    }
+
+    /// Two groups and all that is in them.
+    fn groups(&mut self, groups: &[Group; 2], paths: [&str; 2], are_files: bool) -> Result<()> {
+        let lists = [0, 1].map(|number: usize| {
+            let group = groups.get(number).unwrap_or(&groups[0]);
+            let mut list = Listing::of(group, self.arguments.follow);
+            // A root group has a name.
+            let is_root = paths.get(number).is_some_and(|path| path.is_empty());
+            if let Some(first) = list.entries.first_mut().filter(|_| is_root) {
+                first.path = b"/".to_vec();
+            }
+            list.entries.retain(|entry| !self.is_excluded(entry));
+            list
+        });
+        let [list, other_list] = &lists;
+        let sides = in_step(&list.entries, &other_list.entries, in_order);
+        if self.is_verbose() {
+            self.table(&sides, are_files)?;
+        }
+        for side in sides {
+            let (Some(one), Some(other)) = side else {
+                self.differs = true;
+                if let Some(Entry { kind: Kind::Damaged(why), path, .. }) = side.0.or(side.1) {
+                    self.fail(anyhow!("{}: {why}", String::from_utf8_lossy(path)))?;
+                }
+                continue;
+            };
+            let compared = (|| {
+                let [path, other_path] = paths;
+                let one = self.there(list, one, path)?;
+                let other = self.there(other_list, other, other_path)?;
+                self.pair(&one, &other, &[None, None])
+            })();
+            compared.or_else(|error| self.fail(error))?;
+        }
+        Ok(())
+    }
+
+    fn is_excluded(&self, entry: &Entry) -> bool {
+        let path = entry.text();
+        self.arguments.excluded.iter().any(|excluded| {
+            path.strip_prefix(excluded.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+
+    /// What there is in the one, in the other, in both.
+    fn table(&mut self, sides: &[Side<'_, Entry>], are_files: bool) -> Result<()> {
+        if self.level() == 3 {
+            writeln!(self.out, "file1: {}\nfile2: {}", self.names[0], self.names[1])?;
+        }
+        let head = if are_files { "file1     file2" } else { "group1   group2" };
+        writeln!(self.out, "\n{head}\n{}", "-".repeat(39))?;
+        for (one, other) in sides {
+            let mark = |entry: Option<&Entry>| if entry.is_some() { 'x' } else { ' ' };
+            let path = one.or(*other).map(Entry::text).unwrap_or_default();
+            writeln!(self.out, "    {}      {}    {path:<15}", mark(*one), mark(*other))?;
+        }
+        writeln!(self.out)?;
+        Ok(())
+    }
+
+    fn there(&self, list: &Listing, entry: &Entry, group: &str) -> Result<There> {
+        let path = format!("{group}{}", entry.text());
+        let object = match entry.kind {
+            _ if entry.is_symbolic() => self.arguments.follow.then(|| list.target(entry).ok()).flatten(),
+            Kind::UserDefined(_) => None,
+            _ => Some(list.object(entry).with_context(|| path.clone())?),
+        };
+        Ok(There { path, kind: entry.kind.clone(), object, is_at_home: entry.is_at_home() })
+    }
+
+    /// Two things of whatever kind.
+    fn pair(&mut self, one: &There, other: &There, subsets: &[Option<Subset>; 2]) -> Result<()> {
+        if self.arguments.follow && (is_dangling(one) || is_dangling(other)) {
+            return self.dangling(one, other);
+        }
+        if one.word() != other.word() {
+            let line = format!(
+                "Not comparable: <{}> is of type {} and <{}> is of type {}",
+                one.path,
+                one.word(),
+                other.path,
+                other.word()
+            );
+            return Ok(self.incomparable(&line)?);
+        }
+        if let (Some(object), Some(other_object)) = (&one.object, &other.object) {
+            let objects = [object, other_object];
+            let paths = [one.path.as_str(), other.path.as_str()];
+            let is_same = self.is_one_file && one.kind == other.kind && one.is_at_home && other.is_at_home;
+            if is_same && matches!(one.kind, Kind::Object(..)) {
+                return self.same(object, paths);
+            }
+            return match object.kind() {
+                Some(ObjectKind::Dataset) => self.datasets(objects, paths, subsets),
+                Some(ObjectKind::Datatype) => self.datatypes(objects, paths),
+                _ => self.group(objects, paths),
+            };
+        }
+        let kind = match one.kind {
+            Kind::Soft(_) => "link   ",
+            Kind::External { .. } => "external link",
+            _ => "user defined link",
+        };
+        self.plain(kind, [&one.path, &other.path], one.kind != other.kind)
+    }
+
+    /// An object and itself.
+    fn same(&mut self, object: &Object, paths: [&str; 2]) -> Result<()> {
+        let kind = match object.kind() {
+            Some(ObjectKind::Dataset) => "dataset",
+            Some(ObjectKind::Datatype) => "datatype",
+            _ => "group  ",
+        };
+        if self.arguments.lists_differences() {
+            self.gap()?;
+            let [one, other] = paths;
+            self.title(kind, [&one, &other])?;
+            self.count(0)?;
+        }
+        Ok(())
+    }
+
+    /// A link that leads nowhere, or two.
+    fn dangling(&mut self, one: &There, other: &There) -> Result<()> {
+        let sides = [("obj1", one), ("obj2", other)];
+        if self.arguments.no_dangling {
+            if let Some((_, there)) = sides.into_iter().find(|(_, there)| is_dangling(there))
+                && self.is_verbose()
+            {
+                writeln!(self.out, "Warning: <{}> is a dangling link.", there.path)?;
+            }
+            self.failed = true;
+            return Ok(());
+        }
+        if is_dangling(one) && is_dangling(other) {
+            return self.plain("dangling link", [&one.path, &other.path], false);
+        }
+        if self.is_verbose() {
+            for (name, there) in sides.into_iter().filter(|(_, there)| is_dangling(there)) {
+                writeln!(self.out, "{name} <{}> is a dangling link.", there.path)?;
+            }
+        }
+        self.differs = true;
+        if !self.arguments.quiet {
+            self.count(1)?;
+        }
+        Ok(())
+    }
+
+    /// Things without elements and attributes.
+    fn plain(&mut self, kind: &str, paths: [&String; 2], differ: bool) -> Result<()> {
+        self.differs |= differ;
+        let [one, other] = paths;
+        if self.is_verbose() {
+            self.gap()?;
+            self.title(kind, [one, other])?;
+            self.count(differ.into())?;
+        } else if differ && !self.arguments.quiet {
+            self.title(kind, [one, other])?;
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, objects: [&Object; 2], paths: [&str; 2]) -> Result<()> {
+        if self.is_verbose() {
+            self.gap()?;
+            let [one, other] = paths;
+            self.title("group  ", [&one, &other])?;
+            self.count(0)?;
+        }
+        self.attributes(objects, paths)
+    }
+
+    fn datatypes(&mut self, objects: [&Object; 2], paths: [&str; 2]) -> Result<()> {
+        let [one, other] = objects.map(|object| object.clone().into_datatype());
+        let differ = one?.datatype() != other?.datatype();
+        let [path, other_path] = paths.map(str::to_owned);
+        self.plain("datatype", [&path, &other_path], differ)?;
+        self.attributes(objects, paths)
+    }
+}
+
+/// Whether it is a link that leads nowhere.
+fn is_dangling(there: &There) -> bool {
+    matches!(there.kind, Kind::Soft(_) | Kind::External { .. }) && there.object.is_none()
+}

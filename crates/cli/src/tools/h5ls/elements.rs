@@ -1,0 +1,189 @@
+//! Elements as h5ls writes them.
+
+use anyhow::{Result, anyhow};
+use hyperslab::datatype::{
+    Array, ByteOrder, Compound, Enumeration, StringPadding, VariableLength, VariableLengthKind,
+};
+use hyperslab::{Datatype, DatatypeClass, Stored};
+
+use super::text::{Text, printable};
+use crate::tools::ddl::elements::{self as ddl, Names};
+use crate::tools::ddl::escape;
+use crate::tools::printf::{self, Format};
+
+/// How elements are written.
+#[derive(Debug)]
+pub(super) struct Style {
+    /// For programs: no brackets, and nothing in text but what can be printed.
+    pub(super) simple: bool,
+    /// Members of compounds have their names.
+    pub(super) label: bool,
+    /// As bytes.
+    pub(super) hexadecimal: bool,
+    float: Format,
+    double: Format,
+    longer: Format,
+}
+
+impl Style {
+    pub(super) fn new(simple: bool, label: bool, hexadecimal: bool) -> Self {
+        let digits = |count: usize| Format::parse(&format!("%.{count}g")).unwrap_or_default();
+        Self { simple, label, hexadecimal, float: digits(6), double: digits(15), longer: digits(6) }
+    }
+}
+
+/// Writes elements.
+pub(super) struct Elements<'a> {
+    pub(super) style: &'a Style,
+    pub(super) stored: &'a Stored,
+    pub(super) names: &'a dyn Names,
+}
+
+impl Elements<'_> {
+    /// The text of an element.
+    pub(super) fn text(&self, datatype: &Datatype, bytes: &[u8]) -> Result<Text> {
+        let mut text = Text::default();
+        if self.style.hexadecimal {
+            text.push(&printf::bytes_of(bytes));
+        } else {
+            self.write(&mut text, datatype, bytes)?;
+        }
+        Ok(text)
+    }
+
+    fn write(&self, out: &mut Text, datatype: &Datatype, bytes: &[u8]) -> Result<()> {
+        match &datatype.class {
+            DatatypeClass::FixedPoint(_) => out.push(&printf::integer(datatype, bytes)),
+            DatatypeClass::FloatingPoint(_) => out.push(&self.float(datatype, bytes)),
+            DatatypeClass::String(text) => {
+                out.push(&printable(ended(bytes, text.padding), self.style.simple));
+            }
+            DatatypeClass::Compound(record) => return self.compound(out, record, bytes),
+            DatatypeClass::Enumeration(names) => out.push(&named(names, bytes)),
+            DatatypeClass::VariableLength(variable) => return self.variable(out, variable, bytes),
+            DatatypeClass::Array(array) => return self.array(out, array, bytes),
+            DatatypeClass::Reference(reference) => {
+                let target = self.stored.reference(*reference, bytes)?;
+                let style = ddl::Style::default();
+                let elements = ddl::Elements { style: &style, stored: self.stored, names: self.names };
+                out.push(&elements.reference(&target));
+            }
+            DatatypeClass::Complex(complex) => {
+                let size = usize::try_from(complex.base.size)?;
+                let (real, imaginary) = bytes.split_at_checked(size).ok_or_else(too_short)?;
+                let [real, imaginary] = [real, imaginary].map(|part| self.float(&complex.base, part));
+                let sign = if imaginary.starts_with('-') { "" } else { "+" };
+                out.push(&format!("{real}{sign}{imaginary}i"));
+            }
+            DatatypeClass::Bitfield(bits) if bits.order == ByteOrder::BigEndian => {
+                // As they lie in the memory of most machines.
+                out.push(&printf::bytes_of(&bytes.iter().rev().copied().collect::<Vec<u8>>()));
+            }
+            DatatypeClass::Bitfield(_) | DatatypeClass::Opaque(_) | DatatypeClass::Time(_) => {
+                out.push(&printf::bytes_of(bytes));
+            }
+        }
+        Ok(())
+    }
+
+    fn float(&self, datatype: &Datatype, bytes: &[u8]) -> String {
+        let format = match datatype.size {
+            0..=4 => &self.style.float,
+            5..=8 => &self.style.double,
+            _ => &self.style.longer,
+        };
+        let value = printf::float(datatype, bytes);
+        value.map_or_else(|| printf::bytes_of(bytes), |value| format.print(value))
+    }
+
+    fn compound(&self, out: &mut Text, record: &Compound, bytes: &[u8]) -> Result<()> {
+        let Style { simple, label, .. } = *self.style;
+        let in_braces = label || !simple;
+        if in_braces {
+            out.push("{");
+        }
+        for (number, member) in record.members.iter().enumerate() {
+            if number > 0 {
+                out.push(if simple { " " } else { ", " });
+                out.may_break();
+            }
+            if label {
+                let mut name = String::new();
+                escape(&mut name, &member.name, true);
+                out.push(&name);
+                out.push("=");
+            }
+            let (start, size) = (usize::try_from(member.offset)?, usize::try_from(member.datatype.size)?);
+            let part = bytes.get(start..start.saturating_add(size)).ok_or_else(too_short)?;
+            self.write(out, &member.datatype, part)?;
+        }
+        if in_braces {
+            out.push("}");
+        }
+        Ok(())
+    }
+
+    fn variable(&self, out: &mut Text, variable: &VariableLength, bytes: &[u8]) -> Result<()> {
+        let value = self.stored.variable_length(bytes)?;
+        if let VariableLengthKind::String { .. } = variable.kind {
+            if bytes.iter().all(|byte| *byte == 0) {
+                out.push("NULL");
+            } else {
+                let text = ended(value.items(1)?, StringPadding::NullTerminated);
+                out.push(&printable(text, self.style.simple));
+            }
+            return Ok(());
+        }
+        let size = usize::try_from(variable.base.size)?.max(1);
+        out.push("(");
+        for (number, item) in value.items(size)?.chunks_exact(size).enumerate() {
+            if number > 0 {
+                out.push(",");
+                out.may_break();
+            }
+            self.write(out, &variable.base, item)?;
+        }
+        out.push(")");
+        Ok(())
+    }
+
+    fn array(&self, out: &mut Text, array: &Array, bytes: &[u8]) -> Result<()> {
+        let size = usize::try_from(array.base.size)?.max(1);
+        let simple = self.style.simple;
+        if !simple {
+            out.push("[");
+        }
+        for (number, item) in bytes.chunks_exact(size).enumerate() {
+            if number > 0 {
+                out.push(if simple { "  " } else { "," });
+                out.may_break();
+            }
+            self.write(out, &array.base, item)?;
+        }
+        if !simple {
+            out.push("]");
+        }
+        Ok(())
+    }
+}
+
+fn too_short() -> anyhow::Error {
+    anyhow!("an element is too short for its datatype")
+}
+
+/// The bytes of a string up to its end.
+fn ended(bytes: &[u8], padding: StringPadding) -> &[u8] {
+    match padding {
+        StringPadding::NullTerminated => bytes.split(|byte| *byte == 0).next().unwrap_or_default(),
+        StringPadding::NullPadded | StringPadding::SpacePadded => bytes,
+    }
+}
+
+fn named(names: &Enumeration, bytes: &[u8]) -> String {
+    let mut text = String::new();
+    match names.members.iter().find(|member| member.value == bytes) {
+        Some(member) => escape(&mut text, &member.name, true),
+        None => text = printf::integer(&names.base, bytes),
+    }
+    text
+}

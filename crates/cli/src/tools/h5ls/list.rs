@@ -1,0 +1,100 @@
+//! Groups and what is in them.
+
+use std::collections::HashMap;
+
+use anyhow::{Result, anyhow};
+use hyperslab::{Group, Link, LinkTarget, Object, ObjectKind, ObjectToken};
+
+use super::List;
+use super::names::{Quotes, escaped};
+use super::place::Place;
+use crate::tools::known::MOST_LEVELS;
+
+/// Columns of names.
+const NAME: usize = 24;
+
+/// The objects of one walk with the paths under which they were first shown.
+pub(super) type Shown = HashMap<ObjectToken, Vec<u8>>;
+
+/// A group on a walk.
+pub(super) struct Walked<'a> {
+    pub(super) place: &'a Place,
+    pub(super) group: Group,
+    /// The path as it is shown before the names of links: that from where the walk began.
+    pub(super) path: Vec<u8>,
+    /// The path from the root group, as which it is the same as another one.
+    pub(super) from_root: Vec<u8>,
+    pub(super) level: usize,
+}
+
+impl Walked<'_> {
+    fn below(path: &[u8], name: &[u8]) -> Vec<u8> {
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        [path, b"/", name].concat()
+    }
+}
+
+impl List<'_> {
+    /// The name of something, as wide as its column.
+    pub(super) fn name(&mut self, path: &[u8]) -> Result<()> {
+        self.at = String::from_utf8_lossy(path).into_owned();
+        let shown = if self.arguments.full || self.arguments.recursive {
+            [&self.prefix, path].concat()
+        } else {
+            path.rsplit(|byte| *byte == b'/').next().unwrap_or(path).to_vec()
+        };
+        write!(self.out, "{:<NAME$} ", escaped(&shown, Quotes::No))?;
+        Ok(())
+    }
+
+    /// What is in a group, of which all is told to be the same as what was `shown` before.
+    pub(super) fn members(&mut self, walked: &Walked<'_>, shown: &mut Shown) -> Result<()> {
+        if walked.level > MOST_LEVELS {
+            let path = String::from_utf8_lossy(&walked.from_root);
+            return Err(anyhow!("group {path} lies deeper than {MOST_LEVELS} levels"));
+        }
+        for link in walked.group.links()? {
+            let listed = self.member(walked, &link, shown);
+            listed.or_else(|error| self.failed(error))?;
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, walked: &Walked<'_>, link: &Link, shown: &mut Shown) -> Result<()> {
+        let path = Walked::below(&walked.path, &link.name);
+        let from_root = Walked::below(&walked.from_root, &link.name);
+        let LinkTarget::Hard(token) = link.target else {
+            return self.link(walked, link, &path, &path, &from_root);
+        };
+        self.name(&path)?;
+        let object = match walked.place.file.object_at(token) {
+            Ok(object) => object,
+            Err(error) => {
+                writeln!(self.out, "*ERROR*")?;
+                return Err(error.into());
+            }
+        };
+        if let Some(first) = shown.get(&token) {
+            let first = escaped(first, Quotes::No);
+            writeln!(self.out, "{}, same as {first}", word(&object))?;
+            return Ok(());
+        }
+        shown.insert(token, from_root.clone());
+        self.object(walked.place, &object, false).or_else(|error| self.failed(error))?;
+        if !self.arguments.recursive || object.kind() != Some(ObjectKind::Group) {
+            return Ok(());
+        }
+        let level = walked.level.saturating_add(1);
+        let group = object.into_group()?;
+        self.members(&Walked { place: walked.place, group, path, from_root, level }, shown)
+    }
+}
+
+fn word(object: &Object) -> &'static str {
+    match object.kind() {
+        Some(ObjectKind::Group) => "Group",
+        Some(ObjectKind::Dataset) => "Dataset",
+        Some(ObjectKind::Datatype) => "Type",
+        _ => "Unknown type",
+    }
+}

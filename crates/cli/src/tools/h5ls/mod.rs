@@ -1,0 +1,225 @@
+//! `h5ls`: what is in files, a line for each object and link.
+
+mod arguments;
+mod elements;
+mod links;
+mod list;
+mod memory;
+mod names;
+mod objects;
+mod place;
+mod storage;
+mod text;
+mod time;
+mod types;
+mod values;
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hyperslab::{File, FileDriver, LinkTarget, Object, ObjectKind, OpenOptions};
+
+use self::arguments::{Arguments, Asked};
+use self::elements::Style;
+use self::list::{Shown, Walked};
+use self::names::{Quotes, escaped};
+use self::place::Place;
+use crate::output::chain;
+
+const HELP: &str = include_str!("help.txt");
+
+/// Columns of a name that is not found.
+const MISSING: usize = 10;
+
+/// Runs h5ls.
+pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let arguments = match Asked::parse(arguments) {
+        Asked::List(arguments) => arguments,
+        Asked::Help => {
+            out.write_all(HELP.as_bytes())?;
+            out.flush()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Asked::Version => {
+            writeln!(out, "h5ls: Version {}", env!("CARGO_PKG_VERSION"))?;
+            out.flush()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Asked::Wrong(why) => {
+            out.write_all(HELP.as_bytes())?;
+            out.flush()?;
+            complain(&why);
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    let Arguments { simple, label, hexadecimal, .. } = arguments;
+    let mut list = List {
+        arguments: &arguments,
+        style: Style::new(simple, label, hexadecimal),
+        out: &mut out,
+        prefix: Vec::new(),
+        opened: 0,
+        visited: HashSet::new(),
+        held: Vec::new(),
+        at: String::new(),
+        is_complete: true,
+    };
+    for file in &arguments.files {
+        // Behind the name of what is not found the list ends.
+        if list.argument(file)? == Found::No {
+            list.is_complete = false;
+            break;
+        }
+    }
+    let is_complete = list.is_complete;
+    out.flush()?;
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn complain(text: &str) {
+    // Nothing is left to be done if it cannot be said.
+    let _ = writeln!(io::stderr(), "h5ls: {text}");
+}
+
+/// Whether an object that is asked for is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Yes,
+    No,
+}
+
+/// The list on its way out.
+struct List<'a> {
+    arguments: &'a Arguments,
+    style: Style,
+    out: &'a mut dyn Write,
+    /// What stands before paths if there are several files.
+    prefix: Vec<u8>,
+    /// How many files have been opened so far.
+    opened: u64,
+    /// The links that were followed, by their targets.
+    visited: HashSet<Vec<u8>>,
+    /// The files that are being listed, with their numbers.
+    held: Vec<(String, u64)>,
+    /// The path of what is being listed.
+    at: String,
+    is_complete: bool,
+}
+
+impl List<'_> {
+    /// A file, perhaps with the path of an object behind it.
+    fn argument(&mut self, argument: &OsStr) -> Result<Found> {
+        let (file, name, path) = match open(argument, self.arguments.driver.as_deref()) {
+            Ok(opened) => opened,
+            Err(why) => {
+                complain(&format!("{}: unable to open file: {why}", argument.display()));
+                self.is_complete = false;
+                return Ok(Found::Yes);
+            }
+        };
+        self.opened = self.opened.saturating_add(1);
+        self.visited.clear();
+        self.at.clone_from(&name);
+        let base = Path::new(&name).file_name().map(|base| base.to_string_lossy().into_owned());
+        self.held = vec![(base.unwrap_or_default(), self.opened)];
+        if self.arguments.files.len() > 1 {
+            self.prefix = format!("{name}/").into_bytes();
+        }
+        if self.arguments.verbose {
+            writeln!(self.out, "Opened \"{name}\" with {} driver.", file.info().driver.name())?;
+        }
+        let place = Place::new(file, name, self.opened, self.opened);
+        self.asked(&place, &path)
+    }
+
+    /// The object or link at a path, or what is in it.
+    fn asked(&mut self, place: &Place, path: &str) -> Result<Found> {
+        let shown_path = path.trim_matches('/');
+        let (parent, name) = shown_path.rsplit_once('/').unwrap_or(("", shown_path));
+        let parent = if parent.is_empty() { Ok(place.file.root().clone()) } else { place.file.group(parent) };
+        let link = parent.as_ref().ok().and_then(|parent| parent.link(name).ok().flatten());
+        if let (Ok(group), Some(link)) = (parent, link)
+            && !matches!(link.target, LinkTarget::Hard(_))
+        {
+            let walked =
+                Walked { place, group, path: Vec::new(), from_root: path.as_bytes().to_vec(), level: 0 };
+            let listed = self.link(&walked, &link, shown_path.as_bytes(), b"", path.as_bytes());
+            listed.or_else(|error| self.failed(error))?;
+            return Ok(Found::Yes);
+        }
+        let found =
+            if shown_path.is_empty() { Ok((**place.file.root()).clone()) } else { place.file.object(path) };
+        let Ok(object) = found else {
+            let shown = escaped(name.as_bytes(), Quotes::No);
+            write!(self.out, "{shown:<MISSING$} **NOT FOUND** ")?;
+            return Ok(Found::No);
+        };
+        self.top(place, &object, path).or_else(|error| self.failed(error))?;
+        Ok(Found::Yes)
+    }
+
+    /// What is in a group that is asked for, or another object itself.
+    fn top(&mut self, place: &Place, object: &Object, path: &str) -> Result<()> {
+        let shown_path = path.trim_matches('/');
+        if object.kind() != Some(ObjectKind::Group) || self.arguments.group {
+            self.name(shown_path.as_bytes())?;
+            return self.object(place, object, false);
+        }
+        if self.arguments.recursive && shown_path.is_empty() {
+            self.name(b"/")?;
+            self.object(place, object, false)?;
+        }
+        let group = object.clone().into_group()?;
+        let from_root = path.as_bytes().to_vec();
+        let mut shown = Shown::from([(object.token(), from_root.clone())]);
+        self.members(&Walked { place, group, path: Vec::new(), from_root, level: 0 }, &mut shown)
+    }
+
+    /// Says that something could not be listed, and goes on, unless nobody listens.
+    fn failed(&mut self, error: anyhow::Error) -> Result<()> {
+        // Errors of files are wrapped: a bare one is of the output.
+        if error.downcast_ref::<io::Error>().is_some() {
+            return Err(error);
+        }
+        self.is_complete = false;
+        complain(&format!("{}: {}", self.at, chain(error.as_ref())));
+        Ok(())
+    }
+}
+
+/// Opens the file that an argument begins with; gives it with its name and the path of what is asked for in it.
+fn open(argument: &OsStr, driver: Option<&str>) -> Result<(File, String, String), String> {
+    let mut options = OpenOptions::new();
+    if let Some(name) = driver {
+        let driver: FileDriver = name.parse().map_err(|error: hyperslab::Error| error.to_string())?;
+        options = options.driver(driver);
+    }
+    let mut why = None;
+    let mut attempt = |path: &Path| {
+        let opened = options.clone().open(path);
+        opened.map_err(|error| {
+            // The fault of a file that is there tells more than that there is no other one.
+            if why.is_none() || path.is_file() {
+                why = Some(chain(&error));
+            }
+        })
+    };
+    let whole = argument.to_string_lossy().into_owned();
+    if let Ok(file) = attempt(Path::new(argument)) {
+        return Ok((file, whole, "/".into()));
+    }
+    if let Some(text) = argument.to_str() {
+        for (at, _) in text.char_indices().rev().filter(|(at, letter)| *letter == '/' && *at > 0) {
+            let (name, path) = text.split_at(at);
+            if let Ok(file) = attempt(Path::new(name)) {
+                return Ok((file, name.to_owned(), path.to_owned()));
+            }
+        }
+    }
+    Err(why.unwrap_or_default())
+}

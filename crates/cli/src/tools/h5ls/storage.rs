@@ -1,0 +1,155 @@
+//! How datasets are stored.
+
+use anyhow::Result;
+use hyperslab::datatype::VariableLengthKind;
+use hyperslab::{Dataset, DatatypeClass, FilterInfo, Layout};
+
+use super::List;
+use super::memory::in_memory;
+use super::names::{Quotes, escaped};
+
+impl List<'_> {
+    /// What is said of a dataset's storage, but of the address.
+    pub(super) fn storage(&mut self, dataset: &Dataset) -> Result<()> {
+        match dataset.layout() {
+            Layout::Chunked(chunking) => self.chunks("Chunks:", 10, &chunking.shape, dataset)?,
+            Layout::Structured => return self.structured(dataset),
+            Layout::Virtual => self.maps(dataset)?,
+            _ => self.external(dataset)?,
+        }
+        self.line("Storage:", &storage(dataset)?)?;
+        self.filters(&dataset.filters())
+    }
+
+    /// The shape of chunks and the bytes of one, behind a word.
+    fn chunks(&mut self, word: &str, columns: usize, shape: &[u64], dataset: &Dataset) -> Result<()> {
+        let size = u64::from(in_memory(dataset.datatype()).size);
+        let bytes = shape.iter().fold(size, |product, size| product.saturating_mul(*size));
+        let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
+        writeln!(self.out, "    {word:<columns$} {{{}}} {bytes} bytes", shape.join(", "))?;
+        Ok(())
+    }
+
+    /// Structured chunks, and each of their sections.
+    fn structured(&mut self, dataset: &Dataset) -> Result<()> {
+        let Some(chunking) = dataset.structured_chunking() else { return Ok(()) };
+        self.chunks("Structured Chunks:", 0, &chunking.shape, dataset)?;
+        let mut sizes = vec![(0_u64, 0_u64); chunking.sections.len()];
+        dataset.for_each_structured_chunk(|chunk| {
+            for ((stored, plain), section) in sizes.iter_mut().zip(&chunk.sections) {
+                *stored = stored.saturating_add(section.size);
+                *plain = plain.saturating_add(section.unfiltered);
+            }
+            Ok(())
+        })?;
+        for ((number, (section, filters)), (stored, plain)) in (0..).zip(&chunking.sections).zip(sizes) {
+            self.line(&format!("Section-{number}:"), section.name())?;
+            self.line("Storage:", &shares(plain, stored))?;
+            self.filters(filters)?;
+        }
+        Ok(())
+    }
+
+    fn filters(&mut self, filters: &[FilterInfo]) -> Result<()> {
+        for (number, filter) in (0..).zip(filters) {
+            let name = escaped(filter.name.as_deref().unwrap_or_default().as_bytes(), Quotes::No);
+            let optional = if filter.flags & 1 == 1 { "OPT" } else { "" };
+            let values: Vec<String> = filter.client_data.iter().map(u32::to_string).collect();
+            let text = format!("{name}-{} {optional} {{{}}}", filter.id, values.join(", "));
+            self.line(&format!("Filter-{number}:"), &text)?;
+        }
+        Ok(())
+    }
+
+    /// The files that hold the elements, if they are others.
+    fn external(&mut self, dataset: &Dataset) -> Result<()> {
+        let files = dataset.external_files();
+        if files.is_empty() {
+            return Ok(());
+        }
+        let plural = if files.len() == 1 { "" } else { "s" };
+        self.line("Extern:", &format!("{} external file{plural}", files.len()))?;
+        let rule = "        ---- ---------- ---------- ---------- ----------";
+        writeln!(self.out, "          ID  DSet-Addr  File-Addr      Bytes File\n{rule}")?;
+        let mut first = 0_u64;
+        for (number, file) in (0_u64..).zip(files) {
+            let size = file.size.map_or_else(|| "INF".into(), |size| size.to_string());
+            let name = escaped(&file.name, Quotes::No);
+            writeln!(self.out, "        #{number:03} {first:>10} {:>10} {size:>10} {name}", file.offset)?;
+            first = first.saturating_add(file.size.unwrap_or(0));
+        }
+        writeln!(self.out, "{rule}")?;
+        Ok(())
+    }
+
+    /// The datasets that a virtual one shows.
+    fn maps(&mut self, dataset: &Dataset) -> Result<()> {
+        let mappings = dataset.virtual_mappings()?;
+        self.line("Maps:", &format!("{{{}}} Source {{", mappings.len()))?;
+        for mapping in mappings {
+            let [file, path] = [&mapping.file, &mapping.dataset].map(|name| String::from_utf8_lossy(name));
+            writeln!(self.out, "                      {file}   {path}")?;
+        }
+        writeln!(self.out, "               }}")?;
+        Ok(())
+    }
+
+    /// Where the elements lie.
+    pub(super) fn address(&mut self, dataset: &Dataset) -> Result<()> {
+        match dataset.layout() {
+            Layout::Contiguous { address } => self.line("Address:", &address.unwrap_or(u64::MAX).to_string()),
+            Layout::Chunked(_) | Layout::Structured => self.chunk_addresses(dataset),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where the index of chunks lies, and each of them.
+    fn chunk_addresses(&mut self, dataset: &Dataset) -> Result<()> {
+        let Some(index) = dataset.chunk_index_address() else { return Ok(()) };
+        writeln!(self.out, "    Address: {index}")?;
+        writeln!(self.out, "           Flags    Bytes     Address          Logical Offset")?;
+        writeln!(self.out, "        ========== ======== ========== ==============================")?;
+        let mut failed = Ok(());
+        let mut row = |mask: u32, size: u64, address: u64, offset: &[u64]| {
+            // The last coordinate is that within an element.
+            let offset: Vec<String> = offset.iter().chain([&0]).map(u64::to_string).collect();
+            if failed.is_ok() {
+                let offset = offset.join(", ");
+                failed = writeln!(self.out, "        0x{mask:08x} {size:>8} {address:>10} [{offset}]");
+            }
+        };
+        if dataset.structured_chunking().is_some() {
+            dataset.for_each_structured_chunk(|chunk| {
+                row(0, chunk.size, chunk.address, &chunk.offset);
+                Ok(())
+            })?;
+        } else {
+            dataset
+                .for_each_chunk(|chunk| row(chunk.filter_mask, chunk.size, chunk.address, &chunk.offset))?;
+        }
+        Ok(failed?)
+    }
+}
+
+/// The bytes of the elements, and those that they take in the file.
+fn storage(dataset: &Dataset) -> Result<String> {
+    match &dataset.datatype().class {
+        DatatypeClass::VariableLength(variable) if variable.kind == VariableLengthKind::Sequence => {
+            return Ok("information not available".into());
+        }
+        DatatypeClass::Reference(_) => return Ok("reference information not available".into()),
+        _ => {}
+    }
+    let size = dataset.size()?.saturating_mul(u64::from(in_memory(dataset.datatype()).size));
+    let stored = if dataset.external_files().is_empty() { dataset.storage_size()? } else { size };
+    Ok(shares(size, stored))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "four digits are shown")]
+fn shares(size: u64, stored: u64) -> String {
+    let text = format!("{size} logical bytes, {stored} allocated bytes");
+    if stored == 0 {
+        return text;
+    }
+    format!("{text}, {:.2}% utilization", size as f64 * 100.0 / stored as f64)
+}

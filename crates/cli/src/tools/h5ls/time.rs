@@ -1,0 +1,45 @@
+//! Times of changes.
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// Days of 400 years.
+const ERA: i64 = 146_097;
+
+/// Seconds since 1970-01-01 as `2015-03-03 08:05:15 UTC`.
+pub(super) fn utc(seconds: i64) -> String {
+    let (days, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
+    // Years that begin with March, so that the day of a leap year is the last one; in eras of 400 of them, the first
+    // of which began on 0000-03-01.
+    let days = days.saturating_add(719_468);
+    let (era, day) = (days.div_euclid(ERA), days.rem_euclid(ERA));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era.saturating_mul(400).saturating_add(year + next);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::utc;
+
+    #[test]
+    fn dates() {
+        for (seconds, expected) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59:59 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_425_369_915, "2015-03-03 08:05:15 UTC"),
+            (4_107_542_400, "2100-03-01 00:00:00 UTC"),
+            (-1, "1969-12-31 23:59:59 UTC"),
+        ] {
+            assert_eq!(utc(seconds), expected);
+        }
+        // However far it is away.
+        assert!(utc(i64::MAX).ends_with("UTC") && utc(i64::MIN).ends_with("UTC"));
+    }
+}

@@ -1,0 +1,214 @@
+//! `hyperslab plot`, run as people run it. Pictures in the terminal in `expected/` are refreshed with
+//! `HYPERSLAB_UPDATE=1`; of PNG, the pixels are looked at.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use hyperslab::{FileOptions, Points, Region};
+use hyperslab_testkit::fixtures;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+    command.current_dir(fixtures::path("")).env("NO_COLOR", "1").arg("plot").args(arguments);
+    command.output().unwrap()
+}
+
+fn drawn(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert_ne!(output.status.code(), Some(0), "{arguments:?}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn document(arguments: &[&str]) -> Value {
+    serde_json::from_str(&drawn(&[&["--json"], arguments].concat())).unwrap()
+}
+
+fn check(name: &str, arguments: &[&str]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
+    let got = drawn(arguments);
+    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
+        std::fs::write(&path, &got).unwrap();
+    }
+    assert_eq!(got, std::fs::read_to_string(&path).unwrap_or_default(), "{arguments:?}");
+}
+
+/// A file with something of everything.
+fn made(folder: &TempDir) -> PathBuf {
+    let path = folder.path().join("made.h5");
+    let file = FileOptions::new().create(&path).unwrap();
+    let mut peak = vec![0.0_f32; 100_000];
+    (peak[77_777], peak[10]) = (9.0, f32::NAN);
+    let peak = file.new_dataset("peak").write(&peak).unwrap();
+    peak.set_attr("units", "m/s").unwrap();
+    peak.set_attr("long_name", "wind <speed>").unwrap();
+    let steps: Vec<u16> = (0..24 * 40).map(|number| number / 40).collect();
+    file.new_dataset("image").of::<u16>().shape(&[24, 40]).create().unwrap().write_raw(&steps).unwrap();
+    let cube = file.new_dataset("cube").of::<i32>().shape(&[2, 3, 4]).create().unwrap();
+    cube.write_raw(&(0..24).collect::<Vec<i32>>()).unwrap();
+    let holes = file.new_dataset("holes").of::<u8>().shape(&[100, 100]).chunks(&[10, 20]).create().unwrap();
+    let part = Region::new(&[50, 40], &[10, 20]).unwrap();
+    holes.write_region(&part, &[1_u8; 200]).unwrap();
+    let sparse =
+        file.new_dataset("sparse").of::<f64>().shape(&[1 << 40, 1 << 20]).sparse(&[1 << 20, 1 << 10]);
+    let points = Points { rank: 2, coordinates: vec![5, 7, 1 << 39, 1 << 19] };
+    sparse.create().unwrap().write_points(&points, &[1.0, 2.0]).unwrap();
+    file.new_dataset("huge").of::<f64>().shape(&[1 << 50]).chunks(&[1 << 20]).create().unwrap();
+    file.new_dataset("nans").write(&[f64::NAN; 3]).unwrap();
+    file.new_dataset("constant").write(&[7.5; 10]).unwrap();
+    file.new_dataset("text").write_strings(&["a", "b"]).unwrap();
+    file.new_dataset("none").of::<f64>().shape(&[0, 4]).create().unwrap();
+    file.close().unwrap();
+    path
+}
+
+/// Width, height and pixels of three bytes.
+fn pixels(path: &Path) -> (usize, usize, Vec<u8>) {
+    let mut reader =
+        png::Decoder::new(std::io::BufReader::new(std::fs::File::open(path).unwrap())).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info.width as usize, info.height as usize, pixels)
+}
+
+#[test]
+fn in_the_terminal() {
+    check("plot_temperature.txt", &["weather_station.h5", "series/temperature", "--size", "70x12"]);
+    check("plot_quality.txt", &["weather_station.h5", "quality", "-s", "2000:3000", "--size", "60x6"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(&folder);
+    let path = path.to_str().unwrap();
+    check("plot_image.txt", &[path, "image", "--size", "60x12"]);
+    check("plot_holes.txt", &[path, "holes", "--occupied", "--size", "60x10"]);
+    check("plot_constant.txt", &[path, "constant", "--size", "40x5", "--title", "seven\u{1b}[31m"]);
+}
+
+#[test]
+fn no_peak_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(&folder);
+    let found = document(&[path.to_str().unwrap(), "peak"]);
+    assert_eq!((&found["kind"], &found["elements"]), (&json!("line"), &json!(100_000)));
+    let high: Vec<f64> = found["high"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+    assert!(high.len() < 1000);
+    assert_eq!(high.iter().filter(|value| **value == 9.0).count(), 1);
+    assert_eq!(found["label"], "wind <speed> [m/s]");
+}
+
+#[test]
+fn images_are_reduced_as_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(&folder);
+    let path = path.to_str().unwrap();
+    let cells = |arguments: &[&str]| document(&[&[path], arguments].concat())["cells"].clone();
+    assert_eq!(cells(&["cube"]), json!([[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0]]));
+    assert_eq!(cells(&["cube", "-s", ":,1,::3"]), json!([[4.0, 7.0], [16.0, 19.0]]));
+    let reduced = |how: &str| cells(&["image", "--size", "60x6", "--reduce", how]).as_array().unwrap().len();
+    assert_eq!([reduced("mean"), reduced("max"), reduced("min")], [6, 6, 6]);
+    let first = |how: &str| cells(&["image", "--size", "60x6", "--reduce", how])[0][0].as_f64();
+    assert_eq!([first("mean"), first("max"), first("min")], [Some(1.5), Some(3.0), Some(0.0)]);
+}
+
+#[test]
+fn members_of_compounds() {
+    let found = document(&["weather_station.h5", "station/sensors", "--field", "height_m"]);
+    assert_eq!((&found["elements"], found["low"].as_array().unwrap().len()), (&json!(3), 3));
+    assert_eq!(found["title"], "weather_station.h5: /station/sensors.height_m");
+    let why = refused(&["weather_station.h5", "station/sensors"]);
+    assert!(why.contains("--field, of name, height_m, installed, calibration"), "{why}");
+    refused(&["weather_station.h5", "station/sensors", "--field", "nothing"]);
+    refused(&["weather_station.h5", "station/sensors", "--field", "name"]);
+}
+
+#[test]
+fn where_elements_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(&folder);
+    let path = path.to_str().unwrap();
+    let cells = document(&[path, "holes", "--occupied"])["cells"].clone();
+    let rows = cells.as_array().unwrap();
+    assert_eq!((rows.len(), rows[0].as_array().unwrap().len()), (10, 5));
+    let shares: Vec<f64> =
+        rows.iter().flat_map(|row| row.as_array().unwrap()).filter_map(Value::as_f64).collect();
+    assert_eq!((shares, &cells[5][2]), (vec![1.0], &json!(1.0)));
+    // However large the extent is.
+    let found = document(&[path, "sparse", "--occupied"]);
+    let cells = found["cells"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
+    assert_eq!(cells.filter(|cell| !cell.is_null()).count(), 2);
+    assert!(refused(&[path, "image", "--occupied"]).contains("is not in chunks"));
+}
+
+#[test]
+fn png_has_what_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(&folder);
+    let out = folder.path().join("image.png");
+    drawn(&[path.to_str().unwrap(), "image", "-o", out.to_str().unwrap(), "--size", "600x400"]);
+    let (width, height, image) = pixels(&out);
+    assert_eq!((width, height), (600, 400));
+    let has = |wanted: [u8; 3]| image.chunks(3).filter(|pixel| *pixel == wanted).count();
+    // The ends of the colours, a row of cells each and an end of the bar.
+    assert!(has([0x44, 0x01, 0x54]) > 2000 && has([0xfd, 0xe7, 0x25]) > 2000);
+    assert!(has([0xff, 0xff, 0xff]) > 30_000, "paper");
+    // Text: pixels that are neither paper nor frame, in the corner where the title is.
+    let title = image.chunks(3).take(600 * 40).filter(|pixel| pixel[0] < 0x90).count();
+    assert!(title > 50, "{title}");
+    let out = folder.path().join("line.png");
+    drawn(&[path.to_str().unwrap(), "peak", "-o", out.to_str().unwrap()]);
+    let (width, height, line) = pixels(&out);
+    assert_eq!((width, height), (1000, 640));
+    let inked = line.chunks(3).filter(|pixel| *pixel == [0x31, 0x68, 0x8e]).count();
+    assert!(inked > 500, "{inked}");
+}
+
+#[test]
+fn svg_is_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(&folder);
+    let path = path.to_str().unwrap();
+    let out = folder.path().join("a.svg");
+    drawn(&[path, "peak", "-o", out.to_str().unwrap()]);
+    let text = std::fs::read_to_string(&out).unwrap();
+    assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"));
+    assert!(
+        text.contains("wind &lt;speed&gt; [m/s]") && text.contains("polyline") && !text.contains("<image")
+    );
+    drawn(&[path, "image", "-o", out.to_str().unwrap()]);
+    let text = std::fs::read_to_string(&out).unwrap();
+    assert_eq!(text.matches("<image").count(), 2, "the cells and the colour bar");
+    assert!(text.contains("made.h5: /image"));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(&folder);
+    let path = path.to_str().unwrap();
+    for (arguments, why) in [
+        (&["text"][..], "no numbers"),
+        (&["nans"], "there are no numbers"),
+        (&["none"], "no elements are selected"),
+        (&["image", "-s", "3,4"], "a single element"),
+        (&["huge"], "--occupied"),
+        (&["sparse"], "--occupied"),
+        (&["imag"], "did you mean `image`?"),
+        (&["image", "-o", "x.jpg"], "neither a .png nor a .svg"),
+        (&["image", "--size", "0x10"], "no size"),
+        (&["image", "--range", "5:5"], "no range"),
+        (&["peak", "--log", "-s", "0:10"], "no number is larger than 0"),
+        (&["image", "-s", "99"], "out of range"),
+    ] {
+        let said = refused(&[&[path], arguments].concat());
+        assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+}
