@@ -1,5 +1,5 @@
 //! `hyperslab h5clear`, run as people run `h5clear`.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
