@@ -228,3 +228,29 @@ fn virtual_datasets_with_their_mappings() {
                    BLOCK (1,4)\n";
     assert!(text.contains(strided), "{text}");
 }
+
+#[test]
+fn what_external_links_lead_to_stands_inside_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = |name: &str, other: &str| {
+        let file = hyperslab::File::create(folder.path().join(name)).unwrap();
+        file.new_dataset("numbers").write(&vec![1_u8, 2]).unwrap();
+        file.link_external("other", other, "/").unwrap();
+        file.link_external("nowhere", "none.h5", "/x").unwrap();
+        file.close().unwrap();
+    };
+    // Each leads into the other.
+    make("one.h5", "two.h5");
+    make("two.h5", "one.h5");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+    let output = command.current_dir(folder.path()).args(["h5dump", "one.h5"]).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let inner = "      TARGETPATH \"/\"\n         GROUP \"/\" {\n";
+    assert!(text.contains(inner), "{text}");
+    let nowhere =
+        "   EXTERNAL_LINK \"nowhere\" {\n      TARGETFILE \"none.h5\"\n      TARGETPATH \"/x\"\n   }\n";
+    assert!(text.contains(nowhere), "{text}");
+    // The circle ends.
+    assert_eq!(text.matches("DATASET \"numbers\"").count(), 17);
+}

@@ -1,14 +1,22 @@
 //! Links that are not hard.
 
+use std::io::Write;
+
 use anyhow::Result;
-use hyperslab::{Link, LinkTarget};
+use hyperslab::{Group, Link, LinkTarget};
 
 use super::Dump;
 use crate::tools::ddl::{LEVEL, quoted};
+use crate::tools::known::Known;
+
+/// Files that may lead into each other.
+const MOST_HOPS: u32 = 16;
+/// External links of which it is printed what they lead to.
+const MOST_FOLLOWED: u32 = 4096;
 
 impl Dump<'_> {
-    /// A soft, external or user-defined link.
-    pub(super) fn link(&mut self, link: &Link, indent: usize) -> Result<()> {
+    /// A soft, external or user-defined link, with what an external one leads to if the group is given that it is in.
+    pub(super) fn link(&mut self, link: &Link, group: Option<&Group>, indent: usize) -> Result<()> {
         let name = quoted(&link.name);
         let inside = indent + LEVEL;
         match &link.target {
@@ -20,6 +28,9 @@ impl Dump<'_> {
                 self.line(indent, &format!("EXTERNAL_LINK {name} {{"))?;
                 self.line(inside, &format!("TARGETFILE {}", quoted(file)))?;
                 self.line(inside, &format!("TARGETPATH {}", quoted(path)))?;
+                if let Some(group) = group {
+                    self.external(group, &link.name, (file, path), inside + LEVEL)?;
+                }
             }
             LinkTarget::UserDefined { class, .. } => {
                 self.line(indent, &format!("USERDEFINED_LINK {name} {{"))?;
@@ -29,5 +40,37 @@ impl Dump<'_> {
         }
         self.line(indent, "}")?;
         Ok(())
+    }
+
+    /// What an external link leads to, if it can be followed.
+    fn external(
+        &mut self,
+        group: &Group,
+        name: &[u8],
+        (file, path): (&[u8], &[u8]),
+        indent: usize,
+    ) -> Result<()> {
+        if self.hops >= MOST_HOPS || self.followed >= MOST_FOLLOWED {
+            return Ok(());
+        }
+        let Some(object) = std::str::from_utf8(name).ok().and_then(|name| group.object(name).ok()) else {
+            return Ok(());
+        };
+        let other = object.containing_file()?;
+        let mut inner = Dump {
+            file: &other,
+            name: String::from_utf8_lossy(file).into_owned(),
+            arguments: self.arguments,
+            known: Known::of(&other),
+            style: self.style.clone(),
+            out: &mut *self.out,
+            data: self.data.as_mut().map(|data| &mut **data as &mut dyn Write),
+            is_complete: true,
+            hops: self.hops + 1,
+            followed: self.followed + 1,
+        };
+        let shown = inner.linked(&object, &quoted(path), indent);
+        (self.is_complete, self.followed) = (self.is_complete && inner.is_complete, inner.followed);
+        shown
     }
 }

@@ -70,6 +70,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
             out: &mut *out,
             data: data.as_mut().map(|data| &mut **data as &mut dyn Write),
             is_complete: true,
+            hops: 0,
+            followed: 0,
         };
         dump.file()?;
         is_complete &= dump.is_complete;
@@ -115,6 +117,9 @@ struct Dump<'a> {
     /// Where values go, if that is somewhere else.
     data: Option<&'a mut dyn Write>,
     is_complete: bool,
+    /// External links that were followed to this file, and altogether.
+    hops: u32,
+    followed: u32,
 }
 
 impl Dump<'_> {

@@ -65,7 +65,7 @@ impl Dump<'_> {
         let group = if group.is_empty() { self.file.root().clone() } else { self.file.group(group)? };
         let link = group.link(name)?.filter(|link| !matches!(link.target, LinkTarget::Hard(_)));
         let link = link.ok_or_else(|| anyhow!("unable to get link info from \"{path}\""))?;
-        self.link(&Link { name: path.as_bytes().to_vec(), ..link }, 0)
+        self.link(&Link { name: path.as_bytes().to_vec(), ..link }, None, 0)
     }
 
     /// Everything of that name: the object or link, and attributes wherever they are.
@@ -80,7 +80,7 @@ impl Dump<'_> {
                     let object = self.file.object_at(token)?;
                     self.linked(&object, &quoted(path.as_bytes()), 0)?;
                 }
-                _ => self.link(&Link { name: path.as_bytes().to_vec(), ..link }, 0)?,
+                _ => self.link(&Link { name: path.as_bytes().to_vec(), ..link }, None, 0)?,
             }
         }
         if !path.contains('/') {
@@ -124,7 +124,7 @@ impl Dump<'_> {
         for link in self.sorted(group)? {
             let shown = match link.target {
                 LinkTarget::Hard(token) => self.hard_link(token, &quoted(&link.name), inside),
-                _ => self.link(&link, inside),
+                _ => self.link(&link, Some(group), inside),
             };
             shown.or_else(|error| self.failed(error))?;
         }
@@ -152,7 +152,7 @@ impl Dump<'_> {
     }
 
     /// An object, or under which path it stands already.
-    fn linked(&mut self, object: &Object, name: &str, indent: usize) -> Result<()> {
+    pub(super) fn linked(&mut self, object: &Object, name: &str, indent: usize) -> Result<()> {
         let kind = object.kind();
         let before = self.known.was_shown(object.token()).then(|| self.known.path(object.token()));
         let before = before.flatten().map(|path| quoted(path.as_bytes()));
