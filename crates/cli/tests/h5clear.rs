@@ -103,7 +103,7 @@ fn images_go() {
     assert!(hyperslab::File::open(&path).unwrap().info().cache_image.is_none());
     assert!(is_sound(&path));
     if let Some(referee) = referee::python() {
-        let code = "import h5py, sys\nassert h5py.File(sys.argv[1])['DSET'][49, 99] == 148";
+        let code = "import h5py, sys\nassert h5py.File(sys.argv[1])['DSET'][49, 99] == 4851";
         referee.run_script(code, [&path]).unwrap();
     }
 }
