@@ -263,15 +263,18 @@ impl Opener {
     }
 }
 
-/// Where the journal of a file lies. It is the same one whatever links lead to the file.
+/// Returns the journal of a file: the same one whatever symbolic links lead to the file.
 pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
     // Symbolic links on the way lead to the same folder; one in place of the file leads to another.
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
     let path = if is_link { std::fs::canonicalize(path) } else { std::path::absolute(path) }
         .unwrap_or_else(|_| path.to_owned());
-    let mut name = path.into_os_string();
-    name.push(".hjournal");
-    Arc::new(PathSideFile::new(name))
+    Arc::new(journal_beside(&path))
+}
+
+/// Returns the journal of the file at an absolute path without links.
+pub(crate) fn journal_beside(path: &Path) -> PathSideFile {
+    PathSideFile::beside(path, ".hjournal")
 }
 
 fn cannot_open(source: DriverError) -> Error {

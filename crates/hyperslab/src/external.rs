@@ -10,6 +10,7 @@ use hyperslab_engine::store::{FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_vfd::{Access, Driver, Sec2};
 
+use crate::driver::journal_beside;
 use crate::file::open_path;
 
 /// Files that lead on to further files, at most.
@@ -295,9 +296,7 @@ impl Beside {
     /// Whether that is the file with the dataset, or its journal, neither of which is raw data to be overwritten.
     fn is_part_of_file(&self, path: &Path) -> bool {
         let (Ok(path), Some(own)) = (path.canonicalize(), self.place()) else { return false };
-        let mut journal = own.as_os_str().to_owned();
-        journal.push(".hjournal");
-        path == own || path.as_os_str() == journal
+        path == own || path == journal_beside(own).path()
     }
 
     fn raw_path(&self, name: &str) -> PathBuf {

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use crate::{DriverError, Result, vectored};
 
@@ -124,11 +123,6 @@ pub trait Driver: Send + Sync + Debug {
     /// # Errors
     /// [`DriverError::Io`].
     fn sync_data(&self) -> Result<()>;
-
-    /// When the file was changed last, where that is known.
-    fn modified(&self) -> Option<SystemTime> {
-        None
-    }
 
     /// Takes an advisory lock on the file without waiting, or changes the kind of the one held.
     ///

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
-use std::time::SystemTime;
 
 use crate::driver::range_end;
 use crate::joined::{self, Joined, Place};
@@ -228,10 +227,6 @@ impl Driver for Family {
 
     fn sync_data(&self) -> Result<()> {
         self.members().iter().try_for_each(Sec2::sync_data)
-    }
-
-    fn modified(&self) -> Option<SystemTime> {
-        self.members().iter().filter_map(Sec2::modified).max()
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {

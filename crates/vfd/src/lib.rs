@@ -17,7 +17,6 @@
 #![cfg_attr(not(all(unix, feature = "mmap")), forbid(unsafe_code))]
 
 mod access_log;
-mod boot;
 pub mod conformance;
 mod core;
 mod driver;
@@ -41,7 +40,6 @@ mod vectored;
 
 pub use crate::core::{Core, CoreOptions};
 pub use access_log::{AccessCell, AccessLog, AccessReport, Traffic};
-pub use boot::Boot;
 pub use driver::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, WriteRequest};
 pub use error::{DriverError, Result};
 pub use family::Family;

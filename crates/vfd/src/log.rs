@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use crate::access_log::{AccessLog, Operation};
 use crate::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest};
@@ -123,10 +123,6 @@ impl Driver for Log {
 
     fn sync_data(&self) -> Result<()> {
         self.tell(Operation::Sync, &[], || self.inner.sync_data())
-    }
-
-    fn modified(&self) -> Option<SystemTime> {
-        self.inner.modified()
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {

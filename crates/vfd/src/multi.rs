@@ -5,7 +5,6 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::SystemTime;
 
 use crate::joined::{self, Joined, Place};
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
@@ -258,10 +257,6 @@ impl Driver for Multi {
 
     fn sync_data(&self) -> Result<()> {
         self.files().try_for_each(Sec2::sync_data)
-    }
-
-    fn modified(&self) -> Option<SystemTime> {
-        self.files().filter_map(Sec2::modified).max()
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {

@@ -4,7 +4,6 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
 
 use crate::driver::range_end;
 use crate::positional::{read_exact_at, write_all_at};
@@ -75,10 +74,21 @@ impl Sec2 {
         if metadata.is_dir() {
             return Err(DriverError::io(name, "open", io::ErrorKind::IsADirectory.into()));
         }
-        let identity = identity(path, &metadata);
         let made = !matches!(access, Access::ReadOnly | Access::ReadWrite);
-        let unnamed = Mutex::new(made.then(|| path.to_owned()));
-        Ok(Self { file, name, identity, read_only: access == Access::ReadOnly, unnamed })
+        let unnamed = made.then(|| path.to_owned());
+        Ok(Self::of(file, path, &metadata, access == Access::ReadOnly, unnamed))
+    }
+
+    /// Returns the driver of an open regular file. The name of one at `unnamed` may not survive a loss of power yet.
+    pub(crate) fn of(
+        file: File,
+        path: &Path,
+        metadata: &std::fs::Metadata,
+        read_only: bool,
+        unnamed: Option<PathBuf>,
+    ) -> Self {
+        let (name, identity) = (path.display().to_string(), identity(path, metadata));
+        Self { file, name, identity, read_only, unnamed: Mutex::new(unnamed) }
     }
 
     /// The file itself.
@@ -214,10 +224,6 @@ impl Driver for Sec2 {
             *unnamed = None;
         }
         Ok(())
-    }
-
-    fn modified(&self) -> Option<SystemTime> {
-        self.file.metadata().ok()?.modified().ok()
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use crate::driver::range_end;
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
@@ -181,10 +180,6 @@ impl Driver for Stdio {
     fn sync_data(&self) -> Result<()> {
         self.flush()?;
         self.file.sync_data()
-    }
-
-    fn modified(&self) -> Option<SystemTime> {
-        self.file.modified()
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {

@@ -20,7 +20,8 @@ use hyperslab_vfd::{Driver, SideAccess};
 use smallvec::SmallVec;
 
 use super::locking::FileLock;
-use super::{Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions, journal};
+use super::left_journal::unrelated;
+use super::{Durability, Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions, journal};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
@@ -291,8 +292,12 @@ impl Store {
                 source,
             })?
         {
-            // It must not be taken for one of the new file.
-            journal::discard(side, journal, true)?;
+            if journal::is_journal(&*journal)? {
+                // It must not be taken for one of the new file.
+                journal::discard(side, journal, true)?;
+            } else if options.durability != Durability::None {
+                return Err(unrelated(side));
+            }
         }
         driver.set_len(0).map_err(|source| Error::Io { action: "cannot empty the file".into(), source })?;
         let superblock = create.superblock(bounds);

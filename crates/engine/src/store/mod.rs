@@ -10,6 +10,7 @@ mod following;
 #[cfg(test)]
 pub(crate) mod image;
 mod journal;
+mod left_journal;
 mod locking;
 mod open;
 mod pages;
@@ -42,10 +43,12 @@ pub use bytes::Bytes;
 pub(crate) use caches::cache;
 pub use create::CreateOptions;
 pub use edit::{Edit, Reading};
+pub use journal::{JournalComparison, JournalReport, JournalVerdict};
+pub use left_journal::JournalOutcome;
 pub use locking::FileLocking;
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
-pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, repair};
+pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, journal_report, repair, replay_into_copy};
 pub use salvage::Damage;
 use space::Fresh;
 pub(crate) use space::MessagePlace;
@@ -56,7 +59,7 @@ use crate::error::{Error, Result};
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
 use following::Following;
-use journal::{Change, Journal};
+use journal::{Change, Journal, LITTLE};
 use locking::FileLock;
 pub use pages::ByteRows;
 use pages::{Medium, Pages};
@@ -124,6 +127,8 @@ pub struct Store {
     threads: Threads,
     /// Where damage is noted, of a file that is being salvaged.
     salvaging: Option<Arc<Salvaging>>,
+    /// What became of a journal that was found when the file was opened.
+    journal_outcome: Option<JournalOutcome>,
 }
 
 impl Store {
@@ -182,14 +187,12 @@ impl Store {
         }
         let _alone = self.gate.write();
         let failed = |source| Error::Io { action: "cannot write the file".into(), source };
-        self.journal.retire(&*self.driver)?;
-        let new_from = self.new_from.load(Ordering::Acquire);
+        self.journal.complete(&*self.driver)?;
+        let new_from = self.direct_from();
         // The superblock of a new file comes last.
         let from = if new_from == 0 { self.base.saturating_add(SECTOR) } else { new_from };
-        let written = self.pages.spill(&*self.driver, from, self.length()).map_err(failed)?;
-        if written > 0 {
-            self.journal.note_write();
-        }
+        let note = |offset, bytes: &[u8]| self.note_new(offset, bytes);
+        let written = self.pages.spill(&*self.driver, from, self.length(), note).map_err(failed)?;
         self.written.fetch_max(written, Ordering::AcqRel);
         if self.journal.is_on() && new_from > 0 && self.pages.is_full() {
             self.keep_in_journal(new_from)?;
@@ -204,8 +207,8 @@ impl Store {
         let Some((last, page)) = pages.last() else { return Ok(()) };
         // What lies on the last page behind the committed end has its place already.
         let border = new_from..last.saturating_add(page.len() as u64);
-        if self.pages.write_from(&*self.driver, border.start, border.end, &(0..0)).map_err(failed)? {
-            self.journal.note_write();
+        let note = |offset, bytes: &[u8]| self.note_new(offset, bytes);
+        if self.pages.write_from(&*self.driver, border.start, border.end, &(0..0), note).map_err(failed)? {
             self.written.fetch_max(border.end.min(self.length()), Ordering::AcqRel);
         }
         let mut olds = Vec::with_capacity(pages.len());
@@ -469,12 +472,12 @@ impl Store {
             self.change(start, bytes).map_err(failed)?;
             return self.relieve();
         }
-        for (from, to, is_new) in self.pieces(start, start.saturating_add(bytes.len() as u64)) {
+        for (from, to, is_new) in self.pieces(start, start.saturating_add(bytes.len() as u64))? {
             let range = to_usize(from.saturating_sub(start))..to_usize(to.saturating_sub(start));
             let bytes = bytes.get(range).unwrap_or_default();
             if is_new {
-                // What is written now must not be taken for a foreign hand's in the middle of it.
-                self.journal.retire(&*self.driver)?;
+                // A commit that is brought into the file later may cut it.
+                self.journal.complete(&*self.driver)?;
                 self.write_through(from, bytes).map_err(failed)?;
                 continue;
             }
@@ -523,12 +526,17 @@ impl Store {
         Ok(())
     }
 
-    /// A range of the file in pieces, with whether each can be written at once: it is not part of the file as committed.
-    fn pieces(&self, start: u64, end: u64) -> SmallVec<[(u64, u64, bool); 3]> {
-        let border = self.new_from.load(Ordering::Acquire);
-        if !self.journal.is_on() || start >= border {
-            return smallvec![(start, end, true)];
+    /// Returns a range of the file in pieces, each with whether it can be written at once: it is not part of the file as committed, and
+    /// the journal does not know it.
+    fn pieces(&self, start: u64, end: u64) -> Result<SmallVec<[(u64, u64, bool); 3]>> {
+        if !self.journal.is_on() || start >= self.direct_from() {
+            return Ok(smallvec![(start, end, true)]);
         }
+        let known = self.journal.known_parts(start, end);
+        if known.iter().fold(0_u64, |sum, (from, to)| sum.saturating_add(to.saturating_sub(*from))) > LITTLE {
+            self.journal.retire(&*self.driver)?;
+        }
+        let border = self.direct_from();
         let base = self.base;
         let fresh =
             self.fresh.read().pieces(start.saturating_sub(base), end.min(border).saturating_sub(base));
@@ -537,17 +545,51 @@ impl Store {
             .map(|(from, to, fresh)| (from.saturating_add(base), to.saturating_add(base), fresh))
             // The journal must not bring back what stood there.
             .map(|(from, to, fresh)| (from, to, fresh && !self.journal.has_moved_of(from, to)))
+            .flat_map(|piece| self.without_known(piece))
             .collect();
         if end > border {
-            pieces.push((border, end, true));
+            pieces.push((border.max(start), end, true));
         }
-        pieces
+        Ok(pieces)
+    }
+
+    /// Returns a piece in parts that the journal knows, which go through it, and others.
+    fn without_known(&self, (start, end, is_new): (u64, u64, bool)) -> SmallVec<[(u64, u64, bool); 3]> {
+        let mut parts = SmallVec::new();
+        let mut at = start;
+        for (from, to) in if is_new { self.journal.known_parts(start, end) } else { Vec::new() } {
+            if at < from {
+                parts.push((at, from, true));
+            }
+            parts.push((from, to, false));
+            at = to;
+        }
+        if at < end {
+            parts.push((at, end, is_new));
+        }
+        parts
+    }
+
+    /// Returns the offset from which on bytes are written without a journal: no commit has them, and no journal knows them.
+    fn direct_from(&self) -> u64 {
+        match self.new_from.load(Ordering::Acquire) {
+            0 => 0,
+            new_from => new_from.max(self.journal.known_end()),
+        }
+    }
+
+    /// Records that bytes were written into new space. The first commit of a new file relies on no journal.
+    fn note_new(&self, offset: u64, bytes: &[u8]) {
+        match self.new_from.load(Ordering::Acquire) {
+            0 => self.journal.note_write(),
+            _ => self.journal.note_new(offset, bytes),
+        }
     }
 
     /// Writes bytes to their place.
     fn write_through(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         let _writing = self.gate.read();
-        self.journal.note_write();
+        self.note_new(start, bytes);
         self.driver.write_at(start, bytes)?;
         let end = start.saturating_add(bytes.len() as u64);
         self.touched.fetch_max(end, Ordering::AcqRel);

@@ -15,7 +15,8 @@ use super::Store;
 use super::decoded::Decoded;
 use super::edit::Writing;
 use super::following::{Following, with_patience};
-use super::journal::{self, Found, Journal};
+use super::journal::Journal;
+use super::left_journal::{JournalOutcome, LeftJournal};
 use super::locking::{FileLock, FileLocking};
 use super::pages::Pages;
 use super::salvage::{Damage, Salvaging};
@@ -109,7 +110,7 @@ impl Store {
             return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
         }
         let lock = FileLock::take(&driver, options.write.is_some(), options.locking)?;
-        let driver = settle_journal(driver, &options)?;
+        let (driver, left) = LeftJournal::settle(driver, &options)?;
         let length = driver.len().map_err(unknown)?;
         let stored = driver.stored_len().map_err(unknown)?;
         let find = || {
@@ -120,26 +121,34 @@ impl Store {
         let (base, superblock) = match with_patience(options.swmr_read, find) {
             Err(error) if options.salvage => {
                 let guessed = guess_superblock(&*driver, length);
-                let store = Self::assemble(driver, lock, guessed, 0, (length, stored), options);
+                let mut store = Self::assemble(driver, lock, guessed, 0, (length, stored), options);
+                store.journal_outcome = left.finish()?;
                 if let Some(salvaging) = &store.salvaging {
                     salvaging.note(Damage::of(&error));
                 }
                 return Ok(store);
             }
-            found => found?,
+            found => found.map_err(|error| left.explain(error))?,
         };
         if !options.ignore_marks && !options.salvage {
-            check_marks(&superblock, options.swmr_read)?;
+            check_marks(&superblock, options.swmr_read).map_err(|error| left.explain(error))?;
             // A writer that is at work may have stated an end that it has not reached yet.
             if !(options.swmr_read && is_swmr(&superblock)) {
-                check_length(&*driver, &superblock, base, length)?;
+                check_length(&*driver, &superblock, base, length).map_err(|error| left.explain(error))?;
             }
         }
+        let journal_outcome = left.finish()?;
         if options.swmr_read {
             // Readers that come and go must not keep the next writer out.
             lock.release()?;
         }
-        Ok(Self::assemble(driver, lock, superblock, base, (length, stored), options))
+        let store = Self::assemble(driver, lock, superblock, base, (length, stored), options);
+        Ok(Self { journal_outcome, ..store })
+    }
+
+    /// Returns the fate of the journal that lay beside the file when the file was opened, if there was one with a whole commit.
+    pub fn journal_outcome(&self) -> Option<&JournalOutcome> {
+        self.journal_outcome.as_ref()
     }
 
     /// The store of a file of that length of which so much is stored.
@@ -203,6 +212,7 @@ impl Store {
             lock,
             threads: Threads::default(),
             salvaging: Salvaging::new(salvage),
+            journal_outcome: None,
         }
     }
 }
@@ -228,25 +238,6 @@ impl Store {
         writing.record = Some(Record { info, place, blocks: stored.blocks });
         Ok(())
     }
-}
-
-/// Lets the file be as it was committed last, if a journal lies beside it.
-fn settle_journal(driver: Arc<dyn Driver>, options: &StoreOptions) -> Result<Arc<dyn Driver>> {
-    let Some(side) = options.journal.as_deref() else { return Ok(driver) };
-    let (driver, found) = journal::settle(driver, side, options.write.is_some())?;
-    if found == Found::Foreign && !options.ignore_marks {
-        return Err(Error::corrupt(
-            "journal",
-            "bytes of the file",
-            "those before the commit that it describes, or those after it",
-            format_args!(
-                "others: the file was changed by somebody else after its writer had ended in the middle of a commit \
-                 (`{}`; to go on without it, remove it)",
-                side.name()
-            ),
-        ));
-    }
-    Ok(driver)
 }
 
 /// The undefined address, which no block can have, in that width.

@@ -326,6 +326,7 @@ impl Pages {
         from: u64,
         end: u64,
         but: &Range<u64>,
+        note: impl Fn(u64, &[u8]),
     ) -> Result<bool, DriverError> {
         let changed = self.changed.read();
         let mut requests = Vec::new();
@@ -341,6 +342,7 @@ impl Pages {
                 }
             }
         }
+        requests.iter().for_each(|request| note(request.offset, request.bytes));
         driver.write_many(&requests)?;
         Ok(!requests.is_empty())
     }
@@ -388,7 +390,13 @@ impl Pages {
 
     /// Writes the changed pages that lie wholly between `from`, from which on nothing is part of the file as
     /// committed, and `end`; they are clean then. Returns the offset behind the last byte written.
-    pub(crate) fn spill(&self, driver: &dyn Driver, from: u64, end: u64) -> Result<u64, DriverError> {
+    pub(crate) fn spill(
+        &self,
+        driver: &dyn Driver,
+        from: u64,
+        end: u64,
+        note: impl Fn(u64, &[u8]),
+    ) -> Result<u64, DriverError> {
         let changed = self.changed.read();
         let numbers = from.div_ceil(PAGE)..end / PAGE;
         let pages: Vec<(u64, Arc<[u8]>)> = if numbers.is_empty() {
@@ -399,6 +407,7 @@ impl Pages {
         };
         let requests: Vec<WriteRequest<'_>> =
             pages.iter().map(|(offset, bytes)| WriteRequest { offset: *offset, bytes }).collect();
+        requests.iter().for_each(|request| note(request.offset, request.bytes));
         driver.write_many(&requests)?;
         let written = pages.last().map_or(0, |(offset, _)| offset.saturating_add(PAGE));
         drop(changed);

@@ -7,7 +7,7 @@ use hyperslab_format::journal::SECTOR;
 use hyperslab_format::superblock::ConsistencyFlags;
 use hyperslab_vfd::{DriverError, WriteRequest};
 
-use super::journal::{Change, LITTLE};
+use super::journal::{Change, Commit, LITTLE};
 use super::pages::Medium;
 use super::{Store, to_usize};
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ impl Store {
             self.publish_first(file_end)?;
         } else {
             // What was written meanwhile is in no journal.
-            self.publish_safely(new_from, file_end).inspect_err(|_| self.journal.note_write())?;
+            self.publish_safely(file_end).inspect_err(|_| self.journal.note_write())?;
         }
         self.pages.all_written();
         Ok(())
@@ -84,7 +84,7 @@ impl Store {
     /// Without a journal: an end on the way may leave anything.
     fn publish_plainly(&self, file_end: u64) -> Result<()> {
         let driver = &*self.driver;
-        if self.pages.write_from(driver, 0, file_end, &(0..0)).map_err(io)? {
+        if self.pages.write_from(driver, 0, file_end, &(0..0), |_, _| {}).map_err(io)? {
             self.journal.note_write();
         }
         let length = driver.len().map_err(io)?;
@@ -105,42 +105,50 @@ impl Store {
         let driver = &*self.driver;
         let superblock = self.base..self.base.saturating_add(SECTOR);
         self.journal.note_write();
-        self.pages.write_from(driver, 0, file_end, &superblock).map_err(io)?;
+        self.pages.write_from(driver, 0, file_end, &superblock, |_, _| {}).map_err(io)?;
         driver.set_len(file_end).map_err(io)?;
         driver.flush().map_err(io)?;
         self.journal.sync(driver)?;
         self.journal.note_write();
-        self.pages.write_from(driver, self.base, superblock.end.min(file_end), &(0..0)).map_err(io)?;
+        let end = superblock.end.min(file_end);
+        self.pages.write_from(driver, self.base, end, &(0..0), |_, _| {}).map_err(io)?;
         driver.flush().map_err(io)?;
-        self.journal.sync(driver)
+        self.journal.sync(driver)?;
+        self.journal.forget_extents();
+        Ok(())
     }
 
-    fn publish_safely(&self, new_from: u64, file_end: u64) -> Result<()> {
+    fn publish_safely(&self, file_end: u64) -> Result<()> {
         let driver = &*self.driver;
         self.journal.complete(driver)?;
-        // What is little goes into the journal wholly, so that the disk is waited for once.
+        let new_from = self.direct_from();
+        let before = driver.len().map_err(io)?;
+        // A little commit goes into the journal wholly, so that the disk is waited for once. One that cuts the file does not, for what
+        // the commits before rely on may lie behind the new end.
         let grows = file_end.saturating_sub(new_from);
-        let little = self.journal.can_go_on() && self.pages.changed_bytes() <= LITTLE && grows <= LITTLE;
-        // What was free at the end of the last commit is new space, too, and its journal may know it.
-        if !little || new_from < driver.len().map_err(io)? {
-            self.journal.retire(driver)?;
-        }
+        let little = self.journal.can_go_on()
+            && self.pages.changed_bytes() <= LITTLE
+            && grows <= LITTLE
+            && before <= file_end;
         let border = if little { file_end } else { new_from.min(file_end) };
         let changes = self.changes_before(border)?;
         let seam = self.seam(new_from, file_end)?;
-        let note = || if little { self.journal.note_covered() } else { self.journal.note_write() };
+        let note = |offset, bytes: &[u8]| match little {
+            true => self.journal.note_covered(),
+            false => self.journal.note_new(offset, bytes),
+        };
         // Nobody looks behind the end of the file as it was committed.
         if seam.before != seam.after {
             // Only whole sectors are written, so that each is one that the journal knows.
-            note();
+            note(new_from, seam.new_bytes(new_from));
             driver.write_at(seam.start, &seam.after).map_err(io)?;
         }
-        if self.pages.write_from(driver, seam.start.saturating_add(SECTOR), file_end, &(0..0)).map_err(io)? {
-            note();
-        }
+        self.pages
+            .write_from(driver, seam.start.saturating_add(SECTOR), file_end, &(0..0), note)
+            .map_err(io)?;
         let length = driver.len().map_err(io)?;
         if length < file_end {
-            note();
+            note(length, &[]);
             driver.set_len(file_end).map_err(io)?;
         }
         self.written.fetch_max(file_end, Ordering::AcqRel);
@@ -168,7 +176,9 @@ impl Store {
         self.journal.note_write();
         driver.write_at(only.start(), only.new_bytes()).map_err(io)?;
         driver.flush().map_err(io)?;
-        self.journal.sync(driver)
+        self.journal.sync(driver)?;
+        self.journal.forget_extents();
+        Ok(())
     }
 
     /// What the changed pages change before `border`, ascending. What stands in the sector of the superblock is alone.
@@ -222,8 +232,12 @@ impl Store {
             records.insert(0, Change { offset: seam.start, old: &seam.before, new: &seam.after });
         }
         records.extend(others.iter().map(InPlace::change));
+        let end = self.end_sector(file_end)?;
+        if let Some((offset, old, new)) = &end {
+            records.push(Change { offset: *offset, old, new });
+        }
         records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
-        self.journal.commit(driver, &records, file_end, little)?;
+        self.journal.commit(driver, &Commit { changes: &records, file_length: file_end, go_on: little })?;
         self.journal.note_covered();
         // From here on, the commit has happened: what fails is made up for by the next one, or by who opens the file.
         driver.write_at(start, &sector.marked).map_err(io)?;
@@ -247,6 +261,22 @@ impl Store {
         driver.flush().map_err(io)?;
         self.journal.note_applied();
         Ok(())
+    }
+
+    /// Returns the sector in which the file will end, if the file is cut there, as it is and as it will be: its sum must not depend on what
+    /// is cut off.
+    fn end_sector(&self, file_end: u64) -> Result<Option<(u64, Vec<u8>, Vec<u8>)>> {
+        let start = file_end.saturating_sub(file_end % SECTOR);
+        if start == file_end || start == self.base || self.driver.len().map_err(io)? <= file_end {
+            return Ok(None);
+        }
+        let length = to_usize(file_end.saturating_sub(start));
+        let (mut old, mut new) = (vec![0; length], vec![0; length]);
+        let medium = self.medium();
+        Medium { journal: None, ..medium }.read(start, &mut old).map_err(io)?;
+        medium.read(start, &mut new).map_err(io)?;
+        self.pages.amend(start, &mut new);
+        Ok(Some((start, old, new)))
     }
 
     /// The sector with the superblock, as it is, as others shall see it while the file is changed, and as it will be.
@@ -274,6 +304,13 @@ struct Seam {
     start: u64,
     before: Vec<u8>,
     after: Vec<u8>,
+}
+
+impl Seam {
+    /// Returns the bytes of the sector that are new.
+    fn new_bytes(&self, new_from: u64) -> &[u8] {
+        self.after.get(to_usize(new_from.saturating_sub(self.start))..).unwrap_or_default()
+    }
 }
 
 struct SuperblockSector {

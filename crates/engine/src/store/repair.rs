@@ -7,7 +7,7 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::superblock::ConsistencyFlags;
 use hyperslab_vfd::{Driver, SideAccess, SideFile};
 
-use super::journal::{self, Found};
+use super::journal::{self, Found, JournalReport, JournalVerdict};
 use super::open::{find_superblock, stated_end};
 use crate::error::{Error, Result};
 
@@ -28,7 +28,7 @@ pub struct RepairOptions {
 }
 
 /// What was found, and done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Repaired {
     /// The journal beside the file, if there was one.
@@ -39,15 +39,23 @@ pub struct Repaired {
     pub end: Option<EndRepair>,
 }
 
-/// What became of a journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The fate of a journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JournalRepair {
-    /// What it said was brought into the file.
+    /// Its commits were brought into the file.
     Replayed,
-    /// It said nothing that was not in the file, and was removed.
+    /// It held nothing that was not in the file, and was removed.
     Removed,
     /// It was removed unread.
     Discarded,
+    /// It does not belong to the file as that is, and has another name now.
+    SetAside {
+        /// The new path of the journal.
+        name: String,
+        /// The comparison with the file, unless the journal's header is damaged.
+        report: Option<JournalReport>,
+    },
 }
 
 /// The marks that a writer had left.
@@ -86,14 +94,19 @@ impl Repaired {
 impl fmt::Display for Repaired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = Vec::new();
-        lines.extend(self.journal.map(|journal| match journal {
+        lines.extend(self.journal.as_ref().map(|journal| match journal {
             JournalRepair::Replayed => {
                 "the journal of a commit that had stopped half-way: replayed".to_owned()
             }
-            JournalRepair::Removed => {
-                "a journal that says nothing that is not in the file: removed".to_owned()
-            }
+            JournalRepair::Removed => "a journal with nothing that is not in the file: removed".to_owned(),
             JournalRepair::Discarded => "a journal: discarded".to_owned(),
+            JournalRepair::SetAside { name, report } => {
+                let story = report.as_ref().map_or_else(
+                    || "a journal with a damaged header".to_owned(),
+                    |report| report.to_string(),
+                );
+                format!("{story}: set aside as `{name}`")
+            }
         }));
         lines.extend(self.marks.map(|marks| {
             let who = if marks.swmr { "a SWMR writer" } else { "a writer" };
@@ -176,19 +189,49 @@ fn settle(
 ) -> Result<Option<JournalRepair>> {
     let failed = |source| Error::Io { action: "cannot open the journal".into(), source };
     let Some(found) = side.open(SideAccess::Write).map_err(failed)? else { return Ok(None) };
+    if !journal::is_journal(&*found)? {
+        // Somebody else's file.
+        return Ok(None);
+    }
     if options.discard_journal {
         journal::discard(side, found, true)?;
         return Ok(Some(JournalRepair::Discarded));
     }
     drop(found);
-    match journal::settle(Arc::clone(driver), side, true)?.1 {
-        Found::Commit => Ok(Some(JournalRepair::Replayed)),
-        Found::Nothing => Ok(Some(JournalRepair::Removed)),
-        Found::Foreign => Err(Error::corrupt(
-            "journal",
-            "bytes of the file",
-            "those before the commit that it describes, or those after it",
-            format_args!("others: the file was changed by somebody else since (`{}`)", side.name()),
-        )),
+    let report = match journal::settle(Arc::clone(driver), side, true)?.found {
+        Found::Nothing | Found::Unrelated => return Ok(None),
+        Found::Empty => return Ok(Some(JournalRepair::Removed)),
+        Found::Journal(report) if report.verdict == JournalVerdict::Pending => {
+            return Ok(Some(JournalRepair::Replayed));
+        }
+        Found::Journal(report) if report.verdict != JournalVerdict::Foreign => {
+            return Ok(Some(JournalRepair::Removed));
+        }
+        Found::Journal(report) => Some(report),
+        Found::Damaged => None,
+    };
+    let failed = |source| Error::Io { action: "cannot set the journal aside".into(), source };
+    Ok(Some(JournalRepair::SetAside { name: side.set_aside().map_err(failed)?, report }))
+}
+
+/// Compares the journal in `side` with the file beside it, and changes nothing. Returns `None` if there is no journal, or none with a
+/// whole commit.
+///
+/// # Errors
+/// [`Error::Corrupt`] if the header of the journal is damaged; [`Error::Misuse`] if the file of that name is no journal; [`Error::Io`].
+pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option<JournalReport>> {
+    match journal::read_report(side, driver)? {
+        Found::Nothing | Found::Empty => Ok(None),
+        Found::Journal(report) => Ok(Some(report)),
+        Found::Damaged => Err(Error::corrupt("journal header", "signature", "one of a journal", side.name())),
+        Found::Unrelated => Err(Error::Misuse(format!("`{}` is no journal", side.name()))),
     }
+}
+
+/// Writes the changes of the journal in `side` into a copy of its file, whatever their comparison says.
+///
+/// # Errors
+/// [`Error::Misuse`] if there is no journal; [`Error::Corrupt`] if the journal holds no whole commit; [`Error::Io`].
+pub fn replay_into_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result<()> {
+    journal::apply_to_copy(side, copy)
 }

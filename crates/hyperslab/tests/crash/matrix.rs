@@ -246,7 +246,7 @@ fn zeros_that_no_disk_has_are_there() {
     for seed in 0..20 {
         let files = replay.crash(Crash::PowerLoss, seed);
         shorter += usize::from(files[record::FILE].len() < 4096);
-        let left = SimulatedDisk::left_by(&history, Crash::PowerLoss, files);
+        let left = SimulatedDisk::holding(files);
         let options = OpenOptions::new().journal(left.side_file(record::JOURNAL));
         let words = options.open_driver(left.file(record::FILE)).unwrap().dataset("words").unwrap();
         assert_eq!(words.read_strings().unwrap().as_slice().unwrap(), ["few", "words"], "{seed}");

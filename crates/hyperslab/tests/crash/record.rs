@@ -37,15 +37,8 @@ pub(crate) struct Recording {
     pub(crate) bounds: LibverBounds,
     /// Whether libhdf5 can read such files.
     pub(crate) common: bool,
-    /// Nobody tells when the system was started.
-    pub(crate) unknown_start: bool,
     pub(crate) steps: Vec<Step>,
     pub(crate) history: History,
-}
-
-/// On a system that does not tell when it was started run some of the sequences.
-pub(crate) fn is_start_unknown(name: &str) -> bool {
-    name.ends_with(['3', '8'])
 }
 
 /// A medium on a simulated disk.
@@ -118,10 +111,7 @@ impl Sequence {
 
     /// Carries it out.
     pub(crate) fn record(&self, name: String) -> Recording {
-        let (disk, unknown_start) = (SimulatedDisk::new(), is_start_unknown(&name));
-        if unknown_start {
-            disk.forget_start();
-        }
+        let disk = SimulatedDisk::new();
         let mut world = self.world(&disk, true);
         let content = Arc::new(content::of_model(&world));
         let mut steps = vec![Step {
@@ -149,7 +139,7 @@ impl Sequence {
         }
         let common = self.settings.sizes == 8 || !self.settings.space.persist;
         let (durability, bounds) = (self.durability, self.settings.bounds());
-        Recording { name, durability, bounds, common, unknown_start, steps, history: disk.history() }
+        Recording { name, durability, bounds, common, steps, history: disk.history() }
     }
 }
 

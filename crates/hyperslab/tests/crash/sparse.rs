@@ -12,7 +12,7 @@ use hyperslab::{
 };
 
 use crate::content;
-use crate::record::{Dice, Recording, Step, is_start_unknown, medium};
+use crate::record::{Dice, Recording, Step, medium};
 
 /// What comes before the number of such a recording in its name.
 const NAME: &str = "sparse ";
@@ -161,10 +161,7 @@ pub(crate) fn recording(number: u64) -> Option<Recording> {
     let deeds: Vec<Deed> = (0..4 + dice.below(16)).flat_map(|_| Deed::draw(&mut dice)).collect();
     let model = FileOptions::new().libver(bounds()).create_in_memory().unwrap();
     let name = format!("{NAME}{number}");
-    let (disk, unknown_start) = (SimulatedDisk::new(), is_start_unknown(&name));
-    if unknown_start {
-        disk.forget_start();
-    }
+    let disk = SimulatedDisk::new();
     let mut medium = medium(&disk, durability);
     medium.uncommitted = [None, None, Some(2000)][dice.below(3) as usize];
     let options = FileOptions::new().libver(bounds()).chunk_cache(cache);
@@ -186,7 +183,7 @@ pub(crate) fn recording(number: u64) -> Option<Recording> {
     file.close().unwrap();
     step("close".into(), true);
     let history = disk.history();
-    Some(Recording { name, durability, bounds: bounds(), common: false, unknown_start, steps, history })
+    Some(Recording { name, durability, bounds: bounds(), common: false, steps, history })
 }
 
 /// The recording of that name.

@@ -1,11 +1,10 @@
 //! One file of a simulated disk.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::SimulatedDisk;
 use crate::driver::range_end;
-use crate::{Boot, Driver, DriverError, FileIdentity, LockKind, Result, SideAccess, SideFile, WriteRequest};
+use crate::{Driver, DriverError, FileIdentity, LockKind, Result, SideAccess, SideFile, WriteRequest};
 
 #[derive(Debug)]
 pub(super) struct SimulatedFile {
@@ -88,10 +87,6 @@ impl Driver for SimulatedFile {
         self.disk.lock().sync(self.number, &self.name)
     }
 
-    fn modified(&self) -> Option<SystemTime> {
-        Some(self.disk.lock().modified(self.number))
-    }
-
     fn lock(&self, _: LockKind) -> Result<()> {
         Ok(())
     }
@@ -136,7 +131,7 @@ impl SideFile for SimulatedSideFile {
         self.disk.lock().remove(&self.name)
     }
 
-    fn boot(&self) -> Option<Boot> {
-        self.disk.lock().boot()
+    fn set_aside(&self) -> Result<String> {
+        self.disk.lock().set_aside(&self.name)
     }
 }

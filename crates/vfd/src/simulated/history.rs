@@ -2,13 +2,8 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use super::{Files, Replay};
-use crate::Boot;
-
-/// The time from one start of the system to the next.
-const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Something that was done. Files are told apart by numbers, since a name may have led to several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,30 +63,12 @@ impl fmt::Display for Operation {
 #[derive(Debug, Clone, Default)]
 pub struct History {
     first: Arc<Files>,
-    /// How often the system was started before.
-    start: u32,
     operations: Vec<Operation>,
 }
 
 impl History {
-    pub(super) fn new(first: Files, start: u32) -> Self {
-        Self { first: Arc::new(first), start, operations: Vec::new() }
-    }
-
-    pub(super) fn start(&self) -> u32 {
-        self.start
-    }
-
-    /// The start of the system. Its clock goes on by a second with each operation.
-    pub(super) fn boot(&self) -> Boot {
-        let mut id = [1; 16];
-        id.iter_mut().zip(self.start.to_le_bytes()).for_each(|(to, from)| *to = from);
-        Boot { id, began: SystemTime::UNIX_EPOCH + YEAR.saturating_mul(self.start.saturating_add(1)) }
-    }
-
-    /// What the clock says now.
-    pub(super) fn time(&self) -> SystemTime {
-        self.boot().began + Duration::from_secs(self.operations.len() as u64)
+    pub(super) fn new(first: Files) -> Self {
+        Self { first: Arc::new(first), operations: Vec::new() }
     }
 
     pub(super) fn push(&mut self, operation: Operation) {
@@ -123,7 +100,6 @@ impl History {
     pub fn until(&self, count: usize) -> Self {
         Self {
             first: Arc::clone(&self.first),
-            start: self.start,
             operations: self.operations.iter().take(count).cloned().collect(),
         }
     }

@@ -28,13 +28,12 @@ mod history;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 pub use crash::{Crash, Replay};
 pub use fault::{Fault, FaultKind};
 pub use history::{History, Operation};
 
-use crate::{Boot, Driver, DriverError, Result, SideFile};
+use crate::{Driver, DriverError, Result, SideFile};
 use fault::{Faults, Outcome};
 use file::{SimulatedFile, SimulatedSideFile};
 
@@ -60,10 +59,6 @@ struct State {
     names: BTreeMap<String, usize>,
     history: History,
     faults: Faults,
-    /// When each file was changed last.
-    modified: BTreeMap<usize, SystemTime>,
-    /// Whether the start of the system is not told.
-    forgotten: bool,
 }
 
 impl SimulatedDisk {
@@ -72,19 +67,10 @@ impl SimulatedDisk {
         Self::default()
     }
 
-    /// A disk that holds files which survive everything.
+    /// Returns a disk that holds files which survive everything.
     pub fn holding(files: Files) -> Self {
-        Self::started(files, 0)
-    }
-
-    /// A disk with what a crash left, all of which survives everything; after a loss of power, the system was started anew.
-    pub fn left_by(history: &History, crash: Crash, files: Files) -> Self {
-        Self::started(files, history.start().saturating_add(u32::from(crash != Crash::ProcessEnd)))
-    }
-
-    fn started(files: Files, start: u32) -> Self {
         let names = files.keys().cloned().enumerate().map(|(number, name)| (name, number)).collect();
-        let history = History::new(files.clone(), start);
+        let history = History::new(files.clone());
         let contents = files.into_values().collect();
         Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
@@ -94,9 +80,7 @@ impl SimulatedDisk {
         let mut replay = history.replay();
         replay.go_to(history.len());
         let (contents, names) = replay.now();
-        let now = history.time();
-        let modified = (0..contents.len()).map(|number| (number, now)).collect();
-        Self { state: Arc::new(Mutex::new(State { contents, names, history, modified, ..State::default() })) }
+        Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
 
     /// A file, made if it is not there.
@@ -148,11 +132,6 @@ impl SimulatedDisk {
         self.lock().faults.capacity = bytes;
     }
 
-    /// Lets nobody know when the system was started.
-    pub fn forget_start(&self) {
-        self.lock().forgotten = true;
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,22 +140,6 @@ impl SimulatedDisk {
 impl State {
     fn length(&self, number: usize) -> u64 {
         self.contents.get(number).map_or(0, |content| content.len() as u64)
-    }
-
-    /// When the file was changed last: before the start of the system, if not since.
-    fn modified(&self, number: usize) -> SystemTime {
-        self.modified.get(&number).copied().unwrap_or(SystemTime::UNIX_EPOCH)
-    }
-
-    /// The start of the system, if it is told.
-    fn boot(&self) -> Option<Boot> {
-        (!self.forgotten).then(|| self.history.boot())
-    }
-
-    /// Takes note of a change of a file.
-    fn changed(&mut self, number: usize, operation: Operation) {
-        self.history.push(operation);
-        self.modified.insert(number, self.history.time());
     }
 
     /// A new file.
@@ -188,12 +151,27 @@ impl State {
         number
     }
 
-    /// The file of that name, made if it is not there; the folder is synced.
+    /// Makes the file of that name, and syncs the folder.
     fn create(&mut self, name: &str) -> Result<usize> {
         self.refuse(name, "make")?;
-        let Some(number) = self.names.get(name).copied() else { return Ok(self.make(name)) };
-        self.history.push(Operation::Create { file: number, name: name.into() });
-        Ok(number)
+        if self.names.contains_key(name) {
+            return Err(failed(name, "make", io::ErrorKind::AlreadyExists.into()));
+        }
+        Ok(self.make(name))
+    }
+
+    /// Gives the file of that name another name, and syncs the folder.
+    fn set_aside(&mut self, name: &str) -> Result<String> {
+        self.refuse(name, "rename")?;
+        let Some(number) = self.names.remove(name) else {
+            return Err(failed(name, "rename", io::ErrorKind::NotFound.into()));
+        };
+        let free = (1_u64..).map(|number| format!("{name}.stale-{number}"));
+        let new = free.into_iter().find(|new| !self.names.contains_key(new)).unwrap_or_default();
+        self.history.push(Operation::Remove { file: number, name: name.into() });
+        self.names.insert(new.clone(), number);
+        self.history.push(Operation::Create { file: number, name: new.as_str().into() });
+        Ok(new)
     }
 
     fn remove(&mut self, name: &str) -> Result<()> {
@@ -253,7 +231,7 @@ impl State {
             if let Some(content) = self.contents.get_mut(number) {
                 history::put(content, offset, done);
             }
-            self.changed(number, Operation::Write { file: number, offset, bytes: done.into() });
+            self.history.push(Operation::Write { file: number, offset, bytes: done.into() });
         }
         problem.map_or(Ok(()), |error| Err(failed(name, "write", error)))
     }
@@ -267,7 +245,7 @@ impl State {
         if let Some(content) = self.contents.get_mut(number) {
             history::resize(content, len);
         }
-        self.changed(number, Operation::SetLen { file: number, len });
+        self.history.push(Operation::SetLen { file: number, len });
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Records on their way into the journal. Only when all of them are there, they are taken for written.
 
-use hyperslab_format::journal::{JournalChain, JournalRecord};
+use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, JournalRecord, MAX_ENTRIES};
 use hyperslab_vfd::Driver;
 
 use super::{Change, unwritable};
@@ -18,9 +18,10 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Records from `end` on.
-    pub(super) fn new(chain: JournalChain, end: u64) -> Self {
-        Self { chain, at: end, bytes: Vec::new() }
+    /// Begins behind the first `end` bytes of a journal, or with the header of a new one.
+    pub(super) fn new(chain: JournalChain, end: u64, sequence: u64) -> Result<Self> {
+        let bytes = if end == 0 { JournalHeader::new(sequence).encode()? } else { Vec::new() };
+        Ok(Self { chain, at: end, bytes })
     }
 
     /// Where the next record begins.
@@ -39,6 +40,24 @@ impl Batch {
             self.flush(file)?;
         }
         Ok(place)
+    }
+
+    /// Adds the records of the new space that the commit relies on: at least one, which states the synced length.
+    pub(super) fn add_extents(
+        &mut self,
+        file: &dyn Driver,
+        synced_length: u64,
+        extents: &[JournalExtent],
+    ) -> Result<()> {
+        let (first, rest) = extents.split_at(extents.len().min(MAX_ENTRIES));
+        for extents in std::iter::once(first).chain(rest.chunks(MAX_ENTRIES)) {
+            let record = self.chain.extents(synced_length, extents)?;
+            self.bytes.extend_from_slice(&record);
+            if self.bytes.len() >= AT_ONCE {
+                self.flush(file)?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds the last record.

@@ -1,25 +1,30 @@
-//! The journal of a file that is written: what a commit changes in place stands there before it stands in the file.
+//! The journal of a file that is written: the in-place changes of a commit stand there before they stand in the file.
 //!
-//! `docs/journal.md` says what is written when, and why no instant is one at which a committed state can be lost.
+//! `docs/journal.md` lists the order of all writes, and argues why no committed state can be lost at any instant.
 
 mod batch;
+mod extents;
 mod overlay;
 mod recover;
+mod verdict;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
 
-use hyperslab_format::journal::{JournalChain, JournalHeader};
+use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, SECTOR};
 use hyperslab_vfd::{Driver, DriverError, SideFile};
 use parking_lot::{Mutex, RwLock};
 
 use super::open::Durability;
 use super::pages::PAGE;
+use super::space::ranges::Ranges;
 use crate::error::{Error, Result};
 use batch::Batch;
-pub(super) use recover::{Found, discard, settle};
+use extents::{Extents, Written};
+pub(super) use recover::{Found, Settled, apply_to_copy, discard, is_journal, read_report, settle};
+pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 
 /// A commit that changes no more pages than this, and makes the file no longer, is written to the journal wholly.
 pub(super) const LITTLE: u64 = 1 << 20;
@@ -38,14 +43,29 @@ pub(super) struct Change<'a> {
     pub(super) new: &'a [u8],
 }
 
-/// The journal of an open file. Without a place for it, it is never on.
+/// A commit on its way into the journal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Commit<'a> {
+    /// Changes of bytes in place.
+    pub(super) changes: &'a [Change<'a>],
+    /// Bytes of the file after the commit.
+    pub(super) file_length: u64,
+    /// Whether the commit may stand behind those that the journal has.
+    pub(super) go_on: bool,
+}
+
+/// The journal of an open file. A journal without a side file is never on.
 #[derive(Debug)]
 pub(crate) struct Journal {
     side: Option<Arc<dyn SideFile>>,
     durability: Durability,
-    /// Looked up by who writes.
-    knows_boot: OnceLock<bool>,
     state: Mutex<State>,
+    /// What was written into new space since the last commit.
+    extents: Mutex<Extents>,
+    /// The bytes that the commits of the journal change or rely on.
+    known: RwLock<Ranges>,
+    /// The offset behind the last of them.
+    known_end: AtomicU64,
     /// Pages whose changed bytes wait in the journal for the commit: where they stand there, and how many.
     moved: RwLock<BTreeMap<u64, (u64, usize)>>,
     moved_count: AtomicUsize,
@@ -66,13 +86,15 @@ struct State {
     chain: JournalChain,
     /// Where the next record begins.
     end: u64,
-    /// Where the last commit ends; 0 without one.
-    committed: u64,
-    /// How many there are.
+    /// Number of commits.
     commits: u64,
+    /// The file was not cut below this length since the disk had it.
+    synced_length: u64,
     phase: Phase,
     /// Whether records of the next commit are there already.
     building: bool,
+    /// Whether the next commit is the first of its journal: the disk may have the commits before until then.
+    is_first: bool,
     /// Why nothing more is written.
     broken: Option<&'static str>,
 }
@@ -95,23 +117,26 @@ impl Journal {
     pub(super) fn new(side: Option<Arc<dyn SideFile>>, durability: Durability) -> Self {
         // A journal that was left there before shall not have the same number.
         let sequence = RandomState::new().hash_one(0_u8);
-        let chain = JournalChain::new(sequence);
+        let chain = JournalChain::new(JournalHeader::new(sequence));
         let state = State {
             file: None,
             sequence,
             chain,
             end: 0,
-            committed: 0,
             commits: 0,
+            synced_length: 0,
             phase: Phase::Empty,
             building: false,
+            is_first: true,
             broken: None,
         };
         Self {
             side,
             durability,
-            knows_boot: OnceLock::new(),
             state: Mutex::new(state),
+            extents: Mutex::default(),
+            known: RwLock::default(),
+            known_end: AtomicU64::new(0),
             moved: RwLock::default(),
             moved_count: AtomicUsize::new(0),
             // What a writer before this one wrote may not have reached the disk.
@@ -137,9 +162,48 @@ impl Journal {
         self.durability == Durability::Full
     }
 
-    /// Takes note that bytes were written into the file.
+    /// Records that the file was changed.
     pub(super) fn note_write(&self) {
         self.dirty.store(true, Ordering::Release);
+    }
+
+    /// Records that bytes were written into new space of the file: the next commit relies on them.
+    pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
+        self.note_write();
+        if self.is_on() && !bytes.is_empty() {
+            let written = Written::new(offset, bytes);
+            self.extents.lock().add(&written);
+        }
+    }
+
+    /// Returns the offset behind all bytes that the journal changes or relies on.
+    pub(super) fn known_end(&self) -> u64 {
+        self.known_end.load(Ordering::Acquire)
+    }
+
+    /// Returns the parts from `start` up to `end`, in whole sectors, that the journal changes or relies on. They are not written into the
+    /// file unless the journal has the new bytes, too.
+    pub(super) fn known_parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        if start >= self.known_end() {
+            return Vec::new();
+        }
+        let sector = |offset: u64| offset.saturating_sub(offset % SECTOR);
+        let known = self.known.read();
+        let within = known.within(sector(start), end.checked_next_multiple_of(SECTOR).unwrap_or(end));
+        let whole = |(from, to): (u64, u64)| {
+            (sector(from).max(start), to.checked_next_multiple_of(SECTOR).unwrap_or(to).min(end))
+        };
+        within.into_iter().map(whole).filter(|(from, to)| from < to).collect()
+    }
+
+    fn learn(&self, start: u64, end: u64) {
+        self.known.write().insert(start, end);
+        self.known_end.fetch_max(end, Ordering::AcqRel);
+    }
+
+    fn forget_known(&self) {
+        self.known_end.store(0, Ordering::Release);
+        self.known.write().clear();
     }
 
     /// Takes note that bytes were written into the file which the journal holds, too.
@@ -175,13 +239,19 @@ impl Journal {
 
     fn sync_in(&self, state: &mut State, driver: &dyn Driver) -> Result<()> {
         let unsynced = self.dirty.swap(false, Ordering::AcqRel) | self.covered.swap(false, Ordering::AcqRel);
-        if !self.waits() || !unsynced {
+        if !unsynced {
             return Ok(());
         }
-        driver.sync_data().map_err(|source| {
-            state.broken = Some(UNSYNCED);
-            Error::Io { action: "cannot sync the file".into(), source }
-        })
+        let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
+        let length = driver.len().map_err(unknown)?;
+        if self.waits() {
+            driver.sync_data().map_err(|source| {
+                state.broken = Some(UNSYNCED);
+                Error::Io { action: "cannot sync the file".into(), source }
+            })?;
+        }
+        state.synced_length = length;
+        Ok(())
     }
 
     /// Whether some changed pages wait in the journal.
@@ -217,7 +287,7 @@ impl Journal {
         let mut state = self.state.lock();
         let state = &mut *state;
         let file = self.begin(state, driver, false)?;
-        let mut batch = Batch::new(state.chain, state.end);
+        let mut batch = Batch::new(state.chain, state.end, state.sequence)?;
         let mut places = Vec::with_capacity(pages.len());
         let written = pages.iter().try_for_each(|page| {
             places.push((page.offset / PAGE, (batch.add(&*file, page)?, page.new.len())));
@@ -232,22 +302,19 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes what the commit changes in place, and that this is all: behind the commits before if it may `go_on`. From then on it
-    /// has happened, whatever comes.
-    pub(super) fn commit(
-        &self,
-        driver: &dyn Driver,
-        changes: &[Change<'_>],
-        file_length: u64,
-        go_on: bool,
-    ) -> Result<()> {
+    /// Writes a commit to the journal, behind the commits before if it may `go_on`. When this returns, the commit has happened, whatever
+    /// fails later.
+    pub(super) fn commit(&self, driver: &dyn Driver, commit: &Commit<'_>) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
-        let file = self.begin(state, driver, go_on)?;
-        let mut batch = Batch::new(state.chain, state.end);
+        let file = self.begin(state, driver, commit.go_on)?;
+        let extents = self.list_extents(driver, commit.file_length)?;
+        let synced_length = state.synced_length.min(commit.file_length);
+        let mut batch = Batch::new(state.chain, state.end, state.sequence)?;
         let write = |batch: &mut Batch| {
-            changes.iter().try_for_each(|change| batch.add(&*file, change).map(drop))?;
-            batch.end_with(file_length)?;
+            batch.add_extents(&*file, synced_length, &extents)?;
+            commit.changes.iter().try_for_each(|change| batch.add(&*file, change).map(drop))?;
+            batch.end_with(commit.file_length)?;
             batch.flush(&*file)
         };
         write(&mut batch).inspect_err(|_| give_room_back(&*file, state.end))?;
@@ -258,11 +325,42 @@ impl Journal {
             })?;
         }
         (state.chain, state.end) = (batch.chain, batch.end());
-        (state.committed, state.building) = (state.end, false);
+        state.building = false;
         state.commits = state.commits.saturating_add(1);
         state.phase = Phase::Committed;
         self.pending.store(true, Ordering::Release);
+        if std::mem::take(&mut state.is_first) {
+            self.forget_known();
+        }
+        self.learn_commit(commit, &extents);
+        self.extents.lock().clear();
         Ok(())
+    }
+
+    /// Returns the new space that the commit relies on.
+    fn list_extents(&self, driver: &dyn Driver, file_length: u64) -> Result<Vec<JournalExtent>> {
+        let read = |offset: u64, buffer: &mut [u8]| driver.read_at(offset, buffer);
+        let unreadable = |source| Error::Io { action: "cannot read new space of the file".into(), source };
+        self.extents.lock().list(file_length, read).map_err(unreadable)
+    }
+
+    /// Records which bytes the journal changes or relies on since a commit.
+    fn learn_commit(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
+        for change in commit.changes {
+            self.learn(change.offset, change.offset.saturating_add(change.new.len() as u64));
+        }
+        for extent in extents {
+            self.learn(extent.offset, extent.offset.saturating_add(extent.length));
+        }
+        for (number, (_, length)) in self.moved.read().iter() {
+            let offset = number.saturating_mul(PAGE);
+            self.learn(offset, offset.saturating_add(*length as u64));
+        }
+    }
+
+    /// Forgets the new space of a commit that needs no journal.
+    pub(super) fn forget_extents(&self) {
+        self.extents.lock().clear();
     }
 
     /// The pages that wait in the journal, to be written into the file: offset and bytes of each.
@@ -287,12 +385,6 @@ impl Journal {
         self.pending.store(false, Ordering::Release);
         self.moved.write().clear();
         self.moved_count.store(0, Ordering::Release);
-        let Some(file) = &state.file else { return };
-        // Whoever opens the file after the end of this program need not look further. Without it all is compared.
-        let applied = JournalHeader::applied_up_to(state.committed);
-        if let Err(error) = file.write_at(JournalHeader::APPLIED_AT, &applied) {
-            tracing::warn!(%error, "the journal cannot say that it was applied");
-        }
     }
 
     /// Brings a commit into the file that could not be brought there at its time.
@@ -315,35 +407,28 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether somebody tells when the system was started.
-    fn knows_boot(&self) -> bool {
-        let known = || self.side.as_ref().is_some_and(|side| side.boot().is_some());
-        *self.knows_boot.get_or_init(known)
-    }
-
-    /// To be called before anything is written that the journal does not hold. Where nobody tells when the system was started, a loss of
-    /// power is known by what stands in the file alone: then that must be what the journal says, or there must be none.
+    /// Empties a journal whose commits stand in the file, so that any byte of new space can be written.
     pub(super) fn retire(&self, driver: &dyn Driver) -> Result<()> {
         self.complete(driver)?;
-        if !self.waits() || self.knows_boot() {
-            return Ok(());
-        }
         let mut state = self.state.lock();
         let state = &mut *state;
         let is_old = matches!(state.phase, Phase::Applied | Phase::Begun) && !state.building;
         let Some(file) = state.file.clone().filter(|_| is_old) else { return Ok(()) };
         self.sync_in(state, driver)?;
-        Self::empty(state, &*file)
+        self.empty(state, &*file)
     }
 
     /// Lets the journal hold nothing, also after a loss of power.
-    fn empty(state: &mut State, file: &dyn Driver) -> Result<()> {
+    fn empty(&self, state: &mut State, file: &dyn Driver) -> Result<()> {
         file.set_len(0).map_err(unwritable)?;
-        file.sync_data().map_err(|source| {
-            state.broken = Some(UNSYNCED);
-            Error::Io { action: "cannot sync the journal".into(), source }
-        })?;
-        (state.phase, state.committed, state.commits) = (Phase::Empty, 0, 0);
+        if self.waits() {
+            file.sync_data().map_err(|source| {
+                state.broken = Some(UNSYNCED);
+                Error::Io { action: "cannot sync the journal".into(), source }
+            })?;
+        }
+        (state.phase, state.commits) = (Phase::Empty, 0);
+        self.forget_known();
         Ok(())
     }
 
@@ -373,20 +458,19 @@ impl Journal {
         };
         state.file = Some(Arc::clone(&file));
         if state.commits > 1 && self.waits() {
-            // Half overwritten, it would end with an earlier one of its commits.
-            Self::empty(state, &*file)?;
+            // Half overwritten, the journal would end with an earlier one of its commits.
+            self.empty(state, &*file)?;
         }
-        // Before it is known what the disk makes of it.
-        (state.phase, state.committed) = (Phase::Begun, 0);
+        // The disk may still have the commits of before, which the file holds by now.
+        (state.phase, state.is_first) = (Phase::Begun, true);
         state.sequence = state.sequence.wrapping_add(1);
-        state.chain = JournalChain::new(state.sequence);
-        state.end = JournalHeader::SIZE as u64;
+        let header = JournalHeader::new(state.sequence);
+        state.chain = JournalChain::new(header);
+        // The header is written with the first records, so that no loss of power takes it alone.
+        state.end = 0;
         if file.len().map_err(unwritable)? > LONG {
             file.set_len(0).map_err(unwritable)?;
         }
-        let boot = self.side.as_ref().and_then(|side| side.boot()).map_or([0; 16], |boot| boot.id);
-        let header = JournalHeader { sequence: state.sequence, boot, applied: 0 };
-        file.write_at(0, &header.encode()?).map_err(unwritable)?;
         state.commits = 0;
         Ok(file)
     }
@@ -400,7 +484,8 @@ impl Journal {
         self.sync_in(state, driver)?;
         let (Some(side), Some(file)) = (&self.side, state.file.take()) else { return Ok(()) };
         let phase = std::mem::replace(&mut state.phase, Phase::Empty);
-        (state.committed, state.building) = (0, false);
+        state.building = false;
+        self.forget_known();
         discard(&**side, file, self.waits() && phase != Phase::Empty)
     }
 }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use hyperslab_vfd::{Driver, DriverError, DriverKind, FileIdentity, LockKind};
 
-use super::recover::for_each;
+use super::recover::{Step, for_each};
 use super::{LITTLE, to_usize};
 
 /// A file, some bytes of which are taken from a journal. It is only read.
@@ -28,7 +27,9 @@ impl Overlay {
     pub(super) fn new(file: Arc<dyn Driver>, journal: Arc<dyn Driver>) -> Result<Self> {
         let mut runs = BTreeMap::new();
         let last = for_each(&*journal, |step| {
-            put(&mut runs, step.offset, step.bytes.len() as u64, step.place);
+            if let Step::Bytes { offset, bytes, place, .. } = step {
+                put(&mut runs, offset, bytes.len() as u64, place);
+            }
             Ok(())
         })?;
         let (length, commits) = match last {
@@ -121,10 +122,6 @@ impl Driver for Overlay {
 
     fn sync_data(&self) -> Result<()> {
         Ok(())
-    }
-
-    fn modified(&self) -> Option<SystemTime> {
-        self.file.modified()
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {

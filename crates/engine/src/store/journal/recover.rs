@@ -1,29 +1,35 @@
-//! What a journal says that was left beside a file, and whether it belongs there.
+//! Recovery: a journal that was left beside a file is read, judged, and brought into the file.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hyperslab_format::journal::{
-    JournalChain, JournalHeader, JournalRecord, JournalRecordKind, SECTOR, sectors, sum,
-};
-use hyperslab_vfd::{Boot, Driver, DriverError, SideAccess, SideFile};
+use hyperslab_format::codec::FormatError;
+use hyperslab_format::journal::{JournalBody, JournalChain, JournalExtent, JournalHeader, JournalRecord, JournalRecordKind};
+use hyperslab_vfd::{Driver, DriverError, SideAccess, SideFile};
 
 use super::overlay::Overlay;
+use super::verdict::{JournalReport, JournalVerdict, compare};
 use super::{to_usize, unreadable, unwritable};
 use crate::error::{Error, Result};
 
-/// What to do with a journal that was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Bytes that are read at once.
+const READ_BYTES: usize = 1 << 20;
+
+/// A journal that was found beside a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// There is none, or it never became whole, or all that it says is in the file.
+    /// There is none.
     Nothing,
-    /// The commit was under way: what the journal says is to be brought into the file.
-    Commit,
-    /// The file was changed by somebody else since.
-    Foreign,
+    /// There is one without a whole commit.
+    Empty,
+    /// There is one that was compared with the file.
+    Journal(JournalReport),
+    /// There is one whose header is damaged.
+    Damaged,
+    /// There is a file of that name that is no journal.
+    Unrelated,
 }
 
-/// Each record of a whole journal, with the offset of its bytes in it.
+/// Each record of a journal, in turn.
 struct Walk<'j> {
     journal: &'j dyn Driver,
     length: u64,
@@ -31,31 +37,97 @@ struct Walk<'j> {
     chain: JournalChain,
 }
 
-/// A record of the journal.
-pub(super) struct Step {
-    pub(super) offset: u64,
-    sums: Vec<u64>,
-    pub(super) bytes: Vec<u8>,
-    /// Where the bytes stand in the journal.
-    pub(super) place: u64,
+/// A record of a journal up to its last commit.
+pub(super) enum Step {
+    /// A change of the file.
+    Bytes {
+        /// The offset in the file.
+        offset: u64,
+        /// The sums of the sectors before the change.
+        sums: Vec<u64>,
+        bytes: Vec<u8>,
+        /// The offset of the bytes in the journal.
+        place: u64,
+    },
+    Extents {
+        synced_length: u64,
+        extents: Vec<JournalExtent>,
+    },
+    Unlinked(Vec<u64>),
+    Commit {
+        is_last: bool,
+    },
+}
+
+/// Returns the header of a journal, if it begins like one.
+pub(super) fn header(journal: &dyn Driver) -> Result<Option<JournalHeader>, DriverError> {
+    if journal.len()? < JournalHeader::SIZE as u64 {
+        return Ok(None);
+    }
+    let mut head = [0; JournalHeader::SIZE];
+    journal.read_at(0, &mut head)?;
+    Ok(JournalHeader::decode(&head).ok())
+}
+
+/// The kind of a file that has the name of a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileKind {
+    /// No bytes but zeros: a journal that was emptied, or that a loss of power took.
+    Blank,
+    Journal,
+    /// A journal without its header.
+    Damaged,
+    Other,
+}
+
+/// Returns the kind of a file that has the name of a journal.
+///
+/// # Errors
+/// [`Error::Unsupported`] if the file is a journal of an unknown version; [`Error::Io`].
+fn kind_of(file: &dyn Driver) -> Result<FileKind> {
+    let length = file.len().map_err(unreadable)?;
+    let mut head = [0; JournalHeader::SIZE];
+    let there = to_usize(length).min(head.len());
+    file.read_at(0, head.get_mut(..there).unwrap_or_default()).map_err(unreadable)?;
+    if head.starts_with(&JournalHeader::SIGNATURE) {
+        return match JournalHeader::decode(&head) {
+            Ok(_) => Ok(FileKind::Journal),
+            Err(error @ FormatError::Unsupported { .. }) => Err(error.into()),
+            Err(_) => Ok(FileKind::Damaged),
+        };
+    }
+    if head != [0; JournalHeader::SIZE] {
+        return Ok(FileKind::Other);
+    }
+    let mut at = head.len() as u64;
+    let mut bytes = vec![0; READ_BYTES];
+    while at < length {
+        let count = to_usize(length.saturating_sub(at)).min(bytes.len());
+        let part = bytes.get_mut(..count).unwrap_or_default();
+        file.read_at(at, part).map_err(unreadable)?;
+        if part.iter().any(|byte| *byte != 0) {
+            return Ok(FileKind::Damaged);
+        }
+        at = at.saturating_add(count as u64);
+    }
+    Ok(FileKind::Blank)
+}
+
+/// Returns whether a file is a journal, or what a loss of power may leave of one.
+pub(crate) fn is_journal(file: &dyn Driver) -> Result<bool> {
+    Ok(kind_of(file)? != FileKind::Other)
 }
 
 impl<'j> Walk<'j> {
-    /// The records of a journal, if it begins like one.
-    fn new(journal: &'j dyn Driver) -> Result<Option<(JournalHeader, Self)>, DriverError> {
-        let length = journal.len()?;
-        if length < JournalHeader::SIZE as u64 {
-            return Ok(None);
-        }
-        let mut head = [0; JournalHeader::SIZE];
-        journal.read_at(0, &mut head)?;
-        let Ok(header) = JournalHeader::decode(&head) else { return Ok(None) };
-        let chain = JournalChain::new(header.sequence);
-        Ok(Some((header, Self { journal, length, at: JournalHeader::SIZE as u64, chain })))
+    /// Begins with the first record of a journal, if it begins like one.
+    fn new(journal: &'j dyn Driver) -> Result<Option<Self>, DriverError> {
+        let Some(header) = header(journal)? else { return Ok(None) };
+        let (length, chain) = (journal.len()?, JournalChain::new(header));
+        Ok(Some(Self { journal, length, at: JournalHeader::SIZE as u64, chain }))
     }
 
-    /// The next record: `Ok(Err(length))` is a commit with the length of the file then; `None` if what follows is none.
-    fn next(&mut self) -> Result<Option<std::result::Result<Step, u64>>, DriverError> {
+    /// Returns the next record with its kind, or `None` if no record follows.
+    fn next(&mut self) -> Result<Option<(JournalRecordKind, Step)>, DriverError> {
         let mut head = [0; JournalRecord::SIZE];
         let behind = self.at.saturating_add(head.len() as u64);
         if behind > self.length {
@@ -69,42 +141,42 @@ impl<'j> Walk<'j> {
         }
         let mut rest = vec![0; to_usize(record.rest())];
         self.journal.read_at(behind, &mut rest)?;
-        let Ok((sums, bytes)) = self.chain.accept(&record, &head, &rest) else { return Ok(None) };
+        let Ok(body) = self.chain.accept(&record, &head, &rest) else { return Ok(None) };
         let place = behind.saturating_add(record.bytes_of_sums());
         self.at = end;
-        Ok(Some(match record.kind {
-            JournalRecordKind::Bytes { offset, .. } => {
-                Ok(Step { offset, sums, bytes: bytes.to_vec(), place })
+        let step = match (record.kind, body) {
+            (JournalRecordKind::Bytes { offset, .. }, JournalBody::Bytes { sums, bytes }) => {
+                Step::Bytes { offset, sums, bytes: bytes.to_vec(), place }
             }
-            JournalRecordKind::Commit { file_length, .. } => Err(file_length),
-        }))
+            (JournalRecordKind::Extents { synced_length, .. }, JournalBody::Extents(extents)) => {
+                Step::Extents { synced_length, extents }
+            }
+            (_, JournalBody::Unlinked(addresses)) => Step::Unlinked(addresses),
+            _ => Step::Commit { is_last: false },
+        };
+        Ok(Some((record.kind, step)))
     }
 }
 
 /// The last commit of a journal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastCommit {
-    sequence: u64,
-    boot: [u8; 16],
-    /// Where the last commit ends of those that stand in the file.
-    applied: u64,
-    /// Where it ends.
+    /// The offset behind it in the journal.
     end: u64,
-    /// Bytes of the file then.
+    /// Bytes of the file after it.
     pub(super) file_length: u64,
-    /// How many commits there are up to it.
+    /// Number of commits up to it.
     pub(super) count: u64,
 }
 
-/// The last commit, if there is one.
+/// Returns the last commit of a journal, if there is one.
 fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, DriverError> {
-    let Some((header, mut walk)) = Walk::new(journal)? else { return Ok(None) };
-    let JournalHeader { sequence, boot, applied } = header;
+    let Some(mut walk) = Walk::new(journal)? else { return Ok(None) };
     let (mut last, mut count) = (None, 0_u64);
-    while let Some(step) = walk.next()? {
-        if let Err(file_length) = step {
+    while let Some((kind, _)) = walk.next()? {
+        if let JournalRecordKind::Commit { file_length, .. } = kind {
             count = count.saturating_add(1);
-            last = Some(LastCommit { sequence, boot, applied, end: walk.at, file_length, count });
+            last = Some(LastCommit { end: walk.at, file_length, count });
         }
     }
     Ok(last)
@@ -116,95 +188,23 @@ pub(super) fn for_each(
     mut visit: impl FnMut(Step) -> Result<(), DriverError>,
 ) -> Result<Option<LastCommit>, DriverError> {
     let Some(last) = last_commit(journal)? else { return Ok(None) };
-    let Some((_, mut walk)) = Walk::new(journal)? else { return Ok(None) };
+    let Some(mut walk) = Walk::new(journal)? else { return Ok(None) };
     while walk.at < last.end {
         match walk.next()? {
-            Some(Ok(step)) => visit(step)?,
-            Some(Err(_)) => {}
+            Some((_, Step::Commit { .. })) => visit(Step::Commit { is_last: walk.at == last.end })?,
+            Some((_, step)) => visit(step)?,
             None => return Ok(None),
         }
     }
     Ok(Some(last))
 }
 
-/// What the sectors are that a journal speaks of.
-#[derive(Debug, Default)]
-struct Tally {
-    /// As before the commit.
-    old: bool,
-    /// As the journal does not know them.
-    foreign: bool,
-}
-
-/// Judges a whole journal by what stands in the file.
-fn compare(journal: &dyn Driver, sequence: u64, file: &dyn Driver) -> Result<Tally, DriverError> {
-    // A sector may be brought several times: any of those bytes, or what stood there first, may be found.
-    let mut known = BTreeMap::<u64, Vec<(usize, u64)>>::new();
-    let note = |step: Step| {
-        let mut at = step.offset;
-        for (old, bytes) in step.sums.iter().zip(sectors(step.offset, &step.bytes)) {
-            let length = bytes.len();
-            known.entry(at).or_default().extend([(length, *old), (length, sum(sequence, bytes))]);
-            at = at.saturating_add(length as u64);
-        }
-        Ok(())
-    };
-    let then = for_each(journal, note)?.map_or(0, |last| last.file_length);
-    let file_length = file.len()?;
-    // A file that is shorter has not all of it.
-    let mut tally = Tally { old: file_length < then, foreign: false };
-    let mut torn = false;
-    let mut sector = [0; to_usize(SECTOR)];
-    for (at, sums) in known {
-        if at >= then {
-            // Cut off, or to be.
-            continue;
-        }
-        let length = sums.iter().map(|(length, _)| *length).max().unwrap_or(0);
-        // By the commit, or by a disk that has new bytes of the sector in which the file ended, and not its new length.
-        let end = at.saturating_add(length as u64);
-        let is_cut = end > then || (at < file_length && end > file_length);
-        sector.fill(0);
-        let there = to_usize(file_length.saturating_sub(at)).min(sector.len());
-        file.read_at(at, sector.get_mut(..there).unwrap_or_default())?;
-        let found = |length: usize| sum(sequence, sector.get(..length).unwrap_or_default());
-        let last = sums.len().saturating_sub(1);
-        match sums.iter().rposition(|(length, sum)| *sum == found(*length)) {
-            Some(place) if place == last => {}
-            Some(_) => tally.old = true,
-            // Sums of more than what is there: it may be anything.
-            None if is_cut => torn = true,
-            None => tally.foreign = true,
-        }
-    }
-    tally.old |= torn && !tally.foreign;
-    Ok(tally)
-}
-
-/// What is to be done with the journal beside a file.
-fn judge(journal: &dyn Driver, file: &dyn Driver, boot: Option<Boot>) -> Result<Found, DriverError> {
-    let Some(last) = last_commit(journal)? else { return Ok(Found::Nothing) };
-    let same_boot = boot.is_some_and(|boot| boot.id == last.boot);
-    if same_boot && last.applied == last.end {
-        // Only the program ended: the system still has all that it wrote.
-        return Ok(Found::Nothing);
-    }
-    let untouched = boot.is_some_and(|boot| file.modified().is_some_and(|changed| changed < boot.began));
-    if !same_boot && untouched {
-        // The power was lost, and nobody has written since: whatever reached the disk, this is what was committed.
-        return Ok(Found::Commit);
-    }
-    let tally = compare(journal, last.sequence, file)?;
-    Ok(match (tally.old, tally.foreign) {
-        (false, _) => Found::Nothing,
-        (true, false) => Found::Commit,
-        (true, true) => Found::Foreign,
-    })
-}
-
-/// Brings what a whole journal says into the file.
+/// Writes the changes of all commits of a journal into the file.
 pub(super) fn apply(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
-    let write = |step: Step| file.write_at(step.offset, &step.bytes);
+    let write = |step| match step {
+        Step::Bytes { offset, bytes, .. } => file.write_at(offset, &bytes),
+        _ => Ok(()),
+    };
     let failed = |source| Error::Io { action: "cannot bring the journal into the file".into(), source };
     let length = for_each(journal, write).map_err(failed)?.map(|last| last.file_length);
     let Some(length) = length else {
@@ -216,39 +216,77 @@ pub(super) fn apply(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     file.flush().map_err(failed)
 }
 
-/// Looks for a journal that was left beside a file, and lets the file be as it was committed last: on the medium if it may
-/// be written, else only for whoever reads through the driver that is returned. What was found is returned, too;
-/// [`Found::Foreign`] leaves both as they are.
-pub(crate) fn settle(
-    driver: Arc<dyn Driver>,
-    side: &dyn SideFile,
-    write: bool,
-) -> Result<(Arc<dyn Driver>, Found)> {
+/// Writes the changes of the journal in `side` into a copy of its file, whatever the comparison says.
+///
+/// # Errors
+/// [`Error::Misuse`] if there is no journal; [`Error::Corrupt`] if it holds no whole commit; [`Error::Io`].
+pub(crate) fn apply_to_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result<()> {
+    let journal = side.open(SideAccess::Read).map_err(unreadable)?;
+    let journal = journal.ok_or_else(|| Error::Misuse(format!("there is no journal `{}`", side.name())))?;
+    apply(&*journal, copy)?;
+    copy.sync_data().map_err(|source| Error::Io { action: "cannot sync the copy".into(), source })
+}
+
+/// Reads the journal in `side`, and compares it with the file beside it. Nothing is changed.
+pub(crate) fn read_report(side: &dyn SideFile, file: &dyn Driver) -> Result<Found> {
+    match side.open(SideAccess::Read).map_err(unreadable)? {
+        Some(journal) => judge(&*journal, side.name(), file),
+        None => Ok(Found::Nothing),
+    }
+}
+
+fn judge(journal: &dyn Driver, name: &str, file: &dyn Driver) -> Result<Found> {
+    match kind_of(journal)? {
+        FileKind::Blank => return Ok(Found::Empty),
+        FileKind::Damaged => return Ok(Found::Damaged),
+        FileKind::Other => return Ok(Found::Unrelated),
+        FileKind::Journal => {}
+    }
+    Ok(compare(journal, name, file).map_err(unreadable)?.map_or(Found::Empty, Found::Journal))
+}
+
+/// A file as it was committed last, and the journal that was found beside it.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub(crate) driver: Arc<dyn Driver>,
+    pub(crate) found: Found,
+}
+
+/// Looks for a journal that was left beside a file, and lets the file be as it was committed last: on the medium if it may be written, else
+/// only for whoever reads through the driver that is returned. A journal that does not belong to the file stays as it is.
+pub(crate) fn settle(driver: Arc<dyn Driver>, side: &dyn SideFile, write: bool) -> Result<Settled> {
     let access = if write { SideAccess::Write } else { SideAccess::Read };
-    let Some(journal) = side.open(access).map_err(unreadable)? else { return Ok((driver, Found::Nothing)) };
-    let found = judge(&*journal, &*driver, side.boot()).map_err(unreadable)?;
-    match found {
-        Found::Foreign => return Ok((driver, found)),
-        Found::Commit if !write => {
-            let overlay = Overlay::new(driver, journal).map_err(unreadable)?;
-            return Ok((Arc::new(overlay), found));
+    let Some(journal) = side.open(access).map_err(unreadable)? else {
+        return Ok(Settled { driver, found: Found::Nothing });
+    };
+    let found = judge(&*journal, side.name(), &*driver)?;
+    let verdict = match &found {
+        Found::Nothing | Found::Damaged | Found::Unrelated => return Ok(Settled { driver, found }),
+        Found::Empty => JournalVerdict::Empty,
+        Found::Journal(report) => report.verdict,
+    };
+    match verdict {
+        JournalVerdict::Foreign => return Ok(Settled { driver, found }),
+        JournalVerdict::Pending if !write => {
+            let driver = Arc::new(Overlay::new(driver, journal).map_err(unreadable)?);
+            return Ok(Settled { driver, found });
         }
-        Found::Commit => {
-            // Its writer may have ended before the disk had it.
+        JournalVerdict::Pending => {
+            // Its writer may have ended before the disk had the journal.
             journal.sync_data().map_err(unwritable)?;
             apply(&*journal, &*driver)?;
         }
-        Found::Nothing => {}
+        JournalVerdict::Empty | JournalVerdict::Applied => {}
     }
     if write {
         driver.sync_data().map_err(|source| Error::Io { action: "cannot sync the file".into(), source })?;
-        // One that was whole shall not be brought into the file again after the next commit.
+        // A journal that was whole must not be brought into the file again after the next commit.
         discard(side, journal, true)?;
     }
-    Ok((driver, found))
+    Ok(Settled { driver, found })
 }
 
-/// Lets a journal be no more. It shall not come back after a loss of power if it was whole.
+/// Removes a journal. One that was `whole` does not come back after a loss of power.
 pub(crate) fn discard(side: &dyn SideFile, journal: Arc<dyn Driver>, whole: bool) -> Result<()> {
     journal.set_len(0).map_err(unwritable)?;
     if whole {

@@ -10,7 +10,7 @@ mod growth;
 mod last;
 mod persist;
 mod pool;
-mod ranges;
+pub(super) mod ranges;
 mod rules;
 #[cfg(test)]
 mod tests;

@@ -6,18 +6,18 @@ use smallvec::SmallVec;
 
 /// Ranges by their start: the end of each.
 #[derive(Debug, Default)]
-pub(super) struct Ranges(BTreeMap<u64, u64>);
+pub(in crate::store) struct Ranges(BTreeMap<u64, u64>);
 
 /// Start and end of the ranges that were taken out at once: nearly always one.
-pub(super) type Taken = SmallVec<[(u64, u64); 2]>;
+pub(in crate::store) type Taken = SmallVec<[(u64, u64); 2]>;
 
 impl Ranges {
-    pub(super) fn clear(&mut self) {
+    pub(in crate::store) fn clear(&mut self) {
         self.0.clear();
     }
 
     /// Adds the addresses from `start` up to `end`.
-    pub(super) fn insert(&mut self, start: u64, end: u64) {
+    pub(in crate::store) fn insert(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
         }
@@ -33,14 +33,14 @@ impl Ranges {
     }
 
     /// What is there of the addresses from `start` up to `end`, ascending.
-    pub(super) fn within(&self, start: u64, end: u64) -> Taken {
+    pub(in crate::store) fn within(&self, start: u64, end: u64) -> Taken {
         let first = self.0.range(..=start).next_back().map_or(start, |(first, _)| *first);
         let there = self.0.range(first..end.max(first)).map(|(from, to)| (start.max(*from), end.min(*to)));
         there.filter(|(from, to)| from < to).collect()
     }
 
     /// Takes the addresses from `start` up to `end` out. Returns which of them were there, ascending.
-    pub(super) fn remove(&mut self, start: u64, end: u64) -> Taken {
+    pub(in crate::store) fn remove(&mut self, start: u64, end: u64) -> Taken {
         let mut taken = Taken::new();
         if start >= end {
             return taken;

@@ -1,0 +1,204 @@
+//! New space that was written since the last commit, with the sums of its bytes: the next commit relies on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums};
+
+use super::to_usize;
+
+/// The longest run whose sum is computed, or computed again, at once.
+const MAX_RUN_BYTES: u64 = 1 << 20;
+
+/// The extents that were written into the file since the last commit.
+#[derive(Debug, Default)]
+pub(super) struct Extents {
+    /// Whole sectors by their first offset. Runs do not overlap.
+    runs: BTreeMap<u64, Run>,
+    /// Sectors that were written in part. Their sums are computed at the commit.
+    edges: BTreeSet<u64>,
+}
+
+/// Neighbouring whole sectors.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    end: u64,
+    /// The sum, unless a later write has changed a part of the run.
+    sum: Option<u64>,
+}
+
+/// Whole sectors of one write, and those that it covers in part.
+#[derive(Debug)]
+pub(super) struct Written {
+    runs: Vec<(u64, u64, u64)>,
+    edges: [Option<u64>; 2],
+}
+
+impl Written {
+    /// Computes the sums of bytes that are written at `offset`.
+    pub(super) fn new(offset: u64, bytes: &[u8]) -> Self {
+        let end = offset.saturating_add(bytes.len() as u64);
+        let (first, last) = (offset.next_multiple_of(SECTOR), end.saturating_sub(end % SECTOR));
+        let is_head = !offset.is_multiple_of(SECTOR) && !bytes.is_empty();
+        let head = is_head.then(|| offset.saturating_sub(offset % SECTOR));
+        let is_tail = !end.is_multiple_of(SECTOR) && !bytes.is_empty();
+        let tail = is_tail.then_some(last).filter(|tail| Some(*tail) != head);
+        let mut runs = Vec::new();
+        let mut start = first;
+        while start < last {
+            let end = start.saturating_add(1).next_multiple_of(MAX_RUN_BYTES).min(last);
+            let range = to_usize(start.saturating_sub(offset))..to_usize(end.saturating_sub(offset));
+            let run = bytes.get(range).unwrap_or_default();
+            runs.push((start, end, SectorSums::CURRENT.total(start, run)));
+            start = end;
+        }
+        Self { runs, edges: [head, tail] }
+    }
+}
+
+impl Extents {
+    /// Adds a write. What an earlier write left in the same place is no more.
+    pub(super) fn add(&mut self, written: &Written) {
+        for (start, end, sum) in &written.runs {
+            self.cut_out(*start, *end);
+            while let Some(edge) = self.edges.range(*start..*end).next().copied() {
+                self.edges.remove(&edge);
+            }
+            self.insert(*start, *end, *sum);
+        }
+        for edge in written.edges.into_iter().flatten() {
+            self.cut_out(edge, edge.saturating_add(SECTOR));
+            self.edges.insert(edge);
+        }
+    }
+
+    /// Removes the sectors from `start` up to `end` from all runs. The sums of what is left of a run are not known.
+    fn cut_out(&mut self, start: u64, end: u64) {
+        while let Some((&from, &run)) = self.runs.range(..end).next_back()
+            && run.end > start
+        {
+            self.runs.remove(&from);
+            if run.end > end {
+                self.runs.insert(end, Run { end: run.end, sum: None });
+            }
+            if from < start {
+                self.runs.insert(from, Run { end: start, sum: None });
+                break;
+            }
+        }
+    }
+
+    /// Adds a run where there is none, joined with the run before it if both are short.
+    fn insert(&mut self, start: u64, end: u64, sum: u64) {
+        if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
+            && before.end == start
+            && end.saturating_sub(from) <= MAX_RUN_BYTES
+            && let Some(known) = before.sum
+        {
+            *before = Run { end, sum: Some(known.wrapping_add(sum)) };
+            return;
+        }
+        self.runs.insert(start, Run { end, sum: Some(sum) });
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.runs.clear();
+        self.edges.clear();
+    }
+
+    /// Returns the extents before `file_end`, ascending within each kind: runs, joined as far as they touch, then sectors that were
+    /// written in part. `read` fills a buffer with bytes of the file.
+    pub(super) fn list<E>(
+        &self,
+        file_end: u64,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
+    ) -> Result<Vec<JournalExtent>, E> {
+        let mut buffer = Vec::new();
+        let mut total = |offset: u64, end: u64| {
+            let mut sum = 0_u64;
+            let mut at = offset;
+            while at < end {
+                let to = at.saturating_add(MAX_RUN_BYTES).min(end);
+                buffer.resize(to_usize(to.saturating_sub(at)), 0);
+                read(at, &mut buffer)?;
+                sum = sum.wrapping_add(SectorSums::CURRENT.total(at, &buffer));
+                at = to;
+            }
+            Ok(sum)
+        };
+        let whole_end = file_end.saturating_sub(file_end % SECTOR);
+        let mut extents: Vec<JournalExtent> = Vec::new();
+        let mut cut = None;
+        for (&start, run) in self.runs.range(..file_end) {
+            let end = run.end.min(whole_end);
+            if run.end > whole_end {
+                cut = Some(whole_end);
+            }
+            if start >= end {
+                continue;
+            }
+            let sum = match run.sum.filter(|_| end == run.end) {
+                Some(sum) => sum,
+                None => total(start, end)?,
+            };
+            let length = end.saturating_sub(start);
+            match extents.last_mut() {
+                Some(last) if last.offset.saturating_add(last.length) == start => {
+                    (last.length, last.sum) =
+                        (last.length.saturating_add(length), last.sum.wrapping_add(sum));
+                }
+                _ => extents.push(JournalExtent { offset: start, length, sum }),
+            }
+        }
+        let cut = cut.filter(|cut| *cut < file_end && !self.edges.contains(cut));
+        for &offset in self.edges.range(..file_end).chain(cut.iter()) {
+            let end = offset.saturating_add(SECTOR).min(file_end);
+            let length = end.saturating_sub(offset);
+            extents.push(JournalExtent { offset, length, sum: total(offset, end)? });
+        }
+        Ok(extents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The extents cover each sector that was written, once, and their sums are those of the bytes in the file.
+        #[test]
+        fn extents_are_what_was_written(
+            writes in prop::collection::vec((0_usize..9000, 1_usize..4000, any::<u8>()), 0..20),
+            file_end in 0_usize..13_000,
+        ) {
+            let mut file = vec![0_u8; 16_384];
+            let mut touched = BTreeSet::new();
+            let mut extents = Extents::default();
+            for (number, (offset, length, value)) in writes.into_iter().enumerate() {
+                let bytes: Vec<u8> = (0..length).map(|at| value ^ u8::try_from((at / 7 + number) % 251).unwrap()).collect();
+                file[offset..offset + length].copy_from_slice(&bytes);
+                extents.add(&Written::new(offset as u64, &bytes));
+                touched.extend(offset / 512..=(offset + length - 1) / 512);
+            }
+            let read = |offset: u64, buffer: &mut [u8]| {
+                let start = usize::try_from(offset).unwrap();
+                buffer.copy_from_slice(&file[start..start + buffer.len()]);
+                Ok::<(), ()>(())
+            };
+            let list = extents.list(file_end as u64, read).unwrap();
+            let mut covered = Vec::new();
+            for extent in &list {
+                let (start, length) = (usize::try_from(extent.offset).unwrap(), usize::try_from(extent.length).unwrap());
+                prop_assert!(start.is_multiple_of(512) && start + length <= file_end);
+                prop_assert!(length.is_multiple_of(512) || start + length == file_end);
+                prop_assert_eq!(extent.sum, SectorSums::CURRENT.total(extent.offset, &file[start..start + length]));
+                covered.extend(start / 512..=(start + length - 1) / 512);
+            }
+            covered.sort_unstable();
+            let expected: Vec<usize> = touched.into_iter().filter(|sector| sector * 512 < file_end).collect();
+            prop_assert_eq!(covered, expected);
+        }
+    }
+}

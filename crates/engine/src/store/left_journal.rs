@@ -1,0 +1,138 @@
+//! A journal that a writer left beside a file, from the point of view of those who open the file.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hyperslab_vfd::{Driver, SideFile};
+
+use super::journal::{self, Found, JournalReport, JournalVerdict, Settled};
+use super::open::{Durability, StoreOptions};
+use crate::error::{Error, Result};
+
+/// The fate of a journal that lay beside a file when the file was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JournalOutcome {
+    /// Its commits are in the file now, or are laid over the file in memory if that is only read.
+    Replayed(JournalReport),
+    /// The file held all its commits. The journal is removed, or stays if the file is only read.
+    Applied(JournalReport),
+    /// The journal does not belong to the file, and has another name now. The file is as it was found.
+    SetAside {
+        /// The new path of the journal.
+        name: String,
+        /// The comparison with the file, unless the journal's header is damaged.
+        report: Option<JournalReport>,
+    },
+    /// The journal does not belong to the file, which is only read: both are as they were found.
+    Ignored {
+        /// The path of the journal.
+        name: String,
+        /// The comparison with the file, unless the journal's header is damaged.
+        report: Option<JournalReport>,
+    },
+}
+
+impl JournalOutcome {
+    /// Returns whether users should know: the commits of the journal are not in the file.
+    pub fn is_warning(&self) -> bool {
+        matches!(self, Self::SetAside { .. } | Self::Ignored { .. })
+    }
+}
+
+/// One line for people.
+impl fmt::Display for JournalOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let story = |report: &Option<JournalReport>, name: &str| match report {
+            Some(report) => report.to_string(),
+            None => format!("the header of the journal `{name}` is damaged"),
+        };
+        match self {
+            Self::Replayed(report) => write!(f, "{report}; they were replayed"),
+            Self::Applied(report) => write!(f, "{report}"),
+            Self::SetAside { name, report } => {
+                write!(f, "{}. The journal was set aside as `{name}`, and the file is used as it is", story(report, name))
+            }
+            Self::Ignored { name, report } => {
+                write!(f, "{}. The journal is ignored, and the file is read as it is", story(report, name))
+            }
+        }
+    }
+}
+
+/// A file that is as it was committed last, and the journal beside it.
+pub(super) struct LeftJournal {
+    side: Option<Arc<dyn SideFile>>,
+    found: Found,
+    write: bool,
+}
+
+impl LeftJournal {
+    /// Lets the file be as it was committed last, if a journal lies beside it.
+    pub(super) fn settle(driver: Arc<dyn Driver>, options: &StoreOptions) -> Result<(Arc<dyn Driver>, Self)> {
+        let write = options.write.is_some();
+        let Some(side) = options.journal.clone() else {
+            return Ok((driver, Self { side: None, found: Found::Nothing, write }));
+        };
+        let Settled { driver, found } = journal::settle(driver, &*side, write)?;
+        if found == Found::Unrelated && write && options.durability != Durability::None {
+            return Err(unrelated(&*side));
+        }
+        Ok((driver, Self { side: Some(side), found, write }))
+    }
+
+    fn belongs_to_the_file(&self) -> bool {
+        match &self.found {
+            Found::Nothing | Found::Empty | Found::Unrelated => true,
+            Found::Damaged => false,
+            Found::Journal(report) => report.verdict != JournalVerdict::Foreign,
+        }
+    }
+
+    /// Adds the story of a journal that does not belong to the file to an error of the file alone.
+    pub(super) fn explain(&self, error: Error) -> Error {
+        let Some(side) = self.side.as_deref().filter(|_| !self.belongs_to_the_file()) else { return error };
+        let story = match &self.found {
+            Found::Journal(report) => report.to_string(),
+            _ => format!("the header of the journal `{}` is damaged", side.name()),
+        };
+        error.context(format!("the file cannot be opened without its journal ({story}; nothing was changed)"))
+    }
+
+    /// Sets a journal aside that does not belong to the file, which can be opened, and returns the fate of the journal.
+    pub(super) fn finish(self) -> Result<Option<JournalOutcome>> {
+        let belongs = self.belongs_to_the_file();
+        let Some(side) = self.side else { return Ok(None) };
+        let report = match self.found {
+            Found::Nothing | Found::Empty | Found::Unrelated => return Ok(None),
+            Found::Damaged => None,
+            Found::Journal(report) => Some(report),
+        };
+        Ok(Some(match report {
+            Some(report) if belongs && report.verdict == JournalVerdict::Pending => {
+                JournalOutcome::Replayed(report)
+            }
+            Some(report) if belongs => JournalOutcome::Applied(report),
+            report if self.write => {
+                let failed = |source| Error::Io { action: "cannot set the journal aside".into(), source };
+                let outcome = JournalOutcome::SetAside { name: side.set_aside().map_err(failed)?, report };
+                tracing::warn!("{outcome}");
+                outcome
+            }
+            report => {
+                let outcome = JournalOutcome::Ignored { name: side.name().to_owned(), report };
+                tracing::warn!("{outcome}");
+                outcome
+            }
+        }))
+    }
+}
+
+/// Returns the error of a writer whose journal would take the place of another file.
+pub(super) fn unrelated(side: &dyn SideFile) -> Error {
+    Error::Misuse(format!(
+        "`{}` is no journal, and is left alone: rename it, or choose another place for the journal, or write without one \
+         (`Durability::None`)",
+        side.name()
+    ))
+}
