@@ -81,7 +81,9 @@ impl OpenArguments {
 
     /// Opens the file.
     pub(crate) fn open(&self, file: &Path) -> Result<File> {
-        self.options().open(file).map_err(|error| opening(error, file))
+        let opened = self.options().open(file).map_err(|error| opening(error, file))?;
+        warn_of_journal(&opened);
+        Ok(opened)
     }
 
     /// Says what was read, if that was asked for.
@@ -90,6 +92,15 @@ impl OpenArguments {
             // Nothing is left to be done if it cannot be printed.
             let _ = writeln!(std::io::stderr(), "{}", log.report());
         }
+    }
+}
+
+/// Prints a warning if a journal lay beside the file that does not belong to it.
+pub(crate) fn warn_of_journal(file: &File) {
+    if let Some(outcome) = file.journal_outcome().filter(|outcome| outcome.is_warning()) {
+        let line = crate::output::escape(outcome.to_string().as_bytes());
+        // Nothing is left to be done if the warning cannot be printed.
+        let _ = writeln!(std::io::stderr(), "hyperslab: warning: {line}");
     }
 }
 

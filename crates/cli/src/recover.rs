@@ -1,5 +1,7 @@
 //! `hyperslab recover`: a file that was not closed, put right; or what is left of a damaged one.
 
+mod journal;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,10 +27,15 @@ const NOTHING: u8 = 2;
 Without --into, what is put right in place is what a writer leaves that ended before it closed the file: its journal, its marks,
 the end of the file that the superblock states. Then the file is checked.
 
+A journal that does not belong to the file, which was replaced or changed by another program since, is set aside as FILE.hjournal.stale-1.
+--show says what a journal holds and whether it belongs to the file.
+
 Exit code: 0 the file is sound, or nothing was lost; 1 it has faults, or something was lost; 2 nothing could be done.
 
 Examples:
   hyperslab recover unclosed.h5                                  replays the journal, clears marks
+  hyperslab recover unclosed.h5 --show                           compares the journal with the file
+  hyperslab recover f.h5 --journal f.h5.hjournal.stale-1 --replay --into copy.h5
   hyperslab recover damaged.h5 --into saved.h5                   what can be read comes into a new file
   hyperslab recover damaged.h5 --into saved.h5 --json            with a report for programs")]
 pub(crate) struct RecoverArguments {
@@ -38,6 +45,15 @@ pub(crate) struct RecoverArguments {
     /// Remove a journal, whatever it says, instead of replaying it
     #[arg(long, conflicts_with = "into")]
     discard_journal: bool,
+    /// Compare the journal with the file, and change nothing
+    #[arg(long, conflicts_with_all = ["into", "discard_journal"])]
+    show: bool,
+    /// Bring the journal into a copy of the file at --into, even if it does not belong to the file
+    #[arg(long, requires = "into", conflicts_with_all = ["format", "json", "no_search"])]
+    replay: bool,
+    /// The journal, for --show and --replay [default: the one beside the file]
+    #[arg(long, value_name = "PATH", conflicts_with = "discard_journal")]
+    journal: Option<PathBuf>,
     /// How the report is printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -69,7 +85,13 @@ impl RecoverArguments {
 
 /// Puts a file right, or saves what is left of it.
 pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
+    let (file, journal) = (&arguments.file, arguments.journal.as_deref());
     let outcome = match &arguments.into {
+        _ if arguments.show => journal::show(file, journal, arguments.format()),
+        _ if journal.is_some() && !arguments.replay => {
+            Err(anyhow::anyhow!("--journal goes with --show or --replay"))
+        }
+        Some(copy) if arguments.replay => journal::replay(file, journal, copy),
         Some(target) => salvage(arguments, target),
         None => repair(arguments),
     };
@@ -94,7 +116,8 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     let mut out = output::stdout();
     match arguments.format() {
         Format::Text => {
-            writeln!(out, "{repaired}")?;
+            let repaired = repaired.to_string();
+            repaired.lines().try_for_each(|line| writeln!(out, "{}", output::escape(line.as_bytes())))?;
             if report.is_sound() {
                 writeln!(out, "sound")?;
             } else {
@@ -114,17 +137,24 @@ fn is_about_the_end(finding: &Finding) -> bool {
 }
 
 fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
-    let journal = repaired.journal.map(|journal| match journal {
+    let journal = repaired.journal.as_ref().map(|journal| match journal {
         JournalRepair::Replayed => "replayed",
         JournalRepair::Removed => "removed",
         JournalRepair::Discarded => "discarded",
+        JournalRepair::SetAside { .. } => "set aside",
+        _ => "unknown",
     });
+    let set_aside = match &repaired.journal {
+        Some(JournalRepair::SetAside { name, .. }) => Some(name),
+        _ => None,
+    };
     let end = repaired
         .end
         .map(|end| json!({"stated": end.stated, "length": end.length, "corrected": end.corrected}));
     json!({
         "schema": 1,
         "journal": journal,
+        "set_aside": set_aside,
         "marks": repaired.marks.map(|marks| if marks.swmr { "swmr" } else { "write" }),
         "end": end,
         "faults": report.faults,

@@ -489,10 +489,7 @@ mod tests {
 
     use super::*;
 
-    fn take<'a>(
-        chain: &mut JournalChain,
-        bytes: &'a [u8],
-    ) -> Result<(JournalRecordKind, JournalBody<'a>)> {
+    fn take<'a>(chain: &mut JournalChain, bytes: &'a [u8]) -> Result<(JournalRecordKind, JournalBody<'a>)> {
         let record = JournalRecord::decode(bytes)?;
         let (head, rest) = bytes.split_at(JournalRecord::SIZE);
         let rest = &rest[..usize::try_from(record.rest()).unwrap().min(rest.len())];

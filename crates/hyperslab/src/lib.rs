@@ -104,8 +104,8 @@ pub use layout::{
 pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
 pub use pattern::PathPattern;
 pub use recovery::{
-    ChunkTally, EndRepair, JournalRepair, Loss, LossPart, MarksRepair, Outcome, Recovery, Repaired, Salvaged,
-    SalvagedObject, SalvagedState,
+    ChunkTally, EndRepair, JournalComparison, JournalOutcome, JournalRepair, JournalReport, JournalVerdict,
+    Loss, LossPart, MarksRepair, Outcome, Recovery, Repaired, Salvaged, SalvagedObject, SalvagedState,
 };
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};

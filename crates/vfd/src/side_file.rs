@@ -144,7 +144,9 @@ impl PathSideFile {
         }
         Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            format!("it belongs to another user (number {owner}), who alone should recover the file; nothing was changed"),
+            format!(
+                "it belongs to another user (number {owner}), who alone should recover the file; nothing was changed"
+            ),
         ))
     }
 

@@ -18,7 +18,9 @@ pub(crate) use value::{TypeName, elements as typed_elements, guess_of, memory_te
 /// Opens a file to change it.
 pub(crate) fn open(path: &Path) -> Result<File> {
     let options = OpenOptions::new().write(LibverBounds::DEFAULT);
-    options.open(path).with_context(|| format!("cannot open `{}`", path.display()))
+    let file = options.open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
+    crate::open::warn_of_journal(&file);
+    Ok(file)
 }
 
 /// Opens a file to change it; makes one where there is none.

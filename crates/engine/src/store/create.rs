@@ -19,8 +19,8 @@ use hyperslab_vfd::{Driver, SideAccess};
 
 use smallvec::SmallVec;
 
-use super::locking::FileLock;
 use super::left_journal::unrelated;
+use super::locking::FileLock;
 use super::{Durability, Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions, journal};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};

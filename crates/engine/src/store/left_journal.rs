@@ -51,7 +51,11 @@ impl fmt::Display for JournalOutcome {
             Self::Replayed(report) => write!(f, "{report}; they were replayed"),
             Self::Applied(report) => write!(f, "{report}"),
             Self::SetAside { name, report } => {
-                write!(f, "{}. The journal was set aside as `{name}`, and the file is used as it is", story(report, name))
+                write!(
+                    f,
+                    "{}. The journal was set aside as `{name}`, and the file is used as it is",
+                    story(report, name)
+                )
             }
             Self::Ignored { name, report } => {
                 write!(f, "{}. The journal is ignored, and the file is read as it is", story(report, name))

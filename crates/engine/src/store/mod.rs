@@ -48,7 +48,10 @@ pub use left_journal::JournalOutcome;
 pub use locking::FileLocking;
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
-pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, journal_report, repair, replay_into_copy};
+pub use repair::{
+    EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, journal_report, repair,
+    replay_into_copy,
+};
 pub use salvage::Damage;
 use space::Fresh;
 pub(crate) use space::MessagePlace;
@@ -532,7 +535,7 @@ impl Store {
         if !self.journal.is_on() || start >= self.direct_from() {
             return Ok(smallvec![(start, end, true)]);
         }
-        let known = self.journal.known_parts(start, end);
+        let known = self.journal.known().parts(start, end);
         if known.iter().fold(0_u64, |sum, (from, to)| sum.saturating_add(to.saturating_sub(*from))) > LITTLE {
             self.journal.retire(&*self.driver)?;
         }
@@ -557,7 +560,7 @@ impl Store {
     fn without_known(&self, (start, end, is_new): (u64, u64, bool)) -> SmallVec<[(u64, u64, bool); 3]> {
         let mut parts = SmallVec::new();
         let mut at = start;
-        for (from, to) in if is_new { self.journal.known_parts(start, end) } else { Vec::new() } {
+        for (from, to) in if is_new { self.journal.known().parts(start, end) } else { Vec::new() } {
             if at < from {
                 parts.push((at, from, true));
             }
@@ -574,7 +577,7 @@ impl Store {
     fn direct_from(&self) -> u64 {
         match self.new_from.load(Ordering::Acquire) {
             0 => 0,
-            new_from => new_from.max(self.journal.known_end()),
+            new_from => new_from.max(self.journal.known().end()),
         }
     }
 

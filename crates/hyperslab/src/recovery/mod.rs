@@ -1,6 +1,7 @@
 //! What is left of damaged files.
 
 mod collect;
+mod journal;
 mod report;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use crate::{File, FileOptions, LibverBounds, OpenOptions};
 use collect::Collector;
 
 pub use hyperslab_engine::store::{EndRepair, JournalRepair, MarksRepair, Repaired};
+pub use journal::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 pub use report::{ChunkTally, Loss, LossPart, Outcome, Salvaged, SalvagedObject, SalvagedState};
 
 /// Saves what can be read of a damaged file into a new one: a truncated file, one that a program has left in the middle of

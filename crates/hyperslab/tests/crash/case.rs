@@ -8,6 +8,7 @@ use hyperslab::vfd::simulated::{Crash, Files, Replay, SimulatedDisk};
 use hyperslab::{Durability, File, OpenOptions};
 use hyperslab_check::CheckOptions;
 
+use crate::accident::Accident;
 use crate::content::{self, Content};
 use crate::record::{Dice, FILE, JOURNAL, Recording, Step};
 
@@ -45,6 +46,8 @@ pub(crate) struct Recovered {
     /// Whether the recovery was crashed, too, and whether the file was changed after it, with crashes in that.
     pub(crate) crashed_again: bool,
     pub(crate) went_on: bool,
+    /// Whether an accident happened between the crash and an opening of the file.
+    pub(crate) accident: bool,
 }
 
 /// Tries a case; gives what is wrong with what is left.
@@ -84,7 +87,7 @@ fn left(recording: &Recording, case: Case, files: Files) -> SimulatedDisk {
 fn recover(recording: &Recording, case: Case, left: impl Fn() -> SimulatedDisk) -> Result<Recovered, String> {
     let disk = left();
     let Some(found) = settle(recording, case.point, &disk)? else {
-        return Ok(Recovered { bytes: None, crashed_again: false, went_on: false });
+        return Ok(Recovered { bytes: None, crashed_again: false, went_on: false, accident: false });
     };
     let crashed_again = case.seed % 3 == 1;
     if crashed_again {
@@ -95,7 +98,11 @@ fn recover(recording: &Recording, case: Case, left: impl Fn() -> SimulatedDisk) 
         second_life(recording, case, &left(), found, false)
             .map_err(|why| format!("in the next life: {why}"))?;
     }
-    Ok(Recovered { bytes: disk.files().remove(FILE), crashed_again, went_on })
+    let accident = match Accident::of(case.seed ^ case.point as u64) {
+        Some(accident) => accident.happen(recording, case.point, &left())?,
+        None => false,
+    };
+    Ok(Recovered { bytes: disk.files().remove(FILE), crashed_again, went_on, accident })
 }
 
 /// Opens what is left for reading and for writing. It holds what it may; that is returned, or nothing if there was no file yet.

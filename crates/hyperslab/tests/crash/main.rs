@@ -14,6 +14,7 @@
     reason = "in a test a panic is the report"
 )]
 
+mod accident;
 mod case;
 mod content;
 mod failing;

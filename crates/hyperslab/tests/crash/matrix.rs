@@ -49,6 +49,7 @@ struct Tried {
     kinds: [AtomicUsize; 3],
     crashed_again: AtomicUsize,
     went_on: AtomicUsize,
+    accidents: AtomicUsize,
     no_file: AtomicUsize,
     failures: Mutex<Vec<String>>,
     outside: Outside,
@@ -66,6 +67,7 @@ impl Tried {
             Ok(recovered) => {
                 add(&self.crashed_again, recovered.crashed_again);
                 add(&self.went_on, recovered.went_on);
+                add(&self.accidents, recovered.accident);
                 add(&self.no_file, recovered.bytes.is_none());
                 if let Some(bytes) = recovered.bytes.filter(|_| recording.common) {
                     self.outside.offer(&format!("{} {case}", recording.name), bytes);
@@ -92,6 +94,10 @@ impl Tried {
         eprintln!("  {torn:>8} power lost, writes torn and reordered");
         eprintln!("  {:>8} of them crashed again while they were recovered", self.crashed_again.into_inner());
         eprintln!("  {:>8} of them changed after it, with crashes in that", self.went_on.into_inner());
+        eprintln!(
+            "  {:>8} of them met another program, or a backup, before the next opening",
+            self.accidents.into_inner()
+        );
         eprintln!("  {:>8} before there was a file", self.no_file.into_inner());
         let failures = self.failures.into_inner().unwrap();
         eprintln!("  {:>8} failed", failures.len());

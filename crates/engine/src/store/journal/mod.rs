@@ -4,25 +4,26 @@
 
 mod batch;
 mod extents;
+mod known;
 mod overlay;
 mod recover;
 mod verdict;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, SECTOR};
+use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader};
 use hyperslab_vfd::{Driver, DriverError, SideFile};
 use parking_lot::{Mutex, RwLock};
 
 use super::open::Durability;
 use super::pages::PAGE;
-use super::space::ranges::Ranges;
 use crate::error::{Error, Result};
 use batch::Batch;
 use extents::{Extents, Written};
+use known::KnownBytes;
 pub(super) use recover::{Found, Settled, apply_to_copy, discard, is_journal, read_report, settle};
 pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 
@@ -63,9 +64,7 @@ pub(crate) struct Journal {
     /// What was written into new space since the last commit.
     extents: Mutex<Extents>,
     /// The bytes that the commits of the journal change or rely on.
-    known: RwLock<Ranges>,
-    /// The offset behind the last of them.
-    known_end: AtomicU64,
+    known: KnownBytes,
     /// Pages whose changed bytes wait in the journal for the commit: where they stand there, and how many.
     moved: RwLock<BTreeMap<u64, (u64, usize)>>,
     moved_count: AtomicUsize,
@@ -135,8 +134,7 @@ impl Journal {
             durability,
             state: Mutex::new(state),
             extents: Mutex::default(),
-            known: RwLock::default(),
-            known_end: AtomicU64::new(0),
+            known: KnownBytes::default(),
             moved: RwLock::default(),
             moved_count: AtomicUsize::new(0),
             // What a writer before this one wrote may not have reached the disk.
@@ -176,34 +174,9 @@ impl Journal {
         }
     }
 
-    /// Returns the offset behind all bytes that the journal changes or relies on.
-    pub(super) fn known_end(&self) -> u64 {
-        self.known_end.load(Ordering::Acquire)
-    }
-
-    /// Returns the parts from `start` up to `end`, in whole sectors, that the journal changes or relies on. They are not written into the
-    /// file unless the journal has the new bytes, too.
-    pub(super) fn known_parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
-        if start >= self.known_end() {
-            return Vec::new();
-        }
-        let sector = |offset: u64| offset.saturating_sub(offset % SECTOR);
-        let known = self.known.read();
-        let within = known.within(sector(start), end.checked_next_multiple_of(SECTOR).unwrap_or(end));
-        let whole = |(from, to): (u64, u64)| {
-            (sector(from).max(start), to.checked_next_multiple_of(SECTOR).unwrap_or(to).min(end))
-        };
-        within.into_iter().map(whole).filter(|(from, to)| from < to).collect()
-    }
-
-    fn learn(&self, start: u64, end: u64) {
-        self.known.write().insert(start, end);
-        self.known_end.fetch_max(end, Ordering::AcqRel);
-    }
-
-    fn forget_known(&self) {
-        self.known_end.store(0, Ordering::Release);
-        self.known.write().clear();
+    /// Returns the bytes that the commits of the journal change or rely on.
+    pub(super) fn known(&self) -> &KnownBytes {
+        &self.known
     }
 
     /// Takes note that bytes were written into the file which the journal holds, too.
@@ -330,7 +303,7 @@ impl Journal {
         state.phase = Phase::Committed;
         self.pending.store(true, Ordering::Release);
         if std::mem::take(&mut state.is_first) {
-            self.forget_known();
+            self.known.clear();
         }
         self.learn_commit(commit, &extents);
         self.extents.lock().clear();
@@ -347,14 +320,14 @@ impl Journal {
     /// Records which bytes the journal changes or relies on since a commit.
     fn learn_commit(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
         for change in commit.changes {
-            self.learn(change.offset, change.offset.saturating_add(change.new.len() as u64));
+            self.known.add(change.offset, change.offset.saturating_add(change.new.len() as u64));
         }
         for extent in extents {
-            self.learn(extent.offset, extent.offset.saturating_add(extent.length));
+            self.known.add(extent.offset, extent.offset.saturating_add(extent.length));
         }
         for (number, (_, length)) in self.moved.read().iter() {
             let offset = number.saturating_mul(PAGE);
-            self.learn(offset, offset.saturating_add(*length as u64));
+            self.known.add(offset, offset.saturating_add(*length as u64));
         }
     }
 
@@ -428,7 +401,7 @@ impl Journal {
             })?;
         }
         (state.phase, state.commits) = (Phase::Empty, 0);
-        self.forget_known();
+        self.known.clear();
         Ok(())
     }
 
@@ -485,7 +458,7 @@ impl Journal {
         let (Some(side), Some(file)) = (&self.side, state.file.take()) else { return Ok(()) };
         let phase = std::mem::replace(&mut state.phase, Phase::Empty);
         state.building = false;
-        self.forget_known();
+        self.known.clear();
         discard(&**side, file, self.waits() && phase != Phase::Empty)
     }
 }

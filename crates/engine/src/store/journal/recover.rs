@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use hyperslab_format::codec::FormatError;
-use hyperslab_format::journal::{JournalBody, JournalChain, JournalExtent, JournalHeader, JournalRecord, JournalRecordKind};
+use hyperslab_format::journal::{
+    JournalBody, JournalChain, JournalExtent, JournalHeader, JournalRecord, JournalRecordKind,
+};
 use hyperslab_vfd::{Driver, DriverError, SideAccess, SideFile};
 
 use super::overlay::Overlay;

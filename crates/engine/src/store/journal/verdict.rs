@@ -88,9 +88,14 @@ impl fmt::Display for JournalReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, commits, committed_length, comparison: found, .. } = self;
         match self.verdict {
-            JournalVerdict::Empty => write!(f, "`{name}` holds no whole commit; the file is as it was committed before"),
+            JournalVerdict::Empty => {
+                write!(f, "`{name}` holds no whole commit; the file is as it was committed before")
+            }
             JournalVerdict::Applied => {
-                write!(f, "the file holds all {commits} commits of `{name}`, whose writer ended before it closed the file")
+                write!(
+                    f,
+                    "the file holds all {commits} commits of `{name}`, whose writer ended before it closed the file"
+                )
             }
             JournalVerdict::Pending => write!(
                 f,
@@ -104,11 +109,15 @@ impl fmt::Display for JournalReport {
                 let mut reasons = Vec::new();
                 if let Some(first) = found.first_unknown {
                     let (unknown, sectors) = (found.unknown, found.sectors);
-                    reasons.push(format!("{unknown} of {sectors} sectors hold other bytes, the first at {first}"));
+                    reasons.push(format!(
+                        "{unknown} of {sectors} sectors hold other bytes, the first at {first}"
+                    ));
                 }
                 if let Some(first) = found.first_changed_extent {
                     let (changed, extents) = (found.changed_extents, found.extents);
-                    reasons.push(format!("{changed} of {extents} extents hold other bytes, the first at {first}"));
+                    reasons.push(format!(
+                        "{changed} of {extents} extents hold other bytes, the first at {first}"
+                    ));
                 }
                 if found.file_length < found.synced_length {
                     let (length, synced) = (found.file_length, found.synced_length);
@@ -234,7 +243,8 @@ fn compare_sectors(
             let bytes = sector.get(..version.length).unwrap_or_default();
             version.sum == known.sums.of(at, bytes)
         };
-        let (newest, before) = versions.split_last().map_or((None, &[][..]), |(newest, before)| (Some(newest), before));
+        let (newest, before) =
+            versions.split_last().map_or((None, &[][..]), |(newest, before)| (Some(newest), before));
         let counter = if newest.is_some_and(is) {
             &mut found.committed
         } else if before.iter().any(is) || is_cut(versions, at, &sector, journal, file_length)? {
@@ -286,7 +296,8 @@ fn compare_extents(
         let mut expected = extent.sum;
         let mut is_known = true;
         for (at, versions) in changed {
-            let first = versions.first().filter(|first| first.length as u64 == SECTOR && at.is_multiple_of(SECTOR));
+            let first =
+                versions.first().filter(|first| first.length as u64 == SECTOR && at.is_multiple_of(SECTOR));
             is_known &= first.is_some();
             expected = expected.wrapping_sub(first.map_or(0, |first| first.sum));
         }

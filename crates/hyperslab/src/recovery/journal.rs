@@ -1,0 +1,85 @@
+//! A look at the journal beside a file, and its use on a copy.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperslab_engine::store::{journal_report, replay_into_copy};
+use hyperslab_engine::{Error, Result};
+use hyperslab_vfd::{Access, PathSideFile, Sec2, SideFile};
+
+use super::Recovery;
+use crate::File;
+use crate::driver::journal_of;
+
+pub use hyperslab_engine::store::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
+
+fn journal_at(path: &Path, journal: Option<&Path>) -> Arc<dyn SideFile> {
+    journal.map_or_else(|| journal_of(path), |journal| Arc::new(PathSideFile::new(journal)) as _)
+}
+
+impl Recovery {
+    /// Compares the journal beside the file at `path`, or the one at `journal`, with the file. Returns `None` if there is no journal, or
+    /// none with a whole commit. Nothing is changed.
+    ///
+    /// ```
+    /// use hyperslab::{File, Recovery};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("closed.h5");
+    /// File::create(&path)?.close()?;
+    /// assert!(Recovery::journal_of(&path, None)?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if one of the files cannot be read; [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the
+    /// journal's header is damaged; [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file in the journal's place is no journal.
+    pub fn journal_of(path: impl AsRef<Path>, journal: Option<&Path>) -> Result<Option<JournalReport>> {
+        let failed = |source| Error::Io { action: "cannot open the file".into(), source };
+        let path = path.as_ref();
+        let file = Sec2::open(path, Access::ReadOnly).map_err(failed)?;
+        journal_report(&file, &*journal_at(path, journal))
+    }
+
+    /// Copies the file at `path` to a new file at `copy`, and brings the commits of the journal beside the file, or of the one at
+    /// `journal`, into the copy, whatever the comparison of the journal with the file says. The file and the journal stay as they are.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if a file cannot be read, or the copy exists or cannot be written;
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if there is no journal; [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the journal
+    /// holds no whole commit.
+    pub fn replay_into(path: impl AsRef<Path>, journal: Option<&Path>, copy: impl AsRef<Path>) -> Result<()> {
+        let (path, copy) = (path.as_ref(), copy.as_ref());
+        let cannot_copy = |source| {
+            let source = hyperslab_vfd::DriverError::io(copy.display().to_string(), "make", source);
+            Error::Io { action: "cannot copy the file".into(), source }
+        };
+        let mut from = std::fs::File::open(path).map_err(cannot_copy)?;
+        let mut options = std::fs::OpenOptions::new();
+        let mut to = options.write(true).create_new(true).open(copy).map_err(cannot_copy)?;
+        let mut replay = || {
+            std::io::copy(&mut from, &mut to).map_err(cannot_copy)?;
+            let failed = |source| Error::Io { action: "cannot open the copy".into(), source };
+            let to = Sec2::open(copy, Access::ReadWrite).map_err(failed)?;
+            replay_into_copy(&*journal_at(path, journal), &to)
+        };
+        replay().inspect_err(|_| {
+            // The error says why there is no copy; half of one would be taken for the whole.
+            let _ = std::fs::remove_file(copy);
+        })
+    }
+}
+
+impl File {
+    /// Returns the fate of a journal that lay beside the file when the file was opened: replayed, set aside because the file was replaced or
+    /// changed by another program, …. `None` if there was no journal with a commit.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let file = hyperslab::File::open(path)?;
+    /// assert!(file.journal_outcome().is_none());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn journal_outcome(&self) -> Option<&JournalOutcome> {
+        self.root().file().container.store.journal_outcome()
+    }
+}
