@@ -526,12 +526,12 @@ mod tests {
                         pages.written_through(start, &vec![value; count]);
                     }
                     _ => {
-                        pages.write_from(&driver, 0, length, &(0..0)).unwrap();
+                        pages.write_from(&driver, 0, length, &(0..0), |_, _| {}).unwrap();
                         pages.all_written();
                     }
                 }
             }
-            pages.write_from(&driver, 0, length, &(0..0)).unwrap();
+            pages.write_from(&driver, 0, length, &(0..0), |_, _| {}).unwrap();
             driver.set_len(length).unwrap();
             let mut all = vec![0; super::to_usize(length)];
             driver.read_at(0, &mut all).unwrap();

@@ -233,8 +233,8 @@ impl Store {
         }
         records.extend(others.iter().map(InPlace::change));
         let end = self.end_sector(file_end)?;
-        if let Some((offset, old, new)) = &end {
-            records.push(Change { offset: *offset, old, new });
+        if let Some(EndSector { start, old, new }) = &end {
+            records.push(Change { offset: *start, old, new });
         }
         records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
         self.journal.commit(driver, &Commit { changes: &records, file_length: file_end, go_on: little })?;
@@ -265,7 +265,7 @@ impl Store {
 
     /// Returns the sector in which the file will end, if the file is cut there, as it is and as it will be: its sum must not depend on what
     /// is cut off.
-    fn end_sector(&self, file_end: u64) -> Result<Option<(u64, Vec<u8>, Vec<u8>)>> {
+    fn end_sector(&self, file_end: u64) -> Result<Option<EndSector>> {
         let start = file_end.saturating_sub(file_end % SECTOR);
         if start == file_end || start == self.base || self.driver.len().map_err(io)? <= file_end {
             return Ok(None);
@@ -276,7 +276,7 @@ impl Store {
         Medium { journal: None, ..medium }.read(start, &mut old).map_err(io)?;
         medium.read(start, &mut new).map_err(io)?;
         self.pages.amend(start, &mut new);
-        Ok(Some((start, old, new)))
+        Ok(Some(EndSector { start, old, new }))
     }
 
     /// The sector with the superblock, as it is, as others shall see it while the file is changed, and as it will be.
@@ -304,6 +304,13 @@ struct Seam {
     start: u64,
     before: Vec<u8>,
     after: Vec<u8>,
+}
+
+/// The sector in which a file ends that is cut.
+struct EndSector {
+    start: u64,
+    old: Vec<u8>,
+    new: Vec<u8>,
 }
 
 impl Seam {

@@ -101,10 +101,9 @@ impl fmt::Display for Repaired {
             JournalRepair::Removed => "a journal with nothing that is not in the file: removed".to_owned(),
             JournalRepair::Discarded => "a journal: discarded".to_owned(),
             JournalRepair::SetAside { name, report } => {
-                let story = report.as_ref().map_or_else(
-                    || "a journal with a damaged header".to_owned(),
-                    |report| report.to_string(),
-                );
+                let story = report
+                    .as_ref()
+                    .map_or_else(|| "a journal with a damaged header".to_owned(), ToString::to_string);
                 format!("{story}: set aside as `{name}`")
             }
         }));

@@ -53,7 +53,7 @@ fn change(pages: &Pages, driver: &Core, versions: &Versions, steps: u64) {
         }
         versions.ended[at].store(version, Ordering::SeqCst);
         if dice.below(4) == 0 {
-            pages.write_from(driver, 0, COUNT * PAGE, &(0..0)).unwrap();
+            pages.write_from(driver, 0, COUNT * PAGE, &(0..0), |_, _| {}).unwrap();
             if dice.below(2) == 0 { pages.all_written() } else { pages.moved(pages.before(COUNT * PAGE)) }
         }
     }
