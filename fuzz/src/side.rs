@@ -1,8 +1,9 @@
 //! A journal in memory.
 
+use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hyperslab::vfd::{Core, Driver, Result, SideAccess, SideFile};
+use hyperslab::vfd::{Core, Driver, DriverError, Result, SideAccess, SideFile};
 
 /// A file that is there until it is removed.
 #[derive(Debug)]
@@ -31,12 +32,22 @@ impl SideFile for Side {
     }
 
     fn create(&self) -> Result<Arc<dyn Driver>> {
-        let file = self.file().get_or_insert_with(|| Arc::new(Core::empty("journal"))).clone();
-        Ok(file)
+        let mut file = self.file();
+        if file.is_some() {
+            return Err(DriverError::io("journal", "make", ErrorKind::AlreadyExists.into()));
+        }
+        Ok(file.insert(Arc::new(Core::empty("journal"))).clone())
     }
 
     fn remove(&self) -> Result<()> {
         *self.file() = None;
         Ok(())
+    }
+
+    fn set_aside(&self) -> Result<String> {
+        match self.file().take() {
+            Some(_) => Ok("journal.stale-1".to_owned()),
+            None => Err(DriverError::io("journal", "set aside", ErrorKind::NotFound.into())),
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arbitrary::Arbitrary;
 use hyperslab::vfd::Core;
 use hyperslab::{LibverBounds, OpenOptions};
-use hyperslab_format::journal::{JournalChain, JournalHeader};
+use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, SectorSums};
 use hyperslab_fuzz::side::Side;
 use hyperslab_fuzz::walk;
 use libfuzzer_sys::fuzz_target;
@@ -24,10 +24,21 @@ enum Input<'a> {
 #[derive(Debug, Arbitrary)]
 struct Made {
     sequence: u64,
-    applied: u16,
+    extents: Vec<Extent>,
+    synced: u16,
+    unlinked: Vec<u16>,
     records: Vec<Record>,
     length: Option<u32>,
     changes: Vec<(u16, u8)>,
+}
+
+/// New space of the commit.
+#[derive(Debug, Arbitrary)]
+struct Extent {
+    offset: u16,
+    length: u16,
+    /// Whether the file has what the extent says that it has.
+    known: bool,
 }
 
 #[derive(Debug, Arbitrary)]
@@ -55,10 +66,23 @@ fuzz_target!(|input: Input<'_>| {
     }
 });
 
+fn extent(extent: &Extent) -> JournalExtent {
+    let offset = u64::from(extent.offset / 512 * 512);
+    let length = u64::from(extent.length.max(1));
+    let bytes = FILE.iter().copied().chain(std::iter::repeat(0)).skip(usize::from(extent.offset / 512 * 512));
+    let bytes: Vec<u8> = bytes.take(usize::from(extent.length.max(1))).collect();
+    let sum = SectorSums::CURRENT.total(offset, &bytes);
+    JournalExtent { offset, length, sum: if extent.known { sum } else { !sum } }
+}
+
 fn build(made: &Made) -> Option<Vec<u8>> {
-    let header = JournalHeader { sequence: made.sequence, boot: [0; 16], applied: made.applied.into() };
+    let header = JournalHeader::new(made.sequence);
     let mut bytes = header.encode().ok()?;
-    let mut chain = JournalChain::new(made.sequence);
+    let mut chain = JournalChain::new(header);
+    let extents: Vec<JournalExtent> = made.extents.iter().map(extent).collect();
+    bytes.extend(chain.extents(made.synced.into(), &extents).ok()?);
+    let unlinked: Vec<u64> = made.unlinked.iter().map(|address| u64::from(*address)).collect();
+    bytes.extend(chain.unlinked(&unlinked).ok()?);
     for record in made.records.iter().filter(|record| !record.bytes.is_empty()) {
         let offset = u64::from(record.offset) << if record.far { 20 } else { 0 };
         let start = usize::try_from(offset).ok()?;
