@@ -117,7 +117,9 @@ impl OpenFile {
         let address = header.address();
         if let Some(datatype) = description.committed {
             self.container
-                .with_attributes(edit, datatype, |datatype, _| count_reference(datatype.header()))?;
+                .with_attributes(edit, datatype, |datatype, edit| {
+                    count_reference(edit.store(), datatype.header())
+                })?;
         }
         self.container.keep_open(edit, header)?;
         let mut writer = DatasetWriter::new(self, address, description.clone())?;

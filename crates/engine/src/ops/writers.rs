@@ -251,11 +251,12 @@ impl OpenFile {
         Ok(edit.into_reading())
     }
 
-    /// To be called when an operation has ended: commits if there is much to commit, and all of it then.
+    /// To be called when an operation has ended: deletes the objects that nobody has open and no link leads to any more, and commits if there is much to commit, and all of it then.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
-    pub fn finish(&self, edit: Edit<'_>) -> Result<()> {
+    pub fn finish(&self, mut edit: Edit<'_>) -> Result<()> {
+        self.delete_abandoned(&mut edit, false);
         let crowded = edit.is_crowded();
         drop(edit);
         if crowded { self.flush() } else { Ok(()) }
@@ -268,6 +269,7 @@ impl OpenFile {
     pub fn flush(&self) -> Result<()> {
         self.flush_ahead(None)?;
         let mut edit = self.container.edit()?;
+        self.delete_abandoned(&mut edit, false);
         self.flush_writers(&mut edit)?;
         edit.commit()
     }
@@ -282,6 +284,7 @@ impl OpenFile {
             return Ok(());
         }
         let mut edit = self.container.edit()?;
+        self.delete_abandoned(&mut edit, true);
         self.flush_writers(&mut edit)?;
         edit.close()?;
         self.container.store.closed()

@@ -62,6 +62,7 @@ impl Store {
         if self.is_closed() {
             return Err(Error::Misuse(format!("`{}` was closed", self.name())));
         }
+        self.check_no_callback()?;
         let writing = self.writing.write();
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
