@@ -34,8 +34,9 @@ impl OpenFile {
     /// of a process that crashed, with all that only it leads to.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if there is no object, or links lead to it, and
-    /// [`Error::Misuse`](crate::Error::Misuse) if it is open: nothing is changed then. Those of reading and writing.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if there is no object, or links lead to it,
+    /// [`Error::NotFound`](crate::Error::NotFound) if it was deleted, and [`Error::Misuse`](crate::Error::Misuse) if it is open:
+    /// nothing is changed then. Those of reading and writing.
     pub fn free_unlinked(&self, edit: &mut Edit<'_>, object: Address) -> Result<()> {
         edit.store().check_unheld(object)?;
         self.container.settle(edit)?;

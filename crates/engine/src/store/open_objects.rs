@@ -220,12 +220,16 @@ impl Store {
         self.open_objects.state.lock().unlinked.iter().copied().collect()
     }
 
-    /// An error if the object has handles.
+    /// An error if the object has handles, or was deleted since the file was opened.
     pub(crate) fn check_unheld(&self, object: Address) -> Result<()> {
-        match self.open_objects.state.lock().open.contains_key(&object) {
-            true => Err(Error::Misuse(format!("the object at {object} is open"))),
-            false => Ok(()),
+        let state = self.open_objects.state.lock();
+        if state.open.contains_key(&object) {
+            return Err(Error::Misuse(format!("the object at {object} is open")));
         }
+        if state.is_gone(object) {
+            return Err(deleted(object));
+        }
+        Ok(())
     }
 
     /// Takes note that the last link to an object is gone. Returns whether the object lives on for its handles.
