@@ -197,7 +197,8 @@ impl Object {
         match found.map_err(|error| error.context(whole()))? {
             path::Resolved::Object(header) => {
                 let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
-                let handle = container.store.hold(header.address()).map_err(|error| error.context(whole()))?;
+                let handle =
+                    container.store.hold(header.address()).map_err(|error| error.context(whole()))?;
                 let kind = ObjectKind::of(&header);
                 let header = Known::new(&file, header);
                 Ok(Self { handle, file, header, kind, name })

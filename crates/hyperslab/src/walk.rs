@@ -106,7 +106,9 @@ impl Iterator for Walk {
         let pending = self.next_linked()?;
         Some(match reading {
             Ok(_reading) => self.visit(pending),
-            Err(error) => Visited { path: pending.path, token: pending.token, object: Err(error), links: None },
+            Err(error) => {
+                Visited { path: pending.path, token: pending.token, object: Err(error), links: None }
+            }
         })
     }
 }

@@ -230,9 +230,7 @@ impl OpenDataset {
                 ContiguousSource { dims, address, fill: self.fill() }.read(context, selection, to)
             }
             Layout::Chunked(layout) => self.chunked(file, layout)?.read(context, selection, to),
-            Layout::Virtual(_) => {
-                Err(Error::Misuse("a virtual dataset has no elements of its own".into()))
-            }
+            Layout::Virtual(_) => Err(Error::Misuse("a virtual dataset has no elements of its own".into())),
             Layout::Structured(_) => match self.structured_chunks(file)? {
                 Some(source) => source.read(context, selection, to, foreign),
                 None => Ok(()),

@@ -129,7 +129,9 @@ impl Drop for ObjectHandle {
     fn drop(&mut self) {
         let Some(table) = &self.table else { return };
         let mut state = table.state.lock();
-        let Some(open) = state.open.get_mut(&self.address).filter(|open| open.life == self.life) else { return };
+        let Some(open) = state.open.get_mut(&self.address).filter(|open| open.life == self.life) else {
+            return;
+        };
         open.count = open.count.saturating_sub(1);
         if open.count > 0 {
             return;
@@ -311,4 +313,87 @@ fn end(table: &OpenObjects, state: &mut State, object: Address) {
     }
     let at = table.deleted.fetch_add(1, Ordering::AcqRel).saturating_add(1);
     state.ended.insert(object, Ended { at, again: false });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::image::{image, new_file};
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::versions::LibverBounds;
+
+    fn at(number: u64) -> Address {
+        Address::new(number)
+    }
+
+    #[test]
+    fn an_object_is_abandoned_with_its_last_handle() {
+        let store = new_file(LibverBounds::DEFAULT);
+        let (one, other) = (store.hold(at(100)).unwrap(), store.hold(at(100)).unwrap());
+        let (clone, _else) = (one.clone(), store.hold(at(200)).unwrap());
+        assert!(store.unlink(at(100)) && !store.unlink(at(300)));
+        assert_eq!(store.unlinked_objects(), [at(100)]);
+        assert!(store.is_unlinked(at(100)) && !store.is_unlinked(at(200)));
+        for handle in [one, clone, other] {
+            assert_eq!(store.take_abandoned(false), []);
+            handle.check().unwrap();
+            drop(handle);
+        }
+        assert_eq!(store.unlinked_objects(), [at(100)], "until it is deleted, it is in the file");
+        assert_eq!(store.hold(at(100)).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(store.take_abandoned(false), [at(100)]);
+        assert_eq!((store.take_abandoned(false), store.unlinked_objects()), (vec![], vec![]));
+        assert_eq!(store.hold(at(100)).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn an_object_that_is_linked_again_stays() {
+        let store = new_file(LibverBounds::DEFAULT);
+        let handle = store.hold(at(100)).unwrap();
+        assert!(store.unlink(at(100)));
+        store.relink(at(100));
+        drop(handle);
+        assert_eq!((store.take_abandoned(true), store.unlinked_objects()), (vec![], vec![]));
+        // One that loses its last link through itself waits, whether it is open or not.
+        store.unlink_later(at(100));
+        assert_eq!(store.take_abandoned(false), [at(100)]);
+    }
+
+    #[test]
+    fn objects_at_one_address_are_told_from_each_other() {
+        let store = new_file(LibverBounds::DEFAULT);
+        let (first, seen) = (store.hold(at(100)).unwrap(), store.deletions());
+        store.end_life(at(100));
+        assert_eq!(first.check().unwrap_err().kind(), ErrorKind::Misuse);
+        assert_eq!(store.hold(at(100)).unwrap_err().kind(), ErrorKind::NotFound);
+        store.begin_life(at(100));
+        let second = store.hold(at(100)).unwrap();
+        assert_ne!(first.life(), second.life());
+        assert_eq!(store.life_of(at(100), store.deletions()), second.life());
+        assert_eq!(store.life_of(at(100), seen), GONE, "what was seen then is gone");
+        assert!(store.hold_known(at(100), first.life()).is_err() && first.check().is_err());
+        // The handles of the first one say nothing about the second one.
+        assert!(store.unlink(at(100)));
+        drop((first.clone(), first));
+        assert_eq!(store.take_abandoned(false), []);
+        drop(second);
+        assert_eq!(store.take_abandoned(false), [at(100)]);
+    }
+
+    #[test]
+    fn a_close_takes_what_is_open_too() {
+        let store = new_file(LibverBounds::DEFAULT);
+        let (kept, linked) = (store.hold(at(100)).unwrap(), store.hold(at(200)).unwrap());
+        assert!(store.unlink(at(100)));
+        assert_eq!(store.take_abandoned(true), [at(100)]);
+        assert!(kept.check().is_err() && linked.check().is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_only_read_counts_nothing() {
+        let store = image(&[]);
+        let handle = store.hold(at(100)).unwrap().clone();
+        handle.check().unwrap();
+        assert!(store.unlinked_objects().is_empty() && !store.is_unlinked(at(100)));
+    }
 }

@@ -34,10 +34,12 @@ fn crashed() -> (Vec<u8>, Vec<Address>, u64) {
     group.link_hard("both", &file.object("stays/data").unwrap()).unwrap();
     file.flush().unwrap();
     let linked = check(bytes_of(&medium));
-    let stays: Vec<u64> = ["/", "stays", "stays/data"].map(|path| match path {
-        "/" => file.token().address(),
-        path => file.object(path).unwrap().token().address(),
-    }).to_vec();
+    let stays: Vec<u64> = ["/", "stays", "stays/data"]
+        .map(|path| match path {
+            "/" => file.token().address(),
+            path => file.object(path).unwrap().token().address(),
+        })
+        .to_vec();
     let of_objects = linked.of_objects.iter().filter(|(address, _)| !stays.contains(address));
     let taken = of_objects.map(|(_, bytes)| bytes.metadata + bytes.raw).sum();
     for name in ["text", "chunked", "group"] {
@@ -73,7 +75,9 @@ fn the_space_is_given_back_when_the_file_is_opened_again() {
 #[test]
 fn nothing_else_is_deleted() {
     let (bytes, unlinked, _) = crashed();
-    let stays = Address::new(File::from_bytes(bytes.clone()).unwrap().object("stays/data").unwrap().token().address());
+    let stays = Address::new(
+        File::from_bytes(bytes.clone()).unwrap().object("stays/data").unwrap().token().address(),
+    );
     let (file, medium) = reopen(bytes);
     for object in &unlinked {
         file.free_unlinked(&mut file.container.edit().unwrap(), *object).unwrap();

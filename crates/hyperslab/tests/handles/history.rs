@@ -5,11 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hyperslab::{Dataset, ErrorKind, File, Group, LinkTarget, Object, ObjectKind, ObjectToken};
+use hyperslab::vfd::Core;
+use hyperslab::{
+    Dataset, ErrorKind, File, Group, LibraryVersion, LibverBounds, LinkTarget, Object, ObjectKind,
+    ObjectToken, SharedMessageIndexInfo, SharedMessages,
+};
 use hyperslab_testkit::referee;
 use serde_json::{Value, json};
 
-use super::{Medium, Random, new_file, number, sound};
+use super::{Medium, Random, number, options, sound};
 
 const STEPS: u64 = 120;
 const NAMES: u64 = 6;
@@ -45,9 +49,23 @@ fn texts(seed: u64) -> Vec<String> {
     (0..20).map(|at| "x".repeat(usize::try_from(1 + (seed + at * 7) % 50).unwrap())).collect()
 }
 
+/// A file of the oldest or the newest format, in which messages may be shared, whose space may be in pages.
+fn file_of(seed: u64) -> (File, Medium) {
+    let medium = Medium::new(Core::from_vec("handles", Vec::new()));
+    let latest = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
+    let bounds = [LibverBounds::EARLIEST, LibverBounds::DEFAULT, latest];
+    let options = options().libver(bounds[usize::try_from(seed % 3).unwrap()]);
+    let options = match seed % 4 {
+        0 => options.shared_messages(SharedMessages::of(SharedMessageIndexInfo::ALL, 12)),
+        _ => options,
+    };
+    let options = if seed.is_multiple_of(5) { options.uncommitted(1000) } else { options };
+    (options.create_driver(medium.clone()).unwrap(), medium)
+}
+
 impl World {
     fn new(seed: u64) -> (Self, Medium) {
-        let (file, medium) = new_file();
+        let (file, medium) = file_of(seed);
         let root = Node { content: Content::Group(BTreeMap::new()), attribute: None, token: file.token() };
         (Self { file, nodes: vec![root], handles: Vec::new(), random: Random(seed + 1), seed }, medium)
     }
@@ -207,7 +225,7 @@ impl World {
     fn write(&mut self) {
         let Some((node, object)) = self.handle() else { return };
         let value = self.random.below(1000);
-        if value % 3 == 0 {
+        if value.is_multiple_of(3) {
             object.set_attr("value", i64::try_from(value).unwrap()).unwrap();
             self.nodes[node].attribute = Some(i64::try_from(value).unwrap());
             return;
@@ -220,7 +238,7 @@ impl World {
             }
             Content::Numbers(now) => {
                 let dataset = object.into_dataset().unwrap();
-                if value % 2 == 0 && dataset.chunking().is_some() {
+                if value.is_multiple_of(2) && dataset.chunking().is_some() {
                     let length = usize::try_from(100 + value % 400).unwrap();
                     dataset.resize(&[length as u64]).unwrap();
                     now.resize(length, 0);
@@ -324,7 +342,7 @@ fn run(seed: u64) -> (Vec<u8>, Value) {
     world.file.flush().unwrap();
     world.handles.iter().for_each(|(node, object)| world.compare(*node, object));
     let kept = std::mem::take(&mut world.handles);
-    let kept = if seed % 2 == 0 { kept } else { Vec::new() };
+    let kept = if seed.is_multiple_of(2) { kept } else { Vec::new() };
     let content = world.compare_all(&world.file);
     world.file.clone().close().unwrap();
     for (node, object) in &kept {

@@ -16,14 +16,14 @@ fn clones_and_handles_that_were_opened_apart_count_together() {
         vec![Object::clone(&made), file.object("x").unwrap(), file.object_at(made.token()).unwrap()];
     drop(made);
     file.remove("x").unwrap();
-    for handle in handles {
+    for (number, handle) in handles.into_iter().enumerate() {
+        file.flush().unwrap();
+        file.new_dataset(&format!("taker {number}")).write(&[9; 3]).unwrap();
         file.flush().unwrap();
         let dataset = handle.clone().into_dataset().unwrap();
         drop(handle);
         assert_eq!(dataset.read_raw::<i32>().unwrap(), [1, 2, 3]);
     }
-    let before = file.new_dataset("y").write(&[4]).unwrap().token();
-    drop(file.object_at(before).unwrap());
     file.close().unwrap();
     sound(&medium);
 }
@@ -161,7 +161,8 @@ fn a_virtual_dataset_and_its_source() {
         selection: Selection::All,
         source_selection: Selection::All,
     };
-    let shown = file.new_dataset("shown").of::<i32>().shape(&[4]).virtual_sources(&[mapping]).create().unwrap();
+    let shown =
+        file.new_dataset("shown").of::<i32>().shape(&[4]).virtual_sources(&[mapping]).create().unwrap();
     assert_eq!(shown.read_raw::<i32>().unwrap(), [1, 2, 3, 4]);
     file.remove("source").unwrap();
     // A virtual dataset finds its sources by name.
@@ -226,7 +227,8 @@ fn swmr_writing_begins_and_ends_beside_handles() {
     let path = folder.path().join("swmr.h5");
     let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
     let file = options().libver(bounds).create(&path).unwrap();
-    let log = file.new_dataset("log").of::<i32>().shape(&[0]).max_shape(&[None]).chunks(&[10]).create().unwrap();
+    let log =
+        file.new_dataset("log").of::<i32>().shape(&[0]).max_shape(&[None]).chunks(&[10]).create().unwrap();
     let before = file.new_dataset("before").write(&[1; 50]).unwrap();
     let during = file.new_dataset("during").write(&[2; 50]).unwrap();
     let after = file.new_dataset("after").write(&[3; 50]).unwrap();

@@ -51,10 +51,10 @@ fn no_reference_is_written_to_what_is_gone() {
     let references = file.new_dataset("references").datatype(width).shape(&[1]).create().unwrap();
     let x = file.new_dataset("x").write(&[1]).unwrap();
     let target = ReferenceTarget::object(&x);
-    references.write_references(&[target.clone()]).unwrap();
+    references.write_references(std::slice::from_ref(&target)).unwrap();
     file.remove("x").unwrap();
     // It is open.
-    references.write_references(&[target.clone()]).unwrap();
+    references.write_references(std::slice::from_ref(&target)).unwrap();
     assert_eq!(references.read_references().unwrap()[0].object().unwrap().token(), x.token());
     drop(x);
     file.flush().unwrap();
@@ -91,8 +91,8 @@ fn attributes_are_as_they_are_now() {
             assert_eq!(stale.read_dyn().unwrap_err().kind(), ErrorKind::NotFound);
             assert_eq!(stale.datatype().unwrap_err().kind(), ErrorKind::NotFound);
         }
-        let sound = all.iter().filter(|one| one.read_dyn().is_ok()).count();
-        assert_eq!(sound, count as usize - 1);
+        let sound = i32::try_from(all.iter().filter(|one| one.read_dyn().is_ok()).count()).unwrap();
+        assert_eq!(sound, count - 1);
         object.remove_attr("m0").unwrap();
         file.remove("others").unwrap();
     }

@@ -52,7 +52,7 @@ fn look(file: &File) {
             links.unwrap();
         }
         for attribute in object.attributes().unwrap() {
-            attribute.read_dyn().map(drop).unwrap_or_else(|error| expect_missing(&error));
+            attribute.read_dyn().map_or_else(|error| expect_missing(&error), drop);
         }
         if let Ok(dataset) = object.into_dataset() {
             let values = dataset.read_raw::<i64>().unwrap();
@@ -61,11 +61,11 @@ fn look(file: &File) {
     }
     for object in file.members().unwrap() {
         let Ok(group) = object.into_group() else { continue };
-        assert!(group.len().unwrap() <= NAMES as usize);
+        assert!(group.len().unwrap() as u64 <= NAMES);
         group.storage().unwrap();
         for link in group.links().unwrap() {
             if let hyperslab::LinkTarget::Hard(token) = link.target {
-                file.object_at(token).map(drop).unwrap_or_else(|error| expect_missing(&error));
+                file.object_at(token).map_or_else(|error| expect_missing(&error), drop);
             }
         }
     }
