@@ -285,7 +285,7 @@ impl OpenFile {
         }
         let mut edit = self.container.edit()?;
         self.delete_abandoned(&mut edit, true);
-        self.flush_writers(&mut edit)?;
+        self.end_writers(&mut edit)?;
         edit.close()?;
         self.container.store.closed()
     }
@@ -305,6 +305,19 @@ impl OpenFile {
             None => Ok(()),
         };
         self.writers.slots().into_iter().try_for_each(flush)
+    }
+
+    /// Writes what is known of all datasets, and leaves no writer in which something could wait without an [`Edit`].
+    fn end_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
+        for slot in self.writers.slots() {
+            let mut slot = slot.0.lock();
+            if let Some(writer) = slot.as_mut() {
+                writer.flush(self, edit)?;
+            }
+            *slot = None;
+        }
+        self.writers.known.lock().clear();
+        Ok(())
     }
 
     /// The writer of a dataset that is about to be no more, if it has one; nothing of the dataset is kept in memory.

@@ -1,6 +1,6 @@
 //! Nothing that is gone answers, and nothing else answers in its place.
 
-use hyperslab::{ErrorKind, File, ObjectToken, ReferenceTarget};
+use hyperslab::{ErrorKind, File, ObjectToken, ReferenceTarget, Region};
 
 use super::{new_file, sound};
 
@@ -133,4 +133,24 @@ fn a_handle_says_that_the_file_is_closed() {
     }
     drop((text, group, attribute));
     sound(&medium);
+}
+
+#[test]
+fn no_part_of_a_chunk_is_written_after_the_close() {
+    for whole in [true, false] {
+        let (file, medium) = new_file();
+        let new = file.new_dataset("x").of::<i64>().shape(&[100_000]).chunks(&[10_000]).deflate(1);
+        let dataset = new.create().unwrap();
+        dataset.write_raw(&vec![1; 100_000]).unwrap();
+        dataset.write_region(&Region::new(&[15_000], &[10]).unwrap(), &[2; 10]).unwrap();
+        file.close().unwrap();
+        let (start, count) = if whole { (10_000, 20_000) } else { (15_000, 10) };
+        let region = Region::new(&[start], &[count]).unwrap();
+        let late = dataset.write_region(&region, &vec![3_i64; usize::try_from(count).unwrap()]);
+        assert_eq!(late.unwrap_err().kind(), ErrorKind::Misuse, "whole chunks: {whole}");
+        assert_eq!(dataset.append(0, &[4_i64; 10]).unwrap_err().kind(), ErrorKind::Misuse);
+        assert_eq!(dataset.read_raw::<i64>().unwrap()[15_000], 2);
+        drop(dataset);
+        sound(&medium);
+    }
 }

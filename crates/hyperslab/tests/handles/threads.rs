@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hyperslab::{Error, ErrorKind, File};
+use hyperslab::{Error, ErrorKind, File, Region};
 
 use super::{Random, in_time, new_file, number, sound};
 
@@ -100,6 +100,44 @@ fn walks_beside_threads_that_delete() {
         file.close().unwrap();
         sound(&medium);
     });
+}
+
+#[test]
+fn what_is_said_to_be_done_beside_a_close_is_in_the_file() {
+    for round in 0..60 {
+        let (file, medium) = new_file();
+        let objects: Vec<hyperslab::Group> =
+            (0..3).map(|number| file.create_group(&format!("g{number}")).unwrap()).collect();
+        let gone = file.new_dataset("gone").chunks(&[100]).deflate(1).write(&vec![0_i64; 30_000]).unwrap();
+        file.remove("gone").unwrap();
+        let parts =
+            file.new_dataset("parts").chunks(&[10_000]).deflate(1).write(&vec![0_i64; 30_000]).unwrap();
+        let (done, part): (Vec<i64>, i64) = std::thread::scope(|scope| {
+            let count = |object: hyperslab::Group| {
+                (1..).take_while(|value: &i64| object.set_attr("n", *value).is_ok()).last().unwrap_or(0)
+            };
+            let counting: Vec<_> =
+                objects.iter().map(|object| scope.spawn(move || count(object.clone()))).collect();
+            scope.spawn(|| while gone.write(&vec![1_i64; 30_000]).is_ok() {});
+            let part = scope.spawn(|| {
+                let write =
+                    |value: &i64| parts.write_region(&Region::new(&[5], &[3]).unwrap(), &[*value; 3]).is_ok();
+                (1..).take_while(write).last().unwrap_or(0)
+            });
+            std::thread::sleep(Duration::from_millis(round % 7));
+            file.clone().close().unwrap();
+            let counted = counting.into_iter().map(|thread| thread.join().unwrap()).collect();
+            (counted, part.join().unwrap())
+        });
+        drop((objects, gone, parts, file));
+        let again = File::from_bytes(sound(&medium)).unwrap();
+        assert_eq!(again.dataset("parts").unwrap().read_raw::<i64>().unwrap()[6], part, "round {round}");
+        for (number, done) in done.into_iter().enumerate() {
+            let stored = again.group(&format!("g{number}")).unwrap();
+            let stored = stored.attr("n").map_or(0, |attribute| attribute.read_scalar::<i64>().unwrap());
+            assert_eq!(stored, done, "round {round}");
+        }
+    }
 }
 
 /// Stops the other threads when one of them panics.
