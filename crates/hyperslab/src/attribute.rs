@@ -1,28 +1,48 @@
 //! Attributes.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use hyperslab_engine::object::attribute::{Attribute as EngineAttribute, AttributeValue};
-use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::object::attribute::{self, Attribute as EngineAttribute, AttributeValue};
+use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use ndarray::ArrayD;
+use parking_lot::RwLock;
 
 use crate::dataset::{array, shape};
-use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, ObjectToken, Reference, Stored};
+use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, Object, ObjectToken, Reference, Stored};
 
-/// A named value beside an object. Its type, shape and elements are decoded when they are asked for.
-#[derive(Clone)]
+/// A named value beside an object. Its type, shape and elements are decoded when they are asked for, as they are then: of an
+/// attribute that was set again the new ones. An attribute that was removed, or has another name by now, is not found any
+/// more. The handle keeps the object in the file: see [`Group::remove`](crate::Group::remove).
 pub struct Attribute {
-    file: Arc<OpenFile>,
+    owner: Arc<Object>,
     attribute: EngineAttribute,
+    /// The generation of the file in which the attribute was found.
+    found: u64,
     /// Behind a pointer: many attributes are put in order before anybody asks for a value.
-    value: OnceLock<Box<AttributeValue>>,
+    value: RwLock<Option<Box<Decoded>>>,
+}
+
+/// A value, and the generation of the file in which it was that.
+#[derive(Debug, Clone)]
+struct Decoded {
+    generation: u64,
+    value: Arc<AttributeValue>,
+}
+
+impl Clone for Attribute {
+    fn clone(&self) -> Self {
+        let value = RwLock::new(self.value.read().clone());
+        Self { owner: Arc::clone(&self.owner), attribute: self.attribute.clone(), found: self.found, value }
+    }
 }
 
 impl Attribute {
-    pub(crate) fn new(file: Arc<OpenFile>, attribute: EngineAttribute) -> Self {
-        Self { file, attribute, value: OnceLock::new() }
+    /// An attribute of `owner` as it was found just now; the caller holds the file.
+    pub(crate) fn new(owner: Arc<Object>, attribute: EngineAttribute) -> Self {
+        let found = owner.file().container.store.generation();
+        Self { owner, attribute, found, value: RwLock::default() }
     }
 
     /// The name; bytes that are not UTF-8 are replaced.
@@ -46,15 +66,33 @@ impl Attribute {
         self.attribute.creation_order
     }
 
-    fn value(&self) -> Result<&AttributeValue> {
-        if let Some(value) = self.value.get() {
-            return Ok(value);
+    /// The value as it is, and stays, with what it leads to, while the second value lives.
+    fn value(&self) -> Result<(Arc<AttributeValue>, Reading<'_>)> {
+        let reading = self.owner.file().container.reading()?;
+        let value = self.decoded().map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
+        Ok((value, reading))
+    }
+
+    /// The value as it is; the caller holds the file.
+    fn decoded(&self) -> Result<Arc<AttributeValue>> {
+        let container = &self.owner.file().container;
+        let generation = container.store.generation();
+        if let Some(known) = &*self.value.read()
+            && known.generation == generation
+        {
+            return Ok(Arc::clone(&known.value));
         }
-        let value = self
-            .attribute
-            .value(&self.file.container)
-            .map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
-        Ok(self.value.get_or_init(|| Box::new(value)))
+        let value = if generation == self.found {
+            self.attribute.value(container)?
+        } else {
+            let name = self.name_bytes();
+            let now = attribute::find(container, &*self.owner.header()?, name)?;
+            let now = now.ok_or_else(|| Error::NotFound { what: "attribute", name: self.name() })?;
+            now.value(container)?
+        };
+        let value = Arc::new(value);
+        *self.value.write() = Some(Box::new(Decoded { generation, value: Arc::clone(&value) }));
+        Ok(value)
     }
 
     /// The type of the elements.
@@ -62,7 +100,7 @@ impl Attribute {
     /// # Errors
     /// If the attribute's message is damaged.
     pub fn datatype(&self) -> Result<Datatype> {
-        Ok(self.value()?.datatype.clone())
+        Ok(self.value()?.0.datatype.clone())
     }
 
     /// The committed datatype that is used, if one is.
@@ -70,7 +108,9 @@ impl Attribute {
     /// # Errors
     /// If the attribute's message is damaged.
     pub fn committed_datatype(&self) -> Result<Option<ObjectToken>> {
-        Ok(self.value()?.committed.map(|address| ObjectToken(address.raw())))
+        let (value, _reading) = self.value()?;
+        let store = &self.owner.file().container.store;
+        Ok(value.committed.map(|address| ObjectToken::of(store, address)))
     }
 
     /// How many elements there are.
@@ -78,7 +118,7 @@ impl Attribute {
     /// # Errors
     /// If the attribute's message is damaged.
     pub fn dataspace(&self) -> Result<Dataspace> {
-        Ok(self.value()?.dataspace.clone())
+        Ok(self.value()?.0.dataspace.clone())
     }
 
     /// The elements as stored; those never written are zero bytes.
@@ -86,10 +126,10 @@ impl Attribute {
     /// # Errors
     /// If the attribute's message is damaged.
     pub fn read_stored(&self) -> Result<Stored> {
-        let value = self.value()?;
+        let (value, _reading) = self.value()?;
         let bytes =
-            stored_bytes(value).map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
-        Ok(Stored::new(Arc::clone(&self.file), value.datatype.clone(), bytes))
+            stored_bytes(&value).map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
+        Ok(Stored::new(Arc::clone(self.owner.file()), value.datatype.clone(), bytes))
     }
 
     /// All elements as an array of the attribute's shape.
@@ -108,7 +148,8 @@ impl Attribute {
     /// # Errors
     /// If the type of the elements cannot be converted to `T`.
     pub fn read<T: H5Type>(&self) -> Result<ArrayD<T>> {
-        let shape = shape(&self.value()?.dataspace)?;
+        let (value, _reading) = self.value()?;
+        let shape = shape(&value.dataspace)?;
         array(shape, self.read_stored()?.convert()?)
     }
 
@@ -117,6 +158,7 @@ impl Attribute {
     /// # Errors
     /// As [`read`](Self::read), and if there is another number of elements than one.
     pub fn read_scalar<T: H5Type>(&self) -> Result<T> {
+        let (_, _reading) = self.value()?;
         match self.read_stored()?.convert::<T>()?.as_slice() {
             [value] => Ok(*value),
             values => Err(Error::Misuse(format!(
@@ -141,7 +183,8 @@ impl Attribute {
     /// # Errors
     /// If the elements cannot be read, or what they point at.
     pub fn read_dyn(&self) -> Result<DynArray> {
-        let shape = shape(&self.value()?.dataspace)?;
+        let (value, _reading) = self.value()?;
+        let shape = shape(&value.dataspace)?;
         Ok(DynArray::new(shape, self.read_stored()?.column()?))
     }
 
@@ -150,7 +193,8 @@ impl Attribute {
     /// # Errors
     /// If they are no references, or lead out of their heap.
     pub fn read_references(&self) -> Result<ArrayD<Reference>> {
-        let shape = shape(&self.value()?.dataspace)?;
+        let (value, _reading) = self.value()?;
+        let shape = shape(&value.dataspace)?;
         array(shape, self.read_stored()?.references()?)
     }
 
@@ -159,7 +203,8 @@ impl Attribute {
     /// # Errors
     /// If they are no sequences, or their items cannot be converted to `T`.
     pub fn read_sequences<T: H5Type>(&self) -> Result<ArrayD<Vec<T>>> {
-        let shape = shape(&self.value()?.dataspace)?;
+        let (value, _reading) = self.value()?;
+        let shape = shape(&value.dataspace)?;
         array(shape, self.read_stored()?.sequences()?)
     }
 
@@ -168,7 +213,8 @@ impl Attribute {
     /// # Errors
     /// If they are no strings.
     pub fn read_strings(&self) -> Result<ArrayD<String>> {
-        let shape = shape(&self.value()?.dataspace)?;
+        let (value, _reading) = self.value()?;
+        let shape = shape(&value.dataspace)?;
         array(shape, self.read_stored()?.strings()?)
     }
 
@@ -177,6 +223,7 @@ impl Attribute {
     /// # Errors
     /// As [`read_strings`](Self::read_strings), and if there is another number of elements than one.
     pub fn read_string(&self) -> Result<String> {
+        let (_, _reading) = self.value()?;
         let mut strings = self.read_stored()?.strings()?;
         match (strings.pop(), strings.len()) {
             (Some(string), 0) => Ok(string),

@@ -48,19 +48,21 @@ impl Group {
         if first && !Arc::ptr_eq(from, to) {
             reading = Some(from.container.reading()?);
         }
-        self.change(
+        let handle = self.change(
             || format!("cannot copy `{}` to `{path}`", source.name()),
             |edit| {
                 if reading.is_none() && !Arc::ptr_eq(from, to) {
                     reading = Some(from.container.reading()?);
                 }
+                source.handle().check()?;
                 let (parent, name) = self.parent_of(edit, path)?;
                 self.refuse_taken(parent, name)?;
                 let copy = to.copy_object(edit, from, source.address(), options, &AsStored)?;
-                insert(self, edit, parent, name, LinkTarget::Hard(copy))
+                insert(self, edit, parent, name, LinkTarget::Hard(copy))?;
+                edit.store().hold(copy)
             },
         )?;
-        self.object(path)
+        self.open_made(handle, path)
     }
 }
 

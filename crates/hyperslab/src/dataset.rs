@@ -43,6 +43,9 @@ use elements::{Elements, Planned, Wanted};
 
 /// A dataset: an array of elements of one type.
 ///
+/// As long as one handle of it lives, a dataset can be read, written and linked again, whether a link leads to it or not: see
+/// [`Group::remove`](crate::Group::remove).
+///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/chunk_indexes_latest.h5");
 /// # let file = hyperslab::File::open(path)?;
@@ -114,7 +117,8 @@ impl Dataset {
 
     /// The committed datatype that is used, if one is.
     pub fn committed_datatype(&self) -> Option<ObjectToken> {
-        self.first.description.committed.map(|address| ObjectToken(address.raw()))
+        let store = &self.object.file().container.store;
+        self.first.description.committed.map(|address| ObjectToken::of(store, address))
     }
 
     /// The shape and how far it may grow.
@@ -204,6 +208,7 @@ impl Dataset {
     /// # Errors
     /// If the mappings are damaged.
     pub fn virtual_mappings(&self) -> Result<Vec<VirtualMapping>> {
+        let (_, _reading) = self.current()?;
         VirtualMapping::of(&self.object.file().container, &self.first.description)
             .map_err(|error| self.context(error))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hyperslab_engine::data::virtual_::{VirtualOptions, VirtualView};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::{Durability, FileLocking, StoreOptions};
-use hyperslab_engine::{Address, ErrorKind, LibverBounds, Limits, Result};
+use hyperslab_engine::{ErrorKind, LibverBounds, Limits, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{AccessLog, Core, Driver, SideFile};
 
@@ -16,7 +16,7 @@ use crate::driver::{FileDriver, Opener};
 use crate::external::{Beside, ExternalFiles};
 use crate::info::FileInfo;
 use crate::locking::choose;
-use crate::{Group, Object, ObjectToken, Walk};
+use crate::{Group, Object, Walk};
 
 /// An open HDF5 file. It is used like its root group; clones share one open file.
 ///
@@ -377,10 +377,6 @@ impl File {
     /// The root group.
     pub fn root(&self) -> &Group {
         &self.root
-    }
-
-    pub(crate) fn object_named(&self, token: ObjectToken, name: &str) -> Result<Object> {
-        Object::open(Arc::clone(self.root.file()), Address::new(token.0), name)
     }
 
     /// All objects that hard links lead to, each once.

@@ -1,11 +1,13 @@
 //! Groups and the links in them.
 
+use std::fmt;
 use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
 use hyperslab_engine::object::group;
 use hyperslab_engine::object::link::{Link as EngineLink, LinkTarget as EngineTarget, LinkView, TargetView};
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::store::{ObjectHandle, Store};
 use hyperslab_engine::{Address, Result};
 
 use crate::{CharacterSet, Dataset, NamedDatatype, Object, ObjectKind, ObjectToken};
@@ -65,43 +67,62 @@ pub enum LinkTarget {
 }
 
 /// A link that is seen where it was read; see [`Group::visit_links`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkRef<'a>(LinkView<'a>);
+#[derive(Clone, Copy)]
+pub struct LinkRef<'a> {
+    view: LinkView<'a>,
+    store: &'a Store,
+    /// How many objects were deleted when the link was found.
+    deletions: u64,
+}
 
 impl LinkRef<'_> {
     /// The name, as the bytes in the file.
     pub fn name(&self) -> &[u8] {
-        self.0.name
+        self.view.name
     }
 
     /// How the name is encoded.
     pub fn charset(&self) -> CharacterSet {
-        self.0.charset
+        self.view.charset
     }
 
     /// When it was created among the links of its group, where that is tracked.
     pub fn creation_order(&self) -> Option<u64> {
-        self.0.creation_order
+        self.view.creation_order
     }
 
     /// The object of this file that a hard link leads to.
     pub fn hard(&self) -> Option<ObjectToken> {
-        match self.0.target {
-            TargetView::Hard(address) => Some(ObjectToken(address.raw())),
+        match self.view.target {
+            TargetView::Hard(address) => Some(ObjectToken::as_of(self.store, address, self.deletions)),
             _ => None,
         }
     }
 
     /// The link with a name and a target of its own.
     pub fn to_link(&self) -> Link {
-        Link::new(self.0.to_link())
+        Link::new(self.view.to_link(), |address| ObjectToken::as_of(self.store, address, self.deletions))
+    }
+}
+
+impl PartialEq for LinkRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.view == other.view && self.hard() == other.hard()
+    }
+}
+
+impl Eq for LinkRef<'_> {}
+
+impl fmt::Debug for LinkRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LinkRef").field(&self.view).finish()
     }
 }
 
 impl Link {
-    fn new(link: EngineLink) -> Self {
+    fn new(link: EngineLink, token: impl FnOnce(Address) -> ObjectToken) -> Self {
         let target = match link.target {
-            EngineTarget::Hard(address) => LinkTarget::Hard(ObjectToken(address.raw())),
+            EngineTarget::Hard(address) => LinkTarget::Hard(token(address)),
             EngineTarget::Soft(path) => LinkTarget::Soft(path),
             EngineTarget::External { file, path } => LinkTarget::External { file, path },
             EngineTarget::UserDefined { class, value } => LinkTarget::UserDefined { class, value },
@@ -122,8 +143,8 @@ impl Group {
     }
 
     /// A group in this one that was made just now.
-    pub(crate) fn made_group(&self, address: Address, path: &str) -> Self {
-        Self { object: self.object.made(address, ObjectKind::Group, path) }
+    pub(crate) fn made_group(&self, handle: ObjectHandle, path: &str) -> Self {
+        Self { object: self.object.made(handle, ObjectKind::Group, path) }
     }
 
     pub(crate) fn file(&self) -> &Arc<OpenFile> {
@@ -166,9 +187,11 @@ impl Group {
     /// # Errors
     /// If the group is damaged; then `visit` is not called.
     pub fn visit_links(&self, mut visit: impl FnMut(LinkRef<'_>) -> ControlFlow<()>) -> Result<()> {
-        let reading = self.file().container.reading()?;
-        let header = self.object.header()?;
-        group::visit_in_order(&self.file().container, &header, reading, &mut |link| visit(LinkRef(*link)))
+        let (header, reading) = self.object.header_held()?;
+        let container = &self.file().container;
+        let (store, deletions) = (&container.store, container.store.deletions());
+        let mut visit = |link: &LinkView<'_>| visit(LinkRef { view: *link, store, deletions });
+        group::visit_in_order(container, &header, reading, &mut visit)
             .map_err(|error| error.context(format!("links of `{}`", self.name())))
     }
 
@@ -177,9 +200,10 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn link(&self, name: &str) -> Result<Option<Link>> {
-        let _reading = self.file().container.reading()?;
-        let header = self.object.header()?;
-        Ok(group::find(&self.file().container, &header, name.as_bytes())?.map(Link::new))
+        let (header, _reading) = self.object.header_held()?;
+        let container = &self.file().container;
+        let found = group::find(container, &header, name.as_bytes())?;
+        Ok(found.map(|link| Link::new(link, |address| ObjectToken::of(&container.store, address))))
     }
 
     /// Whether there is a link of that name in this group.
@@ -208,7 +232,8 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn len(&self) -> Result<usize> {
-        let count = group::count(&self.file().container, &*self.object.header()?)?;
+        let (header, _reading) = self.object.header_held()?;
+        let count = group::count(&self.file().container, &header)?;
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
@@ -225,7 +250,8 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn storage(&self) -> Result<GroupStorage> {
-        Ok(match group::GroupStorage::of(&self.file().container, &*self.object.header()?)? {
+        let (header, _reading) = self.object.header_held()?;
+        Ok(match group::GroupStorage::of(&self.file().container, &header)? {
             group::GroupStorage::SymbolTable(_) => GroupStorage::SymbolTable,
             group::GroupStorage::Compact(_) => GroupStorage::Compact,
             group::GroupStorage::Dense(_) => GroupStorage::Dense,
@@ -237,7 +263,8 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn link_order(&self) -> Result<(bool, bool)> {
-        let storage = group::GroupStorage::of(&self.file().container, &*self.object.header()?)?;
+        let (header, _reading) = self.object.header_held()?;
+        let storage = group::GroupStorage::of(&self.file().container, &header)?;
         let info = storage.link_info();
         Ok((
             info.is_some_and(|info| info.max_creation_index.is_some()),
@@ -250,7 +277,8 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn link_phase_change(&self) -> Result<(u16, u16)> {
-        let change = group::phase_change(&self.file().container, &*self.object.header()?)?;
+        let (header, _reading) = self.object.header_held()?;
+        let change = group::phase_change(&self.file().container, &header)?;
         Ok((change.max_compact, change.min_dense))
     }
 
@@ -259,7 +287,8 @@ impl Group {
     /// # Errors
     /// If the group is damaged.
     pub fn estimated_links(&self) -> Result<(u16, u16)> {
-        let estimated = group::estimated(&self.file().container, &*self.object.header()?)?;
+        let (header, _reading) = self.object.header_held()?;
+        let estimated = group::estimated(&self.file().container, &header)?;
         Ok((estimated.count, estimated.name_length))
     }
 
@@ -287,9 +316,9 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// If there is no object.
+    /// If there is no object. [`ErrorKind::NotFound`](crate::ErrorKind) if it was deleted.
     pub fn object_at(&self, token: ObjectToken) -> Result<Object> {
-        Object::open(Arc::clone(self.file()), Address::new(token.0), &token.to_string())
+        Object::open_token(Arc::clone(self.file()), token, &token.to_string())
     }
 
     /// The group at a path.
@@ -321,12 +350,13 @@ impl Group {
     /// # Errors
     /// If the group or an object's header is damaged.
     pub fn members(&self) -> Result<Vec<Object>> {
+        // Held, so that no member is deleted between the look at its link and the handle.
+        let _reading = self.file().container.reading()?;
         let mut members = Vec::new();
         for link in self.links()? {
             if let LinkTarget::Hard(token) = link.target {
                 let name = format!("{}/{}", self.name().trim_end_matches('/'), link.name_lossy());
-                let address = Address::new(token.0);
-                members.push(Object::open(Arc::clone(self.file()), address, &name)?);
+                members.push(Object::open_token(Arc::clone(self.file()), token, &name)?);
             }
         }
         Ok(members)

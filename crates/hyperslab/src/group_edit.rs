@@ -285,7 +285,7 @@ impl Group {
             self.refuse(edit, parent, name)?;
             let made = group_edit::create_group_behind(&self.file().container, edit, &options.0)?;
             self.insert(edit, parent, name, EngineTarget::Hard(made))?;
-            Ok(made)
+            edit.store().hold(made)
         })?;
         Ok(self.made_group(made, path))
     }
@@ -304,16 +304,17 @@ impl Group {
     /// # Errors
     /// As [`create_group`](Self::create_group).
     pub fn commit_datatype(&self, path: &str, datatype: &Datatype) -> Result<NamedDatatype> {
-        self.change(
+        let handle = self.change(
             || format!("cannot commit the datatype `{path}`"),
             |edit| {
                 let (parent, name) = self.parent_of(edit, path)?;
                 self.refuse_taken(parent, name)?;
                 let made = committed::commit_datatype(edit, datatype, NewHeader::default())?;
-                insert(self, edit, parent, name, EngineTarget::Hard(made))
+                insert(self, edit, parent, name, EngineTarget::Hard(made))?;
+                edit.store().hold(made)
             },
         )?;
-        self.named_datatype(path)
+        self.open_made(handle, path)?.into_datatype()
     }
 
     /// The group at `path`, made if there is none.
@@ -386,13 +387,22 @@ impl Group {
         self.add(what, path, |edit, parent, name| self.insert(edit, parent, name, target))
     }
 
-    /// Takes the link at `path` away. An object that no other link leads to is deleted, with all that only it leads to.
+    /// Takes the link at `path` away. An object that no other link leads to is deleted, with all that only it leads to: at
+    /// once, or, while somebody has it open, when its last handle is dropped. Until then it can be used in every way, and
+    /// a link can be made to it again; what a removed group leads to stays in it. [`File::close`](crate::File::close) deletes what
+    /// no link leads to, whoever has it open: its handles give errors then.
+    ///
+    /// Dropping the last handle does not touch the file. The next change, flush or close gives the space back.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// file.create_group("a/b")?;
+    /// let b = file.group("a/b")?;
     /// file.remove("a")?;
     /// assert!(file.is_empty()?);
+    /// b.set_attr("n", 1)?;
+    /// file.link_hard("c", &b)?;
+    /// assert_eq!(file.group("c")?.attr_names()?, ["n"]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hyperslab_engine::object::header::ObjectHeader;
 use hyperslab_engine::object::{attribute, by_name, dataset, path, remark};
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::store::{ObjectHandle, Reading, Store};
 use hyperslab_engine::{Address, Error, Result};
 use parking_lot::RwLock;
 
@@ -15,28 +16,61 @@ use crate::{Attribute, Dataset, Datatype, File, Group};
 
 pub use hyperslab_engine::object::kind::ObjectKind;
 
-/// What tells an object from all others of its file: where its header lies.
+/// What tells an object from all others of its file: where its header lies. A token does not keep its object in the file:
+/// once that is deleted, the token leads to nothing, even if another object has its header there by then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectToken(pub(crate) u64);
+pub struct ObjectToken {
+    address: u64,
+    /// Which one it is of the objects that had their headers there since the file was opened.
+    life: u64,
+}
 
 impl ObjectToken {
+    /// The token of the object that is at an address now.
+    pub(crate) fn of(store: &Store, address: Address) -> Self {
+        Self::as_of(store, address, store.deletions())
+    }
+
+    /// The token of the object that was at an address after so many deletions.
+    pub(crate) fn as_of(store: &Store, address: Address, deletions: u64) -> Self {
+        Self { address: address.raw(), life: store.life_of(address, deletions) }
+    }
+
+    /// The token of an object of another file.
+    pub(crate) fn elsewhere(address: Address) -> Self {
+        Self { address: address.raw(), life: 0 }
+    }
+
+    /// A handle of the object, taken under [`Reading`].
+    pub(crate) fn hold(self, store: &Store) -> Result<ObjectHandle> {
+        store.hold_known(Address::new(self.address), self.life)
+    }
+
+    /// The address for the engine, if the object is there.
+    pub(crate) fn check(self, store: &Store) -> Result<Address> {
+        let address = Address::new(self.address);
+        store.check_life(address, self.life).map(|()| address)
+    }
+
     /// Where the object's header lies, in bytes from the file's base address.
     pub fn address(self) -> u64 {
-        self.0
+        self.address
     }
 }
 
 impl fmt::Display for ObjectToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "object at {:#x}", self.0)
+        write!(f, "object at {:#x}", self.address)
     }
 }
 
 /// An object of any kind.
+///
+/// An object lives until its last link is removed and its last handle is dropped: see [`Group::remove`].
 #[derive(Clone)]
 pub struct Object {
+    handle: ObjectHandle,
     file: Arc<OpenFile>,
-    address: Address,
     header: Arc<RwLock<Known<ObjectHeader>>>,
     /// What it is, which does not change.
     kind: Option<ObjectKind>,
@@ -99,17 +133,30 @@ impl<T> Known<T> {
 }
 
 impl Object {
+    /// The object that has its header at an address to which a link leads.
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.container.reading()?;
-        let header = ObjectHeader::load(&file.container.store, address)?;
-        Ok(Self::of(file, header, name))
+        let handle = file.container.store.hold(address)?;
+        Self::open_held(file, handle, name)
     }
 
-    fn of(file: Arc<OpenFile>, header: ObjectHeader, name: &str) -> Self {
-        let (address, kind) = (header.address(), ObjectKind::of(&header));
+    /// The object with that token.
+    pub(crate) fn open_token(file: Arc<OpenFile>, token: ObjectToken, name: &str) -> Result<Self> {
+        let known = Arc::clone(&file);
+        let _reading = known.container.reading()?;
+        let handle = token.hold(&file.container.store)?;
+        Self::open_held(file, handle, name)
+    }
+
+    /// The object of a handle.
+    pub(crate) fn open_held(file: Arc<OpenFile>, handle: ObjectHandle, name: &str) -> Result<Self> {
+        let known = Arc::clone(&file);
+        let _reading = known.container.reading()?;
+        let header = ObjectHeader::load(&file.container.store, handle.address())?;
+        let kind = ObjectKind::of(&header);
         let header = Known::new(&file, Arc::new(header));
-        Self { file, address, header, kind, name: name.into() }
+        Ok(Self { handle, file, header, kind, name: name.into() })
     }
 
     /// Lets the header be read again.
@@ -118,9 +165,14 @@ impl Object {
     }
 
     /// An object of this file that was made just now, at that path from this one.
-    pub(crate) fn made(&self, address: Address, kind: ObjectKind, path: &str) -> Self {
+    pub(crate) fn made(&self, handle: ObjectHandle, kind: ObjectKind, path: &str) -> Self {
         let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
-        Self { file, address, header: Known::nothing(), kind: Some(kind), name }
+        Self { handle, file, header: Known::nothing(), kind: Some(kind), name }
+    }
+
+    /// As [`made`](Self::made), of an object whose header is read.
+    pub(crate) fn open_made(&self, handle: ObjectHandle, path: &str) -> Result<Self> {
+        Self::open_held(Arc::clone(&self.file), handle, &self.name_of(path))
     }
 
     /// The name of what is at that path from this object.
@@ -138,16 +190,18 @@ impl Object {
         let container = &self.file.container;
         // Somebody who writes meanwhile may have changed the header that is known.
         let found = if container.store.follows() {
-            path::resolve(container, self.address, path.as_bytes())
+            path::resolve(container, self.address(), path.as_bytes())
         } else {
             self.header().and_then(|header| path::resolve_from(container, header, path.as_bytes()))
         };
         match found.map_err(|error| error.context(whole()))? {
             path::Resolved::Object(header) => {
                 let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
-                let (address, kind) = (header.address(), ObjectKind::of(&header));
+                let handle =
+                    container.store.hold(header.address()).map_err(|error| error.context(whole()))?;
+                let kind = ObjectKind::of(&header);
                 let header = Known::new(&file, header);
-                Ok(Self { file, address, header, kind, name })
+                Ok(Self { handle, file, header, kind, name })
             }
             path::Resolved::External { file, path } => {
                 self.follow_out(&file, &path).map_err(|error| error.context(whole()))
@@ -173,13 +227,27 @@ impl Object {
 
     /// The object's header as it is now.
     pub(crate) fn header(&self) -> Result<Arc<ObjectHeader>> {
-        let load = || ObjectHeader::load(&self.file.container.store, self.address);
+        let load = || {
+            self.handle.check()?;
+            ObjectHeader::load(&self.file.container.store, self.address())
+        };
         Known::get(&self.header, &self.file, load).map_err(|error| error.context(format!("`{}`", self.name)))
+    }
+
+    /// The object's header as it is, and stays while the second value lives.
+    pub(crate) fn header_held(&self) -> Result<(Arc<ObjectHeader>, Reading<'_>)> {
+        let reading = self.file.container.reading()?;
+        Ok((self.header()?, reading))
     }
 
     /// Where the header lies.
     pub(crate) fn address(&self) -> Address {
-        self.address
+        self.handle.address()
+    }
+
+    /// What keeps the object in the file.
+    pub(crate) fn handle(&self) -> &ObjectHandle {
+        &self.handle
     }
 
     /// The path by which the object was opened; `/` for the root group.
@@ -189,7 +257,7 @@ impl Object {
 
     /// What tells the object from all others of its file.
     pub fn token(&self) -> ObjectToken {
-        ObjectToken(self.address.raw())
+        ObjectToken { address: self.address().raw(), life: self.handle.life() }
     }
 
     /// What the object is; `None` if its header makes no object that is known.
@@ -264,7 +332,8 @@ impl Object {
     /// # Errors
     /// If the header is damaged.
     pub fn comment(&self) -> Result<Option<Vec<u8>>> {
-        remark::comment(&self.file.container, &*self.header()?)
+        let (header, _reading) = self.header_held()?;
+        remark::comment(&self.file.container, &header)
     }
 
     /// When the object was last changed, in seconds since 1970-01-01 UTC, where the file says so.
@@ -272,7 +341,8 @@ impl Object {
     /// # Errors
     /// If the header is damaged.
     pub fn modified(&self) -> Result<Option<i64>> {
-        remark::modification_time(&self.file.container, &*self.header()?)
+        let (header, _reading) = self.header_held()?;
+        remark::modification_time(&self.file.container, &header)
     }
 
     /// How the object's header is stored.
@@ -323,7 +393,8 @@ impl Object {
         })
         .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
         by_name::sort(&mut found, |attribute| attribute.name());
-        Ok(found.into_iter().map(|attribute| Attribute::new(Arc::clone(&self.file), attribute)).collect())
+        let owner = Arc::new(self.clone());
+        Ok(found.into_iter().map(|attribute| Attribute::new(Arc::clone(&owner), attribute)).collect())
     }
 
     /// The names of all attributes, sorted; bytes that are not UTF-8 are replaced.
@@ -348,7 +419,7 @@ impl Object {
         let found = attribute::find(&self.file.container, &header, name)
             .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
         match found {
-            Some(attribute) => Ok(Attribute::new(Arc::clone(&self.file), attribute)),
+            Some(attribute) => Ok(Attribute::new(Arc::new(self.clone()), attribute)),
             None => Err(Error::NotFound { what: "attribute", name: path::lossy(name) }
                 .context(format!("attributes of `{}`", self.name))),
         }
@@ -371,7 +442,10 @@ pub struct NamedDatatype {
 impl NamedDatatype {
     fn new(object: Object) -> Result<Self> {
         object.expect(ObjectKind::Datatype)?;
-        let datatype = dataset::committed_datatype(&object.file.container, &*object.header()?)?;
+        let datatype = {
+            let (header, _reading) = object.header_held()?;
+            dataset::committed_datatype(&object.file.container, &header)?
+        };
         Ok(Self { object, datatype })
     }
 

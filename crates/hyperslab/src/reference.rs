@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hyperslab_engine::data::ReferenceTarget as EngineTarget;
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::store::Store;
 use hyperslab_engine::{Address, Error, Result};
 use ndarray::ArrayD;
 
@@ -39,26 +40,48 @@ impl ReferenceTarget {
     }
 
     /// As the engine has it.
-    pub(crate) fn stored(&self) -> EngineTarget {
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind) if it is an object that was deleted.
+    pub(crate) fn stored(&self, store: &Store) -> Result<EngineTarget> {
+        Ok(match self {
+            Self::Null => EngineTarget::Null,
+            Self::Object(token) => EngineTarget::Object(token.check(store)?),
+            Self::Region(token, selection) => EngineTarget::Region(token.check(store)?, selection.clone()),
+            Self::Attribute(token, name) => EngineTarget::Attribute(token.check(store)?, name.clone()),
+            Self::External { file, target } => {
+                EngineTarget::External { file: file.clone(), target: Box::new(target.elsewhere()) }
+            }
+        })
+    }
+
+    /// The same of a target in another file, about which this one knows nothing.
+    fn elsewhere(&self) -> EngineTarget {
+        let address = |token: &ObjectToken| Address::new(token.address());
         match self {
             Self::Null => EngineTarget::Null,
-            Self::Object(token) => EngineTarget::Object(Address::new(token.0)),
-            Self::Region(token, selection) => EngineTarget::Region(Address::new(token.0), selection.clone()),
-            Self::Attribute(token, name) => EngineTarget::Attribute(Address::new(token.0), name.clone()),
+            Self::Object(token) => EngineTarget::Object(address(token)),
+            Self::Region(token, selection) => EngineTarget::Region(address(token), selection.clone()),
+            Self::Attribute(token, name) => EngineTarget::Attribute(address(token), name.clone()),
             Self::External { file, target } => {
-                EngineTarget::External { file: file.clone(), target: Box::new(target.stored()) }
+                EngineTarget::External { file: file.clone(), target: Box::new(target.elsewhere()) }
             }
         }
     }
 
-    pub(crate) fn new(target: EngineTarget) -> Self {
+    /// What an element of that file says.
+    pub(crate) fn new(store: &Store, target: EngineTarget) -> Self {
+        Self::with(&|address| ObjectToken::of(store, address), target)
+    }
+
+    fn with(token: &dyn Fn(Address) -> ObjectToken, target: EngineTarget) -> Self {
         match target {
             EngineTarget::Null => Self::Null,
-            EngineTarget::Object(address) => Self::Object(ObjectToken(address.raw())),
-            EngineTarget::Region(address, selection) => Self::Region(ObjectToken(address.raw()), selection),
-            EngineTarget::Attribute(address, name) => Self::Attribute(ObjectToken(address.raw()), name),
+            EngineTarget::Object(address) => Self::Object(token(address)),
+            EngineTarget::Region(address, selection) => Self::Region(token(address), selection),
+            EngineTarget::Attribute(address, name) => Self::Attribute(token(address), name),
             EngineTarget::External { file, target } => {
-                Self::External { file, target: Box::new(Self::new(*target)) }
+                Self::External { file, target: Box::new(Self::with(&ObjectToken::elsewhere, *target)) }
             }
         }
     }
@@ -132,7 +155,7 @@ impl Reference {
             }
         };
         let name = token.to_string();
-        Object::open(file, Address::new(token.0), &name).map_err(|error| error.context(name))
+        Object::open_token(file, token, &name).map_err(|error| error.context(name))
     }
 
     /// The dataset of a region, and the elements that are meant.

@@ -146,7 +146,7 @@ impl Stored {
     pub fn reference(&self, kind: Reference, descriptor: &[u8]) -> Result<ReferenceTarget> {
         let container = &self.file.container;
         let target = EngineTarget::read(&container.store, &container.heap, kind, descriptor)?;
-        Ok(ReferenceTarget::new(target))
+        Ok(ReferenceTarget::new(&container.store, target))
     }
 
     /// An element (or part of one) of that reference type as a reference that can be followed, by its stored descriptor.

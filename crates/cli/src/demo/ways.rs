@@ -93,7 +93,7 @@ pub(super) struct Writer {
 enum To {
     Sparse(Dataset),
     Dense(Dataset, Vec<u16>),
-    Lists { starts: Dataset, pixels: Dataset, counts: Dataset, waiting: Waiting },
+    Lists { starts: Dataset, pixels: Dataset, counts: Dataset, waiting: Box<Waiting> },
 }
 
 /// Lists of photons until there are enough to be appended.
@@ -133,7 +133,7 @@ impl Writer {
                 starts: list("indptr").of::<u64>().create()?,
                 pixels: list("indices").of::<u32>().create()?,
                 counts: list("data").of::<u16>().create()?,
-                waiting: Waiting { starts: vec![0], ..Waiting::default() },
+                waiting: Box::new(Waiting { starts: vec![0], ..Waiting::default() }),
             },
         };
         Ok(Self { file, size, frames: 0, to })

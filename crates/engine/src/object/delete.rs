@@ -11,11 +11,12 @@ use super::dense::Dense;
 use super::group::{self, GroupStorage};
 use super::header::ObjectHeader;
 use super::header_edit::{HeaderEditor, now};
+use super::kind::ObjectKind;
 use super::link::LinkTarget;
 use super::{message, sharing, symbol_table};
 use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
-use crate::store::Edit;
+use crate::store::{Edit, Store};
 
 /// Gives back what an object has beyond what headers say: a dataset's chunks and their index or its block, and what
 /// elements and attributes lead to in global heaps. Called with the object's header before that is freed.
@@ -27,26 +28,45 @@ pub type RawData<'a> = dyn FnMut(&mut Edit<'_>, &ObjectHeader) -> Result<()> + '
 /// [`Error::Limit`] if the count is full; those of reading and writing the header.
 pub fn add_reference(edit: &mut Edit<'_>, object: Address) -> Result<()> {
     let mut header = HeaderEditor::load(edit.store(), object)?;
-    count_reference(&mut header)?;
+    count_reference(edit.store(), &mut header)?;
     header.touch(now())?;
     header.save(edit)
 }
 
-/// Counts one hard link more in an object's header.
+/// Counts one hard link more in an object's header. An object that lived on for its handles only is linked again.
 ///
 /// # Errors
 /// [`Error::Limit`] if the count is full.
-pub fn count_reference(header: &mut HeaderEditor) -> Result<()> {
+pub fn count_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
     let count = header.reference_count()?.checked_add(1).ok_or_else(|| Error::Limit {
         what: format!("links to the object at {}", header.address()),
         got: 1 << 32,
         limit: u64::from(u32::MAX),
     })?;
-    header.set_reference_count(count)
+    header.set_reference_count(count)?;
+    if count == 1 {
+        store.relink(header.address());
+    }
+    Ok(())
+}
+
+/// Counts one hard link less in an object's header, which is being changed. Without links the object is deleted later,
+/// once it has no handles.
+///
+/// # Errors
+/// Never in practice: a count always fits its field.
+pub(super) fn uncount_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
+    let count = header.reference_count()?.saturating_sub(1);
+    header.set_reference_count(count)?;
+    if count == 0 {
+        store.unlink_later(header.address());
+    }
+    Ok(())
 }
 
 /// Takes one hard link from an object's count. At none it is deleted: `raw` frees raw data, a group's
-/// links are dropped in turn, and the room of all of it is given back.
+/// links are dropped in turn, and the room of all of it is given back. An object with handles stays whole, with a count
+/// of 0, and is deleted by [`delete_unlinked`] once they are dropped.
 ///
 /// # Errors
 /// [`Error::Corrupt`] if an object is led to more often than it says; those of reading and writing.
@@ -57,10 +77,50 @@ pub fn drop_reference(
     raw: &mut RawData<'_>,
 ) -> Result<()> {
     let mut deletion = Deletion { container, raw, dropped: vec![object], deleted: HashSet::new() };
-    while let Some(object) = deletion.dropped.pop() {
-        deletion.drop_one(edit, object)?;
+    deletion.drop_all(edit)
+}
+
+/// Deletes an object with a link count of 0, with all that only it leads to.
+///
+/// # Errors
+/// [`Error::Corrupt`] if there is no object, or links lead to it: nothing is changed then; those of reading and writing.
+pub fn delete_unlinked(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    object: Address,
+    raw: &mut RawData<'_>,
+) -> Result<()> {
+    let header = ObjectHeader::load(edit.store(), object)?;
+    if ObjectKind::of(&header).is_none() {
+        let expected = "those of a group, a dataset or a datatype";
+        return Err(Error::corrupt("object header", "messages", expected, "others").at(object));
     }
-    Ok(())
+    let count = header.reference_count(edit.store())?;
+    if count != 0 {
+        return Err(Error::corrupt("object header", "reference count", "0", count).at(object));
+    }
+    let mut deletion = Deletion { container, raw, dropped: Vec::new(), deleted: HashSet::new() };
+    deletion.delete(edit, &header)?;
+    drop(header);
+    deletion.drop_all(edit)
+}
+
+/// Takes one hard link from the count of an object that is replaced. At none the object is deleted whatever handles it
+/// has, which are those of nothing then.
+///
+/// # Errors
+/// As [`drop_reference`].
+pub fn drop_replaced(
+    container: &Container,
+    edit: &mut Edit<'_>,
+    object: Address,
+    raw: &mut RawData<'_>,
+) -> Result<()> {
+    let count = ObjectHeader::load(edit.store(), object)?.reference_count(edit.store())?;
+    if count == 1 {
+        edit.store().end_life(object);
+    }
+    drop_reference(container, edit, object, raw)
 }
 
 /// Objects on their way out. A list of those to come, as trees of groups are deeper than any stack.
@@ -72,6 +132,13 @@ struct Deletion<'a, 'r> {
 }
 
 impl Deletion<'_, '_> {
+    fn drop_all(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        while let Some(object) = self.dropped.pop() {
+            self.drop_one(edit, object)?;
+        }
+        Ok(())
+    }
+
     fn drop_one(&mut self, edit: &mut Edit<'_>, object: Address) -> Result<()> {
         let again = || {
             let expected = "as many links as lead to the object";
@@ -82,27 +149,33 @@ impl Deletion<'_, '_> {
         }
         let header = ObjectHeader::load(edit.store(), object)?;
         let count = header.reference_count(edit.store())?.checked_sub(1).ok_or_else(again)?;
-        if count > 0 {
+        if count > 0 || edit.store().unlink(object) {
             let mut editor = HeaderEditor::new(edit.store(), &header)?;
             drop(header);
             editor.set_reference_count(count)?;
             editor.touch(now())?;
             return editor.save(edit);
         }
+        self.delete(edit, &header)
+    }
+
+    /// Gives back all that an object has. What loses a link by it follows.
+    fn delete(&mut self, edit: &mut Edit<'_>, header: &ObjectHeader) -> Result<()> {
+        let object = header.address();
         self.deleted.insert(object);
-        (self.raw)(edit, &header)?;
-        if let Some(files) = message::find::<ExternalFiles>(self.container, &header)? {
+        (self.raw)(edit, header)?;
+        if let Some(files) = message::find::<ExternalFiles>(self.container, header)? {
             LocalHeap::delete(edit, files.heap)?;
         }
         if header.contains(MessageType::LINK_INFO) || header.contains(MessageType::SYMBOL_TABLE) {
-            self.drop_links(edit, &header)?;
+            self.drop_links(edit, header)?;
         }
-        self.drop_attributes(edit, &header)?;
+        self.drop_attributes(edit, header)?;
         for message in header.messages() {
             let (kind, flags, body) = (message.kind, message.flags, header.body(message));
             self.dropped.extend(sharing::release(self.container, edit, object, kind, flags, body)?);
         }
-        HeaderEditor::new(edit.store(), &header)?.delete(edit)
+        HeaderEditor::new(edit.store(), header)?.delete(edit)
     }
 
     fn drop_links(&mut self, edit: &mut Edit<'_>, header: &ObjectHeader) -> Result<()> {

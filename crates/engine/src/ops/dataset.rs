@@ -58,6 +58,29 @@ impl OpenDataset {
         Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
     }
 
+    /// Reads the description of a dataset that has elements of its own.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if it is virtual; those of reading.
+    pub(super) fn open_own(file: &OpenFile, header: &ObjectHeader) -> Result<Self> {
+        let description = DatasetDescription::read(&file.container, header)?;
+        if matches!(description.layout.layout, Layout::Virtual(_)) {
+            return Err(Error::Misuse("a virtual dataset has no elements of its own".into()));
+        }
+        Ok(Self::of(header.address(), description, None))
+    }
+
+    fn of(address: Address, description: DatasetDescription, virtual_: Option<Virtual>) -> Self {
+        Self {
+            description,
+            address,
+            chunked: OnceLock::new(),
+            external: OnceLock::new(),
+            virtual_,
+            structured: OnceLock::new(),
+        }
+    }
+
     fn described(
         file: &Arc<OpenFile>,
         address: Address,
@@ -74,14 +97,7 @@ impl OpenDataset {
             let max_dims = stored.max_dims.clone();
             description.dataspace = Dataspace::Simple(SimpleExtent { dims, max_dims });
         }
-        Ok(Self {
-            description,
-            address,
-            chunked: OnceLock::new(),
-            external: OnceLock::new(),
-            virtual_,
-            structured: OnceLock::new(),
-        })
+        Ok(Self::of(address, description, virtual_))
     }
 
     /// Bytes of all elements, as stored.
@@ -173,6 +189,28 @@ impl OpenDataset {
         to: &mut Destination<'_>,
         nesting: &Nesting<'_>,
     ) -> Result<()> {
+        match &self.description.layout.layout {
+            Layout::Virtual(_) if self.selected(selection)? == 0 => Ok(()),
+            Layout::Virtual(_) => self.read_virtual(file, selection, to, nesting),
+            _ => self.read_own_to(file, selection, to, nesting.foreign()),
+        }
+    }
+
+    /// The selected elements, as stored, of a dataset that is not virtual.
+    pub(super) fn read_own(&self, file: &OpenFile, selection: &Selection) -> Result<Vec<u8>> {
+        let size = self.description.datatype.size as usize;
+        let mut out = self.buffer(file, selection, size)?;
+        self.read_own_to(file, selection, &mut Destination::stored(&mut out, size).zeroed(), None)?;
+        Ok(out)
+    }
+
+    fn read_own_to(
+        &self,
+        file: &OpenFile,
+        selection: &Selection,
+        to: &mut Destination<'_>,
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<()> {
         if self.selected(selection)? == 0 {
             return Ok(());
         }
@@ -192,9 +230,9 @@ impl OpenDataset {
                 ContiguousSource { dims, address, fill: self.fill() }.read(context, selection, to)
             }
             Layout::Chunked(layout) => self.chunked(file, layout)?.read(context, selection, to),
-            Layout::Virtual(_) => self.read_virtual(file, selection, to, nesting),
+            Layout::Virtual(_) => Err(Error::Misuse("a virtual dataset has no elements of its own".into())),
             Layout::Structured(_) => match self.structured_chunks(file)? {
-                Some(source) => source.read(context, selection, to, nesting.foreign()),
+                Some(source) => source.read(context, selection, to, foreign),
                 None => Ok(()),
             },
         }

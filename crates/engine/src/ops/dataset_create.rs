@@ -116,8 +116,9 @@ impl OpenFile {
         let header = dataset_edit::prepare(&self.container, edit, &description, new.header.clone())?;
         let address = header.address();
         if let Some(datatype) = description.committed {
-            self.container
-                .with_attributes(edit, datatype, |datatype, _| count_reference(datatype.header()))?;
+            self.container.with_attributes(edit, datatype, |datatype, edit| {
+                count_reference(edit.store(), datatype.header())
+            })?;
         }
         self.container.keep_open(edit, header)?;
         let mut writer = DatasetWriter::new(self, address, description.clone())?;

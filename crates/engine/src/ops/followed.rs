@@ -23,6 +23,7 @@ impl OpenFile {
     pub fn start_swmr_write(&self) -> Result<()> {
         self.flush_ahead(None)?;
         let mut edit = self.container.edit()?;
+        self.delete_abandoned(&mut edit, false);
         self.flush_writers(&mut edit)?;
         edit.commit()?;
         edit.start_swmr_write()

@@ -101,14 +101,31 @@ impl OpenFile {
     ) -> Result<Vec<GlobalHeapId>> {
         let header = ObjectHeader::load(&self.container.store, dataset)?;
         let open = OpenDataset::open(self, &header)?;
-        let datatype = open.description.datatype.clone();
+        self.contents_in_elements(&open.description, || open.read(self, selection))
+    }
+
+    /// The same of all elements of a dataset that is not virtual.
+    ///
+    /// # Errors
+    /// As [`contents_of`](Self::contents_of), and if it is virtual.
+    pub(super) fn contents_of_own(&self, dataset: Address) -> Result<Vec<GlobalHeapId>> {
+        let header = ObjectHeader::load(&self.container.store, dataset)?;
+        let open = OpenDataset::open_own(self, &header)?;
+        self.contents_in_elements(&open.description, || open.read_own(self, &Selection::All))
+    }
+
+    fn contents_in_elements(
+        &self,
+        description: &DatasetDescription,
+        read: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Vec<GlobalHeapId>> {
+        let datatype = &description.datatype;
         let mut ids = Vec::new();
-        if leads_to_heap(&datatype) && !is_unwritten(&open.description) {
-            let bytes = open.read(self, selection)?;
-            for element in bytes.chunks_exact((datatype.size as usize).max(1)) {
-                self.collect(&datatype, element, 0, &mut ids)?;
+        if leads_to_heap(datatype) && !is_unwritten(description) {
+            for element in read()?.chunks_exact((datatype.size as usize).max(1)) {
+                self.collect(datatype, element, 0, &mut ids)?;
             }
-            self.spare_fill_value(&open.description, &mut ids)?;
+            self.spare_fill_value(description, &mut ids)?;
         }
         Ok(ids)
     }

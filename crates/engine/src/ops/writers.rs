@@ -251,11 +251,12 @@ impl OpenFile {
         Ok(edit.into_reading())
     }
 
-    /// To be called when an operation has ended: commits if there is much to commit, and all of it then.
+    /// To be called when an operation has ended: deletes the objects that nobody has open and no link leads to any more, and commits if there is much to commit, and all of it then.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
-    pub fn finish(&self, edit: Edit<'_>) -> Result<()> {
+    pub fn finish(&self, mut edit: Edit<'_>) -> Result<()> {
+        self.delete_abandoned(&mut edit, false);
         let crowded = edit.is_crowded();
         drop(edit);
         if crowded { self.flush() } else { Ok(()) }
@@ -268,6 +269,7 @@ impl OpenFile {
     pub fn flush(&self) -> Result<()> {
         self.flush_ahead(None)?;
         let mut edit = self.container.edit()?;
+        self.delete_abandoned(&mut edit, false);
         self.flush_writers(&mut edit)?;
         edit.commit()
     }
@@ -282,7 +284,8 @@ impl OpenFile {
             return Ok(());
         }
         let mut edit = self.container.edit()?;
-        self.flush_writers(&mut edit)?;
+        self.delete_abandoned(&mut edit, true);
+        self.end_writers(&mut edit)?;
         edit.close()?;
         self.container.store.closed()
     }
@@ -302,6 +305,19 @@ impl OpenFile {
             None => Ok(()),
         };
         self.writers.slots().into_iter().try_for_each(flush)
+    }
+
+    /// Writes what is known of all datasets, and leaves no writer in which something could wait without an [`Edit`].
+    fn end_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
+        for slot in self.writers.slots() {
+            let mut slot = slot.0.lock();
+            if let Some(writer) = slot.as_mut() {
+                writer.flush(self, edit)?;
+            }
+            *slot = None;
+        }
+        self.writers.known.lock().clear();
+        Ok(())
     }
 
     /// The writer of a dataset that is about to be no more, if it has one; nothing of the dataset is kept in memory.

@@ -32,7 +32,9 @@ impl Edit<'_> {
         self.writing()?.space.give_up_blocks();
         self.commit()?;
         if self.is_followed() {
-            return self.end_swmr_write();
+            self.end_swmr_write()?;
+            self.store().note_closed();
+            return Ok(());
         }
         let writing = self.writing()?;
         if writing.space.has_changed()
@@ -46,7 +48,9 @@ impl Edit<'_> {
             self.write_out()?;
         }
         let store = self.store();
-        store.journal.end(&*store.driver)
+        store.journal.end(&*store.driver)?;
+        store.note_closed();
+        Ok(())
     }
 
     fn write_out(&mut self) -> Result<()> {

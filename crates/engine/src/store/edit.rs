@@ -59,15 +59,23 @@ impl Store {
     /// # Errors
     /// [`Error::Misuse`] if the file is open for reading only, or was closed.
     pub fn edit(&self) -> Result<Edit<'_>> {
-        if self.is_closed() {
-            return Err(Error::Misuse(format!("`{}` was closed", self.name())));
-        }
+        self.check_not_closed()?;
+        self.check_no_callback()?;
         let writing = self.writing.write();
+        // The file may have been closed by the one that was waited for.
+        self.check_not_closed()?;
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
         }
         self.generation.fetch_add(1, Ordering::AcqRel);
         Ok(Edit { store: self, writing })
+    }
+
+    fn check_not_closed(&self) -> Result<()> {
+        match self.is_closed() {
+            true => Err(Error::Misuse(format!("`{}` was closed", self.name()))),
+            false => Ok(()),
+        }
     }
 
     /// A number that changes when the file is changed.

@@ -77,8 +77,13 @@ impl Store {
 
     /// Nothing is changed any more: others may read the file while somebody here still does.
     pub(crate) fn closed(&self) -> Result<()> {
-        self.closed.store(true, Ordering::Release);
+        self.note_closed();
         self.lock.share()
+    }
+
+    /// Takes note that the file is closed, before anybody else gets the right to change it.
+    pub(super) fn note_closed(&self) {
+        self.closed.store(true, Ordering::Release);
     }
 
     /// Whether the file was closed, though it can be read until its last handle is gone.

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod caches;
+mod callbacks;
 mod commit;
 mod create;
 mod decoded;
@@ -13,6 +14,7 @@ mod journal;
 mod left_journal;
 mod locking;
 mod open;
+mod open_objects;
 mod pages;
 mod publish;
 mod raw_file;
@@ -41,12 +43,14 @@ use smallvec::{SmallVec, smallvec};
 
 pub use bytes::Bytes;
 pub(crate) use caches::cache;
+pub use callbacks::Callback;
 pub use create::CreateOptions;
 pub use edit::{Edit, Reading};
 pub use journal::{JournalComparison, JournalReport, JournalVerdict};
 pub use left_journal::JournalOutcome;
 pub use locking::FileLocking;
 pub use open::{Durability, StoreOptions};
+pub use open_objects::ObjectHandle;
 pub use raw_file::RawFile;
 pub use repair::{
     EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, journal_report, repair,
@@ -59,11 +63,13 @@ pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
 pub(crate) use unsaved::Spread;
 
 use crate::error::{Error, Result};
+use callbacks::Callbacks;
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
 use following::Following;
 use journal::{Change, Journal, LITTLE};
 use locking::FileLock;
+use open_objects::OpenObjects;
 pub use pages::ByteRows;
 use pages::{Medium, Pages};
 use salvage::Salvaging;
@@ -128,6 +134,10 @@ pub struct Store {
     /// Given back when nothing is written any more.
     lock: FileLock,
     threads: Threads,
+    /// Objects that somebody has open.
+    open_objects: Arc<OpenObjects>,
+    /// Threads that run code of the program while they hold the file.
+    callbacks: Callbacks,
     /// Where damage is noted, of a file that is being salvaged.
     salvaging: Option<Arc<Salvaging>>,
     /// What became of a journal that was found when the file was opened.

@@ -12,6 +12,7 @@ use hyperslab_vfd::{Driver, SideFile};
 use parking_lot::RwLock;
 
 use super::Store;
+use super::callbacks::Callbacks;
 use super::decoded::Decoded;
 use super::edit::Writing;
 use super::following::{Following, with_patience};
@@ -211,6 +212,8 @@ impl Store {
             following: following.then(Following::default),
             lock,
             threads: Threads::default(),
+            open_objects: Arc::default(),
+            callbacks: Callbacks::default(),
             salvaging: Salvaging::new(salvage),
             journal_outcome: None,
         }

@@ -2,12 +2,12 @@
 
 mod describe;
 
+use hyperslab_engine::Result;
 use hyperslab_engine::format::{AllocationTime as StoredAllocation, FillWriteTime};
 use hyperslab_engine::object::dataset::ExternalPiece;
 use hyperslab_engine::object::header_edit::NewHeader;
 use hyperslab_engine::object::link::LinkTarget as EngineTarget;
 use hyperslab_engine::ops::NewLayout;
-use hyperslab_engine::{Address, Result};
 use hyperslab_filter::FilterSpec;
 
 use super::data::ArrayData;
@@ -41,7 +41,8 @@ pub struct DatasetBuilder {
     group: Group,
     path: String,
     datatype: Option<Datatype>,
-    committed: Option<Address>,
+    /// Held until the dataset counts as a use of it.
+    committed: Option<NamedDatatype>,
     dims: Option<Vec<u64>>,
     null: bool,
     max_dims: Option<Vec<Option<u64>>>,
@@ -126,7 +127,7 @@ impl DatasetBuilder {
     /// Elements of a type that is committed in the same file, which the dataset then shares.
     pub fn committed(mut self, datatype: &NamedDatatype) -> Self {
         self.datatype = Some(datatype.datatype().clone());
-        self.committed = Some(datatype.address());
+        self.committed = Some(datatype.clone());
         self
     }
 
@@ -327,21 +328,22 @@ impl DatasetBuilder {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
             _ => Vec::new(),
         };
+        let _committed = self.committed.clone();
         let mut new = self.describe().map_err(|error| error.context(what()))?;
         let is_virtual = matches!(new.layout, NewLayout::Virtual { .. });
-        let (address, description) = group.add(what, &path, |edit, parent, name| {
+        let (handle, description) = group.add(what, &path, |edit, parent, name| {
             group.refuse(edit, parent, name)?;
             if let NewLayout::Virtual { heap, index } = &mut new.layout {
                 (*heap, *index) = group.file().store_mappings(edit, mappings)?;
             }
-            let made = group.file().create_dataset_behind(edit, &new)?;
-            group.insert(edit, parent, name, EngineTarget::Hard(made.0))?;
-            Ok(made)
+            let (made, description) = group.file().create_dataset_behind(edit, &new)?;
+            group.insert(edit, parent, name, EngineTarget::Hard(made))?;
+            Ok((edit.store().hold(made)?, description))
         })?;
         if is_virtual {
-            return group.dataset(&path);
+            return group.open_made(handle, &path)?.into_dataset();
         }
-        Dataset::made(group.made(address, ObjectKind::Dataset, &path), description)
+        Dataset::made(group.made(handle, ObjectKind::Dataset, &path), description)
     }
 
     /// Makes the dataset and writes all of it. Type and shape are those of the array unless they were given.

@@ -59,15 +59,23 @@ impl Dataset {
         Ok(chunks)
     }
 
-    /// Gives each stored chunk to `at`, in the order of the index, without keeping them all. What changes the file waits
-    /// until all are through, so that `at` must not do it.
+    /// Gives each stored chunk to `at`, in the order of the index. Of a file that is only read they are not kept all at once.
+    /// Of one that can be changed they are the chunks as they were when this was called: `at` may change the file.
     ///
     /// # Errors
     /// As [`chunks`](Self::chunks).
     pub fn for_each_chunk(&self, mut at: impl FnMut(ChunkInfo)) -> Result<()> {
-        let (source, _reading) = self.chunked()?;
+        let (source, reading) = self.chunked()?;
         let store = &self.object.file().container.store;
-        ChunkInfo::for_each(store, &source, &mut at).map_err(|error| self.context(error))
+        if !store.is_writable() {
+            return ChunkInfo::for_each(store, &source, &mut at).map_err(|error| self.context(error));
+        }
+        let mut chunks = Vec::new();
+        ChunkInfo::for_each(store, &source, &mut |chunk| chunks.push(chunk))
+            .map_err(|error| self.context(error))?;
+        drop(reading);
+        chunks.into_iter().for_each(at);
+        Ok(())
     }
 
     /// The chunk that holds the element with these coordinates; `None` if it is not stored.
@@ -95,9 +103,10 @@ impl Dataset {
     /// As [`chunk_at`](Self::chunk_at), and if the bytes cannot be read.
     pub fn read_stored_chunk(&self, element: &[u64]) -> Result<Option<StoredChunk>> {
         // Held until the bytes are read, so that they are those of this chunk.
-        let _reading = self.current()?.1;
-        let Some(info) = self.chunk_at(element)? else { return Ok(None) };
+        let (source, _reading) = self.chunked()?;
         let store = &self.object.file().container.store;
+        let info = ChunkInfo::at(store, &source, element).map_err(|error| self.context(error))?;
+        let Some(info) = info else { return Ok(None) };
         let bytes = store.read_raw_vec(hyperslab_engine::Address::new(info.address), info.size);
         Ok(Some(StoredChunk { info, bytes: bytes.map_err(|error| self.context(error))? }))
     }

@@ -203,7 +203,12 @@ impl Dataset {
         self.replace_contents(&Selection::All, |edit| {
             let mut elements = Vec::with_capacity(size.saturating_mul(targets.len()));
             for target in targets {
-                elements.extend(file.store_reference(edit, kind, size, &target.stored())?);
+                elements.extend(file.store_reference(
+                    edit,
+                    kind,
+                    size,
+                    &target.stored(&file.container.store)?,
+                )?);
             }
             Ok(elements)
         })

@@ -232,6 +232,8 @@ impl CopyGuide for Guide<'_> {
     fn copied(&self, path: &str, bytes: u64) {
         self.bytes.set(self.bytes.get().saturating_add(bytes));
         if let Some(progress) = &self.rules.progress {
+            // Both files are held meanwhile.
+            let _callbacks = [self.source, self.target].map(|file| file.container.store.begin_callback());
             progress(path, bytes);
         }
     }

@@ -297,6 +297,7 @@ impl<'a> Repack<'a> {
 
     /// Is told how far the work is.
     #[must_use]
+    /// It cannot change the files, which are held meanwhile: that is an error there.
     pub fn progress(mut self, progress: impl Fn(&str, u64) + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self

@@ -3,6 +3,7 @@
 use hyperslab_engine::data::structured::{ChunkKind, StructuredSource};
 use hyperslab_engine::format::{ChunkSection, ChunkSections, Layout as StoredLayout};
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 
 use super::Section;
@@ -116,8 +117,9 @@ impl Dataset {
         Ok(chunks)
     }
 
-    /// Gives each stored structured chunk to `at`, in the order of the index, without keeping them all. It ends with the
-    /// first error of `at`. What changes the file waits until all are through, so that `at` must not do it.
+    /// Gives each stored structured chunk to `at`, in the order of the index. It ends with the first error of `at`. Of a file
+    /// that is only read the chunks are not kept all at once. Of one that can be changed they are the chunks as they were
+    /// when this was called: `at` may change the file.
     ///
     /// ```
     /// use hyperslab::Points;
@@ -139,6 +141,19 @@ impl Dataset {
         &self,
         mut at: impl FnMut(StructuredChunkInfo) -> Result<()>,
     ) -> Result<()> {
+        if !self.object().file().container.store.is_writable() {
+            return self.walk_structured_chunks(&mut at);
+        }
+        let mut chunks = Vec::new();
+        self.walk_structured_chunks(&mut |chunk| {
+            chunks.push(chunk);
+            Ok(())
+        })?;
+        chunks.into_iter().try_for_each(at).map_err(|error| self.context(error))
+    }
+
+    /// Gives each chunk to `at` while the file is held.
+    fn walk_structured_chunks(&self, at: &mut dyn FnMut(StructuredChunkInfo) -> Result<()>) -> Result<()> {
         let file = self.object().file();
         let (open, _reading) = self.current()?;
         let mut walk = || {
@@ -169,14 +184,19 @@ impl Dataset {
     /// # Errors
     /// As [`structured_chunks`](Self::structured_chunks), and if there is no such element.
     pub fn structured_chunk_at(&self, element: &[u64]) -> Result<Option<StructuredChunkInfo>> {
+        self.structured_chunk_held(element).map(|(chunk, _reading)| chunk)
+    }
+
+    /// The chunk as it is, and stays while the second value lives.
+    fn structured_chunk_held(&self, element: &[u64]) -> Result<(Option<StructuredChunkInfo>, Reading<'_>)> {
         let file = self.object().file();
-        let (open, _reading) = self.current()?;
+        let (open, reading) = self.current()?;
         let find = || {
             let source = open.structured_chunks(file)?.ok_or_else(not_structured)?;
             let found = source.chunk_at(&file.container.store, element)?;
             found.map(|(scaled, location)| info(file, &source, &scaled, &location)).transpose()
         };
-        find().map_err(|error| self.context(error))
+        Ok((find().map_err(|error| self.context(error))?, reading))
     }
 
     /// The stored bytes of the structured chunk that holds the element with these coordinates, behind the filters; `None`
@@ -185,8 +205,8 @@ impl Dataset {
     /// # Errors
     /// As [`structured_chunk_at`](Self::structured_chunk_at), and if the bytes cannot be read.
     pub fn read_structured_chunk(&self, element: &[u64]) -> Result<Option<StructuredChunk>> {
-        let Some(info) = self.structured_chunk_at(element)? else { return Ok(None) };
-        let _reading = self.current()?.1;
+        let (info, _reading) = self.structured_chunk_held(element)?;
+        let Some(info) = info else { return Ok(None) };
         let store = &self.object().file().container.store;
         let bytes = store.read_raw_vec(hyperslab_engine::Address::new(info.address), info.size);
         Ok(Some(StructuredChunk { info, bytes: bytes.map_err(|error| self.context(error))? }))

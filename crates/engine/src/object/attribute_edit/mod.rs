@@ -566,8 +566,7 @@ impl<'c> AttributeEditor<'c> {
     /// Lets a committed datatype count one use more. It may be this object itself.
     fn refer(&mut self, edit: &mut Edit<'_>, datatype: Address) -> Result<()> {
         if datatype == self.address() {
-            let count = self.open.header.reference_count()?;
-            return self.open.header.set_reference_count(count.saturating_add(1));
+            return delete::count_reference(edit.store(), &mut self.open.header);
         }
         delete::add_reference(edit, datatype)
     }
@@ -621,8 +620,7 @@ impl<'c> AttributeEditor<'c> {
     fn drop_targets(&mut self, edit: &mut Edit<'_>, targets: Vec<Address>) -> Result<()> {
         for target in targets {
             if target == self.address() {
-                let count = self.open.header.reference_count()?;
-                self.open.header.set_reference_count(count.saturating_sub(1))?;
+                delete::uncount_reference(edit.store(), &mut self.open.header)?;
                 continue;
             }
             let no_raw_data: &mut RawData<'_> = &mut |_, _| Ok(());

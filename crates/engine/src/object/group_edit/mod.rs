@@ -96,8 +96,16 @@ pub fn add_hard_link_behind(
 ) -> Result<()> {
     // Refused before the object counts it.
     container.with_links(edit, group, |group, edit| group.refuse(edit, &link.name))?;
-    container.with_attributes(edit, object, |object, _| delete::count_reference(object.header()))?;
-    container.with_links(edit, group, |group, edit| group.insert(edit, link))
+    container.with_attributes(edit, object, |object, edit| {
+        delete::count_reference(edit.store(), object.header())
+    })?;
+    let inserted = container.with_links(edit, group, |group, edit| group.insert(edit, link));
+    if inserted.is_err() {
+        container.with_attributes(edit, object, |object, edit| {
+            delete::uncount_reference(edit.store(), object.header())
+        })?;
+    }
+    inserted
 }
 
 /// Takes a link out of a group. An object without links left is deleted, with all that only it leads to; `raw`

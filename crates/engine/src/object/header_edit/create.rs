@@ -191,6 +191,7 @@ pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
     let address = edit.allocate(SpaceKind::ObjectHeader, length)?;
     editor.prefix = prefix;
     editor.address = address;
+    edit.store().begin_life(address);
     editor.chunks.push(Chunk { place: Some((address, length)), used, ..Chunk::new(capacity) });
     Ok(editor)
 }

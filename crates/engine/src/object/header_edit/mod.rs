@@ -367,6 +367,7 @@ impl HeaderEditor {
                 edit.free(SpaceKind::ObjectHeader, address, length)?;
             }
         }
+        edit.store().end_life(self.address);
         Ok(())
     }
 

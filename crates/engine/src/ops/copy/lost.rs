@@ -62,7 +62,7 @@ impl OpenFile {
         copier.settle_uses(edit)?;
         let Some(root) = root else { return Ok(()) };
         let before = self.root();
-        self.drop_object(edit, before)?;
+        self.drop_replaced(edit, before)?;
         group_edit::set_root(&self.container, edit, root)
     }
 }

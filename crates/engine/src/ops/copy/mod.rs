@@ -139,7 +139,7 @@ impl OpenFile {
         guide: &dyn CopyGuide,
     ) -> Result<()> {
         let before = self.root();
-        self.drop_object(edit, before)?;
+        self.drop_replaced(edit, before)?;
         let root = self.copy_object(edit, source, source.root(), options, guide)?;
         group_edit::set_root(&self.container, edit, root)
     }

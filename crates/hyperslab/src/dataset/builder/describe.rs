@@ -35,7 +35,7 @@ impl DatasetBuilder {
             _ => self.pipeline(&layout, &datatype, &fill.value)?,
         };
         let header = if self.times { self.header.with_times(header_edit::now()) } else { self.header };
-        let committed = self.committed;
+        let committed = self.committed.as_ref().map(|datatype| datatype.address());
         Ok(NewDataset { datatype, committed, dataspace, layout, pipeline, section_pipelines, fill, header })
     }
 

@@ -1,0 +1,96 @@
+//! What a crash leaves of an object that lived without a link, and how its space is given back.
+
+use std::sync::Arc;
+
+use hyperslab::vfd::Core;
+use hyperslab::{File, LibverBounds};
+use hyperslab_check::{CheckOptions, Report};
+use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::store::StoreOptions;
+use hyperslab_engine::{Address, ErrorKind};
+
+use super::{Medium, bytes_of, new_file};
+
+fn reopen(bytes: Vec<u8>) -> (OpenFile, Medium) {
+    let medium = Arc::new(Core::from_vec("crashed", bytes));
+    let options = StoreOptions { write: Some(LibverBounds::DEFAULT), ..StoreOptions::default() };
+    (OpenFile::open(medium.clone(), options).unwrap(), medium)
+}
+
+fn check(bytes: Vec<u8>) -> Report {
+    let options = CheckOptions { per_object: true, ..CheckOptions::default() };
+    hyperslab_check::check(Arc::new(Core::from_vec("image", bytes)), &options).unwrap()
+}
+
+/// The file as it is committed while objects live that have no link, where these are, and how many bytes they have.
+fn crashed() -> (Vec<u8>, Vec<Address>, u64) {
+    let (file, medium) = new_file();
+    file.new_dataset("stays/data").write(&[1, 2, 3]).unwrap();
+    let text = file.new_dataset("text").write_strings(&["some", "words"]).unwrap();
+    text.set_attr("unit", "none").unwrap();
+    let chunked = file.new_dataset("chunked").chunks(&[10]).deflate(1).write(&vec![5; 1000]).unwrap();
+    let group = file.create_group("group").unwrap();
+    group.new_dataset("inside").write(&[4; 100]).unwrap();
+    group.link_hard("both", &file.object("stays/data").unwrap()).unwrap();
+    file.flush().unwrap();
+    let linked = check(bytes_of(&medium));
+    let stays: Vec<u64> = ["/", "stays", "stays/data"]
+        .map(|path| match path {
+            "/" => file.token().address(),
+            path => file.object(path).unwrap().token().address(),
+        })
+        .to_vec();
+    let of_objects = linked.of_objects.iter().filter(|(address, _)| !stays.contains(address));
+    let taken = of_objects.map(|(_, bytes)| bytes.metadata + bytes.raw).sum();
+    for name in ["text", "chunked", "group"] {
+        file.remove(name).unwrap();
+    }
+    group.set_attr("late", 1).unwrap();
+    file.flush().unwrap();
+    let bytes = bytes_of(&medium);
+    let unlinked = [text.token(), chunked.token(), group.token()];
+    (bytes, unlinked.iter().map(|token| Address::new(token.address())).collect(), taken)
+}
+
+#[test]
+fn the_space_is_given_back_when_the_file_is_opened_again() {
+    let (bytes, unlinked, taken) = crashed();
+    let before = check(bytes.clone());
+    let (file, medium) = reopen(bytes);
+    for object in &unlinked {
+        file.free_unlinked(&mut file.container.edit().unwrap(), *object).unwrap();
+    }
+    file.close().unwrap();
+    let after = check(bytes_of(&medium));
+    assert_eq!(after.faults, 0, "{:#?}", after.findings);
+    assert_eq!(after.leaked_heap_objects.blocks, 0);
+    let freed = before.leaked_bytes() - after.leaked_bytes();
+    assert!(taken > 500 && freed >= taken, "{freed} of {taken}");
+    let file = File::from_bytes(bytes_of(&medium)).unwrap();
+    let data = file.dataset("stays/data").unwrap();
+    assert_eq!(data.read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(data.link_count().unwrap(), 1, "the link in the group is gone");
+}
+
+#[test]
+fn nothing_else_is_deleted() {
+    let (bytes, unlinked, _) = crashed();
+    let stays = Address::new(
+        File::from_bytes(bytes.clone()).unwrap().object("stays/data").unwrap().token().address(),
+    );
+    let (file, medium) = reopen(bytes);
+    for object in &unlinked {
+        file.free_unlinked(&mut file.container.edit().unwrap(), *object).unwrap();
+    }
+    let end = file.container.store.file_length();
+    let nothing = [0, 1, 8, 48, 96, end - 8, end, end + 4096, u64::MAX].map(Address::new);
+    for object in nothing.into_iter().chain([stays, file.root()]).chain(unlinked) {
+        let refused = file.free_unlinked(&mut file.container.edit().unwrap(), object).unwrap_err();
+        let expected = [ErrorKind::Corrupt, ErrorKind::Unsupported, ErrorKind::NotFound];
+        assert!(expected.contains(&refused.kind()), "{object}: {refused:?}");
+    }
+    file.close().unwrap();
+    let file = File::from_bytes(bytes_of(&medium)).unwrap();
+    assert_eq!(file.dataset("stays/data").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(check(bytes_of(&medium)).faults, 0);
+}
