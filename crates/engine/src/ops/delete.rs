@@ -6,10 +6,10 @@ use hyperslab_format::message::{Layout, MessageType};
 
 use super::variable_write::leads_to_heap;
 use super::{DatasetWriter, OpenFile};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::object::header::ObjectHeader;
 use crate::object::{delete, group_edit};
-use crate::store::Edit;
+use crate::store::{Edit, JournalOutcome};
 
 impl OpenFile {
     /// Takes a link out of a group. An object without links left is deleted with all that only it leads to, and the
@@ -42,6 +42,29 @@ impl OpenFile {
         self.container.settle(edit)?;
         self.delete_unlinked(edit, object)
             .map_err(|error| error.context(format!("cannot delete the unlinked object at {object}")))
+    }
+
+    /// Deletes the objects without links that the writer before held open when it ended, as its journal lists them, and commits that.
+    ///
+    /// # Errors
+    /// Those of writing. An object that cannot be deleted takes space that is lost.
+    pub(super) fn free_left_unlinked(&self) -> Result<()> {
+        let store = &self.container.store;
+        let left = store.journal_outcome().map(JournalOutcome::unlinked).unwrap_or_default();
+        if left.is_empty() || !store.is_writable() {
+            return Ok(());
+        }
+        let mut edit = self.container.edit()?;
+        for address in left {
+            match self.free_unlinked(&mut edit, Address::new(*address)) {
+                Ok(()) => {}
+                // With one object, others of the list may have been deleted.
+                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                Err(error) => tracing::debug!(%error, file = store.name(), "an unlinked object stays"),
+            }
+        }
+        drop(edit);
+        self.flush()
     }
 
     fn delete_unlinked(&self, edit: &mut Edit<'_>, object: Address) -> Result<()> {

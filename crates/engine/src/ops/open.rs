@@ -90,13 +90,15 @@ impl OpenFile {
                 .map_err(|error| error.context("superblock extension"));
             container.store.forgive(read)?;
         }
-        Ok(Self {
+        let file = Self {
             container,
             resolver: None,
             virtual_options: VirtualOptions::default(),
             resources,
             writers: Writers::default(),
-        })
+        };
+        file.free_left_unlinked()?;
+        Ok(file)
     }
 
     /// The same file, with the way to others.

@@ -34,6 +34,15 @@ pub enum JournalOutcome {
 }
 
 impl JournalOutcome {
+    /// Returns the object headers without links that the writer before held open, as addresses: the file holds them, and nothing leads
+    /// to them.
+    pub fn unlinked(&self) -> &[u64] {
+        match self {
+            Self::Replayed(report) | Self::Applied(report) => &report.unlinked,
+            Self::SetAside { .. } | Self::Ignored { .. } => &[],
+        }
+    }
+
     /// Returns whether users should know: the commits of the journal are not in the file.
     pub fn is_warning(&self) -> bool {
         matches!(self, Self::SetAside { .. } | Self::Ignored { .. })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hyperslab_format::codec::Address;
 use hyperslab_format::journal::SECTOR;
 use hyperslab_format::superblock::ConsistencyFlags;
 use hyperslab_vfd::{DriverError, WriteRequest};
@@ -162,6 +163,7 @@ impl Store {
         if let [only] = changes.as_slice()
             && only.to.saturating_sub(only.from) as u64 <= SECTOR
             && self.journal.is_empty()
+            && self.unlinked_objects().is_empty()
             && !little
             && length <= file_end
         {
@@ -237,7 +239,9 @@ impl Store {
             records.push(Change { offset: *start, old, new });
         }
         records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
-        self.journal.commit(driver, &Commit { changes: &records, file_length: file_end, go_on: little })?;
+        let unlinked: Vec<u64> = self.unlinked_objects().into_iter().map(Address::raw).collect();
+        let commit = Commit { changes: &records, file_length: file_end, unlinked: &unlinked, go_on: little };
+        self.journal.commit(driver, &commit)?;
         self.journal.note_covered();
         // From here on, the commit has happened: what fails is made up for by the next one, or by who opens the file.
         driver.write_at(start, &sector.marked).map_err(io)?;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use hyperslab::vfd::Core;
-use hyperslab::{File, LibverBounds};
+use hyperslab::vfd::simulated::SimulatedDisk;
+use hyperslab::{File, LibverBounds, OpenOptions};
 use hyperslab_check::{CheckOptions, Report};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Address, ErrorKind};
 
-use super::{Medium, bytes_of, new_file};
+use super::{Medium, bytes_of, new_file, options};
 
 fn reopen(bytes: Vec<u8>) -> (OpenFile, Medium) {
     let medium = Arc::new(Core::from_vec("crashed", bytes));
@@ -93,4 +94,42 @@ fn nothing_else_is_deleted() {
     let file = File::from_bytes(bytes_of(&medium)).unwrap();
     assert_eq!(file.dataset("stays/data").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
     assert_eq!(check(bytes_of(&medium)).faults, 0);
+}
+
+/// A writer is killed while it holds objects without links: whoever opens the file next for writing frees them, as the journal says.
+#[test]
+fn a_killed_writer_leaves_no_objects_behind() {
+    let disk = SimulatedDisk::new();
+    let file = options().journal(disk.side_file("journal")).create_driver(disk.file("file")).unwrap();
+    file.new_dataset("stays").write(&[1, 2, 3]).unwrap();
+    let held = file.new_dataset("held").chunks(&[10]).deflate(1).write(&vec![5; 1000]).unwrap();
+    let dropped = file.new_dataset("dropped").write(&vec![6; 3000]).unwrap();
+    file.flush().unwrap();
+    let linked = check(disk.files().remove("file").unwrap());
+    let bytes = &linked.of_objects[&held.token().address()];
+    let taken = bytes.metadata + bytes.raw;
+    file.remove("held").unwrap();
+    file.remove("dropped").unwrap();
+    file.flush().unwrap();
+    assert_eq!(held.read_raw::<i32>().unwrap(), vec![5; 1000]);
+    drop(dropped);
+    file.set_attr("later", 1).unwrap();
+    file.flush().unwrap();
+    let left = SimulatedDisk::holding(disk.files());
+    drop((held, file));
+    let before = check(left.files().remove("file").unwrap());
+    let options = || OpenOptions::new().journal(left.side_file("journal"));
+    assert_eq!(options().open_driver(left.file("file")).unwrap().links().unwrap().len(), 1);
+    let again = options().write(LibverBounds::DEFAULT).open_driver(left.file("file")).unwrap();
+    let outcome = again.journal_outcome().expect("the writer left its journal");
+    assert_eq!(outcome.unlinked().len(), 1, "{outcome}");
+    again.close().unwrap();
+    let bytes = left.files().remove("file").unwrap();
+    let after = check(bytes.clone());
+    assert_eq!(after.faults, 0, "{:#?}", after.findings);
+    // What else is leaked was free when the writer ended, which a file says only when it is closed.
+    let freed = before.leaked_bytes() - after.leaked_bytes();
+    assert!(taken > 100 && freed >= taken, "{freed} of {taken}");
+    let file = File::from_bytes(bytes).unwrap();
+    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
 }

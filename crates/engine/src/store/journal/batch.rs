@@ -60,6 +60,18 @@ impl Batch {
         Ok(())
     }
 
+    /// Adds the records of objects without links, if there are any.
+    pub(super) fn add_unlinked(&mut self, file: &dyn Driver, addresses: &[u64]) -> Result<()> {
+        for addresses in addresses.chunks(MAX_ENTRIES) {
+            let record = self.chain.unlinked(addresses)?;
+            self.bytes.extend_from_slice(&record);
+            if self.bytes.len() >= AT_ONCE {
+                self.flush(file)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the last record.
     pub(super) fn end_with(&mut self, file_length: u64) -> Result<()> {
         let record = self.chain.commit(file_length)?;

@@ -51,6 +51,8 @@ pub(super) struct Commit<'a> {
     pub(super) changes: &'a [Change<'a>],
     /// Bytes of the file after the commit.
     pub(super) file_length: u64,
+    /// Addresses of objects without links that handles keep alive.
+    pub(super) unlinked: &'a [u64],
     /// Whether the commit may stand behind those that the journal has.
     pub(super) go_on: bool,
 }
@@ -286,6 +288,7 @@ impl Journal {
         let mut batch = Batch::new(state.chain, state.end, state.sequence)?;
         let write = |batch: &mut Batch| {
             batch.add_extents(&*file, synced_length, &extents)?;
+            batch.add_unlinked(&*file, commit.unlinked)?;
             commit.changes.iter().try_for_each(|change| batch.add(&*file, change).map(drop))?;
             batch.end_with(commit.file_length)?;
             batch.flush(&*file)
