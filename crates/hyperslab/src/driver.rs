@@ -140,8 +140,8 @@ impl Opener {
             FileDriver::Split { metadata, raw } => {
                 let base = without(path, metadata).unwrap_or_else(|| path.to_owned());
                 let mut members = MultiMember::split(&base, metadata, raw);
-                if let Ok(Members::Multi(ranges)) = said_by(&members[0].path)
-                    && let [first, second] = ranges.as_slice()
+                if let Ok(Members::Multi(multi)) = said_by(&members[0].path)
+                    && let [first, second] = multi.ranges.as_slice()
                 {
                     members[0].expected = first.length;
                     (members[1].start, members[1].expected) = (second.start, second.length);
@@ -153,8 +153,8 @@ impl Opener {
                 let [superblock, ..] = MultiMember::multi(&base);
                 let first = if path.is_file() { path } else { &superblock.path };
                 match said_by(first)? {
-                    Members::Multi(ranges) => {
-                        self.open_with(Multi::open(multi_members(first, &ranges, Names::Any)?, self.access()))
+                    Members::Multi(multi) => {
+                        self.open_with(Multi::open(multi_members(first, &multi.ranges, Names::Any)?, self.access()))
                     }
                     _ => self.open_with(Multi::open(MultiMember::multi(&base), self.access())),
                 }
@@ -205,7 +205,7 @@ impl Opener {
                 Ok(Members::Family { member_size }) => {
                     return self.open_family_beside(path, Some(member_size));
                 }
-                Ok(Members::Multi(ranges)) => return self.open_multi_beside(path, &ranges),
+                Ok(Members::Multi(multi)) => return self.open_multi_beside(path, &multi.ranges),
                 _ => {}
             }
         }
@@ -213,7 +213,7 @@ impl Opener {
         let Err(error) = alone else { return alone };
         match Members::of(file) {
             Ok(Members::Family { member_size }) => self.open_family_beside(path, Some(member_size)),
-            Ok(Members::Multi(ranges)) => self.open_multi_beside(path, &ranges),
+            Ok(Members::Multi(multi)) => self.open_multi_beside(path, &multi.ranges),
             // Nothing says so: the error stands unless the files beside it make up for what is missing.
             Ok(Members::Incomplete) => self.open_guessed(path).unwrap_or(Err(error)),
             _ => Err(error),

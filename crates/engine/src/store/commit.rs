@@ -36,12 +36,13 @@ impl Edit<'_> {
         }
         let writing = self.writing()?;
         if writing.space.has_changed()
+            && !writing.space.has_members()
             && writing.record.as_ref().is_some_and(|record| record.info.managers.is_some())
         {
             self.store_managers()?;
         }
-        let end = self.writing()?.space.end();
-        if self.store().length() != self.store().base.saturating_add(end) {
+        let end = self.writing()?.space.furthest();
+        if self.writing()?.space.has_changed() && self.store().length() != self.store().base.saturating_add(end) {
             // What was freed before the end could not be cut off in the same commit.
             self.write_out()?;
         }
@@ -53,21 +54,39 @@ impl Edit<'_> {
         let store = self.store();
         store.save_all()?;
         let end = self.writing()?.space.end();
+        self.write_members()?;
         self.write_superblock(end)?;
-        let file_end = store.base.saturating_add(end);
+        if self.is_unchanged()? {
+            return store.sync_unchanged();
+        }
+        let file_end = store.base.saturating_add(self.writing()?.space.furthest());
         if store.is_followed() {
             store.publish_in_order(file_end)?;
+        } else if self.writing()?.space.has_members() {
+            store.publish_members(&self.writing()?.space.member_ends())?;
         } else {
             store.publish(file_end)?;
         }
         // What stood behind the end must not come back when the file grows again.
-        store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
+        match self.writing()?.space.has_members() {
+            true => store.pages.forget(0, u64::MAX),
+            false => {
+                store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
+            }
+        }
         store.set_end(file_end);
         let writing = self.writing()?;
         writing.space.settle();
         let committed = writing.space.committed_end();
         store.set_new_from(committed);
         Ok(())
+    }
+
+    /// Whether there is nothing to write: a file that is only opened and closed stays as it is, byte by byte.
+    fn is_unchanged(&mut self) -> Result<bool> {
+        let store = self.store();
+        let changed = self.writing()?.space.has_changed() || self.writing()?.superblock_changed;
+        Ok(!changed && !store.is_followed() && store.is_as_committed())
     }
 
     fn write_superblock(&mut self, end: u64) -> Result<()> {

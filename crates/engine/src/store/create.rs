@@ -299,6 +299,7 @@ impl Store {
         let extension = create.extension(&superblock, Address::UNDEFINED)?;
         let length = superblock.encode()?.len() as u64;
         let store = Self::assemble(driver, lock, superblock, create.user_block, (0, 0), options);
+        store.spread_over_members()?;
         // Nothing is committed yet, the user block neither.
         store.new_from.store(0, Ordering::Release);
         if let Some(info) = extension.as_ref().and_then(|extension| extension.info) {

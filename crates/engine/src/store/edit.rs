@@ -7,6 +7,7 @@ use hyperslab_format::codec::{Address, FileParams, Structure};
 use hyperslab_format::superblock::Superblock;
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
+use super::members::StatedMembers;
 use super::space::{PENDING_LEAST, PENDING_LEAST_SYNCED, Record, Space, SpaceKind, SpaceUsage};
 use super::unsaved::Block;
 use super::{Bytes, Store};
@@ -27,6 +28,8 @@ pub(crate) struct Writing {
     pub(super) superblock_changed: bool,
     /// What the file says of its space, where it does.
     pub(super) record: Option<Record>,
+    /// What the file says of its members, where it does.
+    pub(super) stated_members: Option<StatedMembers>,
 }
 
 /// The right to change a file. There is one at a time, and nobody reads the file's structure meanwhile. What is done with it stays in
@@ -114,7 +117,7 @@ impl<'a> Edit<'a> {
         }
         let writing = self.writing()?;
         let address = writing.space.allocate(kind, length)?;
-        let end = writing.space.end();
+        let end = writing.space.furthest();
         self.store.reach(end);
         self.note_new(address, length);
         Ok(address)
@@ -131,7 +134,7 @@ impl<'a> Edit<'a> {
         }
         let writing = self.writing()?;
         let extended = writing.space.try_extend(kind, address, old, more)?;
-        let end = writing.space.end();
+        let end = writing.space.furthest();
         self.store.reach(end);
         Ok(extended)
     }

@@ -11,6 +11,7 @@ mod following;
 pub(crate) mod image;
 mod journal;
 mod locking;
+mod members;
 mod open;
 mod pages;
 mod publish;
@@ -43,6 +44,7 @@ pub(crate) use caches::cache;
 pub use create::CreateOptions;
 pub use edit::{Edit, Reading};
 pub use locking::FileLocking;
+pub(crate) use members::StatedPlace;
 pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
 pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, repair};
@@ -170,6 +172,21 @@ impl Store {
         self.touched.store(end, Ordering::Release);
     }
 
+    /// Whether nothing was changed since the last commit.
+    fn is_as_committed(&self) -> bool {
+        self.pages.changed_bytes() == 0 && self.unsaved.bytes() == 0 && !self.journal.has_moved()
+            && self.new_from.load(Ordering::Acquire) > 0
+    }
+
+    /// A commit of a file in which nothing was changed in memory: the disk gets what was written early.
+    fn sync_unchanged(&self) -> Result<()> {
+        let _alone = self.gate.write();
+        self.journal.check()?;
+        let failed = |source| Error::Io { action: "cannot write the file".into(), source };
+        self.driver.flush().map_err(failed)?;
+        self.journal.sync(&*self.driver)
+    }
+
     /// Nothing from `end` on is part of the file as committed.
     fn set_new_from(&self, end: u64) {
         self.new_from.store(self.base.saturating_add(end), Ordering::Release);
@@ -182,6 +199,9 @@ impl Store {
         }
         let _alone = self.gate.write();
         let failed = |source| Error::Io { action: "cannot write the file".into(), source };
+        if self.driver.kind().has_member_ends() {
+            return self.spill_members();
+        }
         self.journal.retire(&*self.driver)?;
         let new_from = self.new_from.load(Ordering::Acquire);
         // The superblock of a new file comes last.
