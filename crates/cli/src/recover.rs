@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use hyperslab::{
     JournalRepair, Loss, LossPart, Outcome, Recovery, Repaired, Salvaged, SalvagedObject, SalvagedState,
 };
-use hyperslab_check::{Finding, Report};
+use hyperslab_check::{CheckOptions, Finding, Report};
 use serde_json::{Value, json};
 
 use crate::open::OpenArguments;
@@ -84,9 +84,13 @@ pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
 fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     let recovery = Recovery::new().discard_journal(arguments.discard_journal);
     let mut repaired = recovery.repair(&arguments.file)?;
-    let check = || hyperslab_check::check_path(&arguments.file);
+    let check = || {
+        let driver = arguments.open.options().find_driver(&arguments.file)?;
+        anyhow::Ok(hyperslab_check::check(driver, &CheckOptions::default())?)
+    };
     let mut report = check()?;
-    if repaired.end.is_some_and(|end| end.is_truncated()) && report.fault_findings().all(is_about_the_end) {
+    let is_truncated = repaired.end.is_some_and(|end| end.is_truncated());
+    if is_truncated && !report.is_sound() && report.fault_findings().all(is_about_the_end) {
         // Nothing lies behind the end.
         repaired.end = recovery.cut_end(true).repair(&arguments.file)?.end;
         report = check()?;

@@ -221,46 +221,90 @@ impl Opener {
     }
 
     fn open_guessed(&self, path: &Path) -> Option<Result<OpenFile>> {
-        if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
-            return Some(self.open_family_beside(path, None));
+        match guessed_members(path, self.access())? {
+            Found::Family(family) => Some(self.open_with(Ok(family))),
+            Found::Multi(multi) => Some(self.open_with(Ok(multi))).filter(Result::is_ok),
+            Found::Wrong(error) => Some(Err(error)),
         }
-        let base = without(path, "-s.h5")?;
-        let members = MultiMember::multi(&base);
-        let beside = members.iter().skip(1).any(|member| member.path.is_file());
-        let opened = beside.then(|| {
-            members.iter().try_for_each(|member| check_beside(path, &member.path))?;
-            self.open_with(Multi::open(members, self.access()))
-        })?;
-        opened.is_ok().then_some(opened)
     }
 
-    /// Members that nobody but the file has asked for lie in its folder.
     fn open_family_beside(&self, path: &Path, member_size: Option<u64>) -> Result<OpenFile> {
-        let pattern = family_pattern(path)?;
-        for number in 0.. {
-            let member = pattern.member(number);
-            if !member.is_file() {
-                break;
-            }
-            check_beside(path, &member)?;
-        }
-        self.open_family(path, member_size)
+        self.open_with(Ok(family_beside(path, member_size, self.access())?))
     }
 
     fn open_multi_beside(&self, path: &Path, ranges: &[MemberRange]) -> Result<OpenFile> {
-        let members = multi_members(path, ranges, Names::OfTheWhole)?;
-        members.iter().try_for_each(|member| check_beside(path, &member.path))?;
-        self.open_with(Multi::open(members, self.access()))
+        self.open_with(Ok(multi_beside(path, ranges, self.access())?))
     }
 
     fn open_family(&self, path: &Path, member_size: Option<u64>) -> Result<OpenFile> {
-        let pattern = family_pattern(path)?;
-        let size = member_size.or_else(|| match said_by(&pattern.member(0)) {
-            Ok(Members::Family { member_size }) => Some(member_size),
-            _ => None,
-        });
-        self.open_with(Family::open(pattern, self.access(), size))
+        self.open_with(Ok(family(path, member_size, self.access())?))
     }
+}
+
+/// Members of which the file itself does not say that there are any.
+enum Found {
+    Family(Family),
+    Multi(Multi),
+    Wrong(Error),
+}
+
+/// The members that make up for what is missing in the file at `path`, by their names.
+fn guessed_members(path: &Path, access: Access) -> Option<Found> {
+    if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
+        return Some(family_beside(path, None, access).map_or_else(Found::Wrong, Found::Family));
+    }
+    let base = without(path, "-s.h5")?;
+    let members = MultiMember::multi(&base);
+    if !members.iter().skip(1).any(|member| member.path.is_file()) {
+        return None;
+    }
+    let beside = members.iter().try_for_each(|member| check_beside(path, &member.path));
+    let opened = beside.and_then(|()| Multi::open(members, access).map_err(cannot_open));
+    opened.ok().map(Found::Multi)
+}
+
+/// All members of the file at `path`, if it says that it is the first of several, or is less than it says and others make
+/// up for that.
+pub(crate) fn members_of(path: &Path, access: Access) -> Result<Option<Arc<dyn Driver>>> {
+    match said_by(path) {
+        Ok(Members::Family { member_size }) => Ok(Some(Arc::new(family_beside(path, Some(member_size), access)?))),
+        Ok(Members::Multi(multi)) => Ok(Some(Arc::new(multi_beside(path, &multi.ranges, access)?))),
+        Ok(Members::Incomplete) => match guessed_members(path, access) {
+            None => Ok(None),
+            Some(Found::Wrong(error)) => Err(error),
+            Some(Found::Family(family)) => Ok(Some(Arc::new(family))),
+            Some(Found::Multi(multi)) => Ok(Some(Arc::new(multi))),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// Members that nobody but the file has asked for lie in its folder.
+fn family_beside(path: &Path, member_size: Option<u64>, access: Access) -> Result<Family> {
+    let pattern = family_pattern(path)?;
+    for number in 0.. {
+        let member = pattern.member(number);
+        if !member.is_file() {
+            break;
+        }
+        check_beside(path, &member)?;
+    }
+    family(path, member_size, access)
+}
+
+fn multi_beside(path: &Path, ranges: &[MemberRange], access: Access) -> Result<Multi> {
+    let members = multi_members(path, ranges, Names::OfTheWhole)?;
+    members.iter().try_for_each(|member| check_beside(path, &member.path))?;
+    Multi::open(members, access).map_err(cannot_open)
+}
+
+fn family(path: &Path, member_size: Option<u64>, access: Access) -> Result<Family> {
+    let pattern = family_pattern(path)?;
+    let size = member_size.or_else(|| match said_by(&pattern.member(0)) {
+        Ok(Members::Family { member_size }) => Some(member_size),
+        _ => None,
+    });
+    Family::open(pattern, access, size).map_err(cannot_open)
 }
 
 /// Where the journal of a file lies. It is the same one whatever links lead to the file.

@@ -164,8 +164,8 @@ impl Edit<'_> {
                 // It is as good as it gets: some of what is free is lost.
                 reserved = self.reserve_managers()?;
             }
-            let end = self.writing()?.space.end();
-            self.store().reach(end);
+            let store = self.store();
+            store.reach(&self.writing()?.space);
         }
         let mut managers = FreeSpaceManagers::NONE;
         let mut blocks = Vec::new();
@@ -262,10 +262,10 @@ impl Edit<'_> {
     }
 
     fn allocate_last(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
+        let store = self.store();
         let writing = self.writing()?;
         let start = writing.space.allocate_last(kind, length)?;
-        let end = writing.space.end();
-        self.store().reach(end);
+        store.reach(&writing.space);
         Ok(Address::new(start))
     }
 }

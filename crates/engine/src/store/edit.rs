@@ -115,10 +115,10 @@ impl<'a> Edit<'a> {
         if self.store.unsaved.bytes() > self.store.uncommitted {
             self.store.save_all()?;
         }
+        let store = self.store;
         let writing = self.writing()?;
         let address = writing.space.allocate(kind, length)?;
-        let end = writing.space.furthest();
-        self.store.reach(end);
+        store.reach(&writing.space);
         self.note_new(address, length);
         Ok(address)
     }
@@ -132,10 +132,10 @@ impl<'a> Edit<'a> {
         if self.is_followed() {
             return Ok(false);
         }
+        let store = self.store;
         let writing = self.writing()?;
         let extended = writing.space.try_extend(kind, address, old, more)?;
-        let end = writing.space.furthest();
-        self.store.reach(end);
+        store.reach(&writing.space);
         Ok(extended)
     }
 

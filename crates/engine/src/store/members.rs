@@ -64,7 +64,13 @@ impl Store {
         };
         let own = 1_u8..;
         let mapped = own.zip(information.mapping).map(|(own, mapped)| if mapped == 0 { own } else { mapped });
-        let kinds = KINDS.into_iter().zip(mapped).filter_map(|(kind, member)| Some((kind, start_of(member)?)));
+        let mapped: Vec<u8> = mapped.collect();
+        let of = |kind: SpaceKind| KINDS.iter().position(|other| *other == kind).and_then(|at| mapped.get(at));
+        let kinds = KINDS.into_iter().filter_map(|kind| {
+            // libhdf5 looks for the global heap below the end of the raw data, whatever its own member is.
+            let placed = if kind == SpaceKind::GlobalHeap { SpaceKind::RawData } else { kind };
+            Some((kind, start_of(*of(placed)?)?))
+        });
         writing.space.assign(&kinds.collect::<Vec<_>>());
         writing.stated_members = Some(StatedMembers { information: information.clone(), place });
     }

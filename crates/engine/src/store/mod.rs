@@ -49,7 +49,7 @@ pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
 pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, repair};
 pub use salvage::Damage;
-use space::Fresh;
+use space::{Fresh, Space};
 pub(crate) use space::MessagePlace;
 pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
 pub(crate) use unsaved::Spread;
@@ -92,8 +92,8 @@ pub struct Store {
     written: AtomicU64,
     /// The offset behind all that was ever written, to the driver or in memory: what lies behind is zeros.
     touched: AtomicU64,
-    /// Bytes that are really there, of a file that is only read.
-    stored: u64,
+    /// Bytes that are really there, of a file that is only read or has members with ends of their own.
+    stored: AtomicU64,
     /// The offset from which on nothing is part of the file as committed.
     new_from: AtomicU64,
     /// What is not part of it before that offset.
@@ -146,7 +146,11 @@ impl Store {
 
     /// Bytes of the whole file, or of all its members, user block included.
     pub fn file_length(&self) -> u64 {
-        if self.writable || self.follows() { self.length() } else { self.stored }
+        let by_members = self.driver.kind().has_member_ends();
+        if !by_members && (self.writable || self.follows()) {
+            return self.length();
+        }
+        self.stored.load(Ordering::Acquire)
     }
 
     /// The offset behind the last byte.
@@ -160,9 +164,12 @@ impl Store {
         Medium { driver: &*self.driver, end, journal: Some(&self.journal) }
     }
 
-    /// Makes room for bytes up to `end`, counted from the base address.
-    fn reach(&self, end: u64) {
-        self.length.fetch_max(self.base.saturating_add(end), Ordering::AcqRel);
+    /// Makes room for what was given away.
+    fn reach(&self, space: &Space) {
+        self.length.fetch_max(self.base.saturating_add(space.furthest()), Ordering::AcqRel);
+        if space.has_members() {
+            self.stored.fetch_max(self.base.saturating_add(space.usage().end), Ordering::AcqRel);
+        }
     }
 
     /// The file has been committed and ends there.

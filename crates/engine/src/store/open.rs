@@ -185,7 +185,7 @@ impl Store {
             length: AtomicU64::new(length),
             written: AtomicU64::new(length),
             touched: AtomicU64::new(length),
-            stored,
+            stored: stored.into(),
             limits,
             filters,
             new_from: AtomicU64::new(base.saturating_add(end)),
