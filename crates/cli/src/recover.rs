@@ -99,7 +99,9 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     match arguments.format() {
         Format::Text => {
             writeln!(out, "{repaired}")?;
-            if report.is_sound() {
+            if report.is_sound() && report.unchecked > 0 {
+                writeln!(out, "no fault found, but {} things could not be checked: `check` names them", report.unchecked)?;
+            } else if report.is_sound() {
                 writeln!(out, "sound")?;
             } else {
                 let faults = report.faults;
@@ -132,6 +134,7 @@ fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
         "marks": repaired.marks.map(|marks| if marks.swmr { "swmr" } else { "write" }),
         "end": end,
         "faults": report.faults,
+        "unchecked": report.unchecked,
     })
 }
 

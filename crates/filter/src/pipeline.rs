@@ -240,13 +240,30 @@ impl Pipeline {
         target: &ChunkTarget,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        check_length(out.len(), self.decode_start(registry, filter_mask, stored, out, target, scratch)?)
+    }
+
+    /// As [`Pipeline::decode_into`], of a chunk that may have too few bytes. Returns how many it has; what `out` holds behind
+    /// them is not defined.
+    ///
+    /// # Errors
+    /// As [`Pipeline::decode_chunk`], but for [`FilterError::Length`].
+    pub fn decode_start(
+        &self,
+        registry: &Registry,
+        filter_mask: u32,
+        stored: &[u8],
+        out: &mut [u8],
+        target: &ChunkTarget,
+        scratch: &mut Scratch,
+    ) -> Result<usize> {
         let target = &ChunkTarget { length: Some(out.len()), ..*target };
         self.expect_lengths(registry, filter_mask, target, &mut scratch.lengths)?;
         let Some((last, _)) = self.stages_left(filter_mask).next() else {
-            check_length(out.len(), stored.len())?;
             copy_start(stored, out);
-            return Ok(());
+            return Ok(stored.len().min(out.len()));
         };
+        let mut got = 0;
         let mut hand = Hand::new(stored.into(), scratch);
         for (at, stage) in self.stages_left(filter_mask).rev() {
             let filter = stage.find(registry)?;
@@ -256,12 +273,11 @@ impl Pipeline {
                     filter.decode_with(&context, input, output, &mut scratch.workspace)
                 })?;
             } else {
-                let got = filter.decode_into(&context, hand.bytes(), out, &mut scratch.workspace)?;
-                check_length(out.len(), got)?;
+                got = filter.decode_into(&context, hand.bytes(), out, &mut scratch.workspace)?;
             }
         }
         hand.release(scratch);
-        Ok(())
+        Ok(got.min(out.len()))
     }
 
     /// Whether a chunk with this filter mask has passed no filter.

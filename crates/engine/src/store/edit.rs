@@ -151,6 +151,11 @@ impl<'a> Edit<'a> {
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
     }
 
+    /// Bytes of a page, if blocks keep to pages.
+    pub fn page(&self) -> Option<u64> {
+        self.writing.as_ref().and_then(|writing| writing.space.page())
+    }
+
     /// How the bytes of the file are spread.
     pub fn usage(&self) -> SpaceUsage {
         self.writing.as_ref().map(|writing| writing.space.usage()).unwrap_or_default()
