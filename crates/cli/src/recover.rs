@@ -100,7 +100,11 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
         Format::Text => {
             writeln!(out, "{repaired}")?;
             if report.is_sound() && report.unchecked > 0 {
-                writeln!(out, "no fault found, but {} things could not be checked: `check` names them", report.unchecked)?;
+                writeln!(
+                    out,
+                    "no fault found, but {} things could not be checked: `check` names them",
+                    report.unchecked
+                )?;
             } else if report.is_sound() {
                 writeln!(out, "sound")?;
             } else {

@@ -571,16 +571,29 @@ mod tests {
                 vec![optional(FilterId::LZF, &[4, 0x105, size]), optional(FilterId::FLETCHER32, &[])],
             ] {
                 let pipeline = Pipeline::new(stages);
-                let unfiltered = length + if pipeline.stages.len() == 2 && pipeline.stages[1].id == FilterId::FLETCHER32 { 4 } else { 0 };
+                let unfiltered = length
+                    + if pipeline.stages.len() == 2 && pipeline.stages[1].id == FilterId::FLETCHER32 {
+                        4
+                    } else {
+                        0
+                    };
                 for zeros in 0..length.min(80) {
                     let mut chunk = noise(size);
                     chunk[length - zeros..].fill(0);
                     let (stored, mask) = pipeline.encode_chunk(&registry, &chunk[..], &target).unwrap();
                     let name = pipeline.stages[0].id;
                     assert_eq!(mask, 0, "{name} of {length} bytes");
-                    let is_left_out_by_libhdf5 = matches!(name, FilterId::LZF | FilterId::SZIP | FilterId::BLOSC);
-                    assert!(!is_left_out_by_libhdf5 || stored.len() != unfiltered, "{name} of {length} bytes");
-                    assert_eq!(pipeline.decode_chunk(&registry, mask, stored, &target).unwrap(), chunk, "{name}");
+                    let is_left_out_by_libhdf5 =
+                        matches!(name, FilterId::LZF | FilterId::SZIP | FilterId::BLOSC);
+                    assert!(
+                        !is_left_out_by_libhdf5 || stored.len() != unfiltered,
+                        "{name} of {length} bytes"
+                    );
+                    assert_eq!(
+                        pipeline.decode_chunk(&registry, mask, stored, &target).unwrap(),
+                        chunk,
+                        "{name}"
+                    );
                 }
             }
         }

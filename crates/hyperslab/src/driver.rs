@@ -153,9 +153,10 @@ impl Opener {
                 let [superblock, ..] = MultiMember::multi(&base);
                 let first = if path.is_file() { path } else { &superblock.path };
                 match said_by(first)? {
-                    Members::Multi(multi) => {
-                        self.open_with(Multi::open(multi_members(first, &multi.ranges, Names::Any)?, self.access()))
-                    }
+                    Members::Multi(multi) => self.open_with(Multi::open(
+                        multi_members(first, &multi.ranges, Names::Any)?,
+                        self.access(),
+                    )),
                     _ => self.open_with(Multi::open(MultiMember::multi(&base), self.access())),
                 }
             }
@@ -267,7 +268,9 @@ fn guessed_members(path: &Path, access: Access) -> Option<Found> {
 /// up for that.
 pub(crate) fn members_of(path: &Path, access: Access) -> Result<Option<Arc<dyn Driver>>> {
     match said_by(path) {
-        Ok(Members::Family { member_size }) => Ok(Some(Arc::new(family_beside(path, Some(member_size), access)?))),
+        Ok(Members::Family { member_size }) => {
+            Ok(Some(Arc::new(family_beside(path, Some(member_size), access)?)))
+        }
         Ok(Members::Multi(multi)) => Ok(Some(Arc::new(multi_beside(path, &multi.ranges, access)?))),
         Ok(Members::Incomplete) => match guessed_members(path, access) {
             None => Ok(None),

@@ -32,7 +32,10 @@ fn assert_untouched(path: &Path, driver: &FileDriver) {
     let same = |what: &str| {
         let after = bytes_in(folder);
         let differs = before.iter().find(|(path, bytes)| after.get(*path) != Some(*bytes));
-        assert!(before.len() == after.len() && differs.is_none(), "{what} of {path:?} by {driver}: {differs:?}");
+        assert!(
+            before.len() == after.len() && differs.is_none(),
+            "{what} of {path:?} by {driver}: {differs:?}"
+        );
     };
     let open = || changing(driver.clone()).open(path).unwrap();
     open().close().unwrap();
@@ -114,9 +117,13 @@ fn what_is_added_lies_in_the_member_for_it() {
         for (first, kind) in [("split-m.h5", DriverKind::Split), ("multi-s.h5", DriverKind::Multi)] {
             let folder = tempfile::tempdir().unwrap();
             let path = copy_members(bound, first, folder.path());
-            let raw = path.with_file_name(path.file_name().unwrap().to_str().unwrap().replace(first, &{
-                first.replace("-m.h5", "-r.h5").replace("-s.h5", "-r.h5")
-            }));
+            let raw = path.with_file_name(
+                path.file_name()
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .replace(first, &{ first.replace("-m.h5", "-r.h5").replace("-s.h5", "-r.h5") }),
+            );
             let length = |path: &Path| std::fs::metadata(path).unwrap().len();
             let before = (length(&path), length(&raw));
             let file = changing(FileDriver::Auto).open(&path).unwrap();
@@ -200,14 +207,18 @@ fn libhdf5_and_hyperslab_in_turn() {
     };
     let fixtures = workspace::root().join("fixtures");
     for bound in ["earliest", "latest"] {
-        for (driver, name, first) in
-            [("split", "f", "f-m.h5"), ("multi", "f", "f-s.h5"), ("family", "f%03d.h5", "f000.h5"), ("sec2", "f", "f")]
-        {
+        for (driver, name, first) in [
+            ("split", "f", "f-m.h5"),
+            ("multi", "f", "f-s.h5"),
+            ("family", "f%03d.h5", "f000.h5"),
+            ("sec2", "f", "f"),
+        ] {
             let folder = tempfile::tempdir().unwrap();
             let base = folder.path().join(name);
             let ask = |what: &str, turn: u32| {
                 let turn = turn.to_string();
-                let arguments = [what, base.to_str().unwrap(), driver, &turn, fixtures.to_str().unwrap(), bound];
+                let arguments =
+                    [what, base.to_str().unwrap(), driver, &turn, fixtures.to_str().unwrap(), bound];
                 python.run_script(SCRIPT, arguments).unwrap();
             };
             ask("make", 0);
@@ -218,10 +229,15 @@ fn libhdf5_and_hyperslab_in_turn() {
                     ask("change", turn);
                 } else {
                     let file = changing(FileDriver::Auto).open(&path).unwrap();
-                    let values: Vec<i64> = (0..i64::from(turn) * 300 + 2000).map(|n| n + i64::from(turn)).collect();
+                    let values: Vec<i64> =
+                        (0..i64::from(turn) * 300 + 2000).map(|n| n + i64::from(turn)).collect();
                     let builder = file.new_dataset(&format!("turn{turn}"));
                     let builder = if turn % 4 == 1 { builder.chunks(&[100]).deflate(6) } else { builder };
-                    builder.write(&values).unwrap().set_attr("note", format!("turn {turn}").as_str()).unwrap();
+                    builder
+                        .write(&values)
+                        .unwrap()
+                        .set_attr("note", format!("turn {turn}").as_str())
+                        .unwrap();
                     if turn >= 4 {
                         file.root().remove(&format!("turn{}", turn - 4)).unwrap();
                     }

@@ -103,7 +103,11 @@ impl ChunkedSource {
 
     /// How a stored chunk is decoded; `None`, if its elements lie in the file as they are, all of them. What a chunk without
     /// filters has too few of is made up for as behind filters.
-    pub(super) fn to_decode(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Option<ChunkLocation>> {
+    pub(super) fn to_decode(
+        &self,
+        scaled: &[u64],
+        location: &ChunkLocation,
+    ) -> Result<Option<ChunkLocation>> {
         if !self.is_stored_plainly(scaled)? {
             return Ok(Some(*location));
         }

@@ -80,7 +80,9 @@ impl Members {
     fn decode(identification: [u8; 8], information: &[u8]) -> Result<Self> {
         Ok(match DriverInformation::decode(identification, information)? {
             DriverInformation::Family { member_size } => Self::Family { member_size },
-            DriverInformation::Multi(multi) => Self::Multi(MultiMembers { ranges: ranges(&multi), information: multi }),
+            DriverInformation::Multi(multi) => {
+                Self::Multi(MultiMembers { ranges: ranges(&multi), information: multi })
+            }
             DriverInformation::Other => {
                 let name = identification.split(|byte| *byte == 0).next().unwrap_or_default();
                 Self::Other(String::from_utf8_lossy(name).into_owned())

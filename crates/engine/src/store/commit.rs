@@ -42,7 +42,9 @@ impl Edit<'_> {
             self.store_managers()?;
         }
         let end = self.writing()?.space.furthest();
-        if self.writing()?.space.has_changed() && self.store().length() != self.store().base.saturating_add(end) {
+        if self.writing()?.space.has_changed()
+            && self.store().length() != self.store().base.saturating_add(end)
+        {
             // What was freed before the end could not be cut off in the same commit.
             self.write_out()?;
         }

@@ -44,10 +44,11 @@ impl Store {
         let mut writing = self.writing.write();
         let Some(writing) = writing.as_mut() else { return Ok(()) };
         let ranges = self.driver.member_ranges();
-        let ranges =
-            ranges.map_err(|source| Error::Io { action: "cannot learn the length of the file".into(), source })?;
+        let ranges = ranges
+            .map_err(|source| Error::Io { action: "cannot learn the length of the file".into(), source })?;
         let address = |offset: u64| offset.saturating_sub(self.base);
-        let member = |range: &std::ops::Range<u64>| MemberEnd { start: address(range.start), end: address(range.end) };
+        let member =
+            |range: &std::ops::Range<u64>| MemberEnd { start: address(range.start), end: address(range.end) };
         writing.space.spread(&ranges.iter().map(member).collect::<Vec<_>>());
         Ok(())
     }
@@ -65,7 +66,8 @@ impl Store {
         let own = 1_u8..;
         let mapped = own.zip(information.mapping).map(|(own, mapped)| if mapped == 0 { own } else { mapped });
         let mapped: Vec<u8> = mapped.collect();
-        let of = |kind: SpaceKind| KINDS.iter().position(|other| *other == kind).and_then(|at| mapped.get(at));
+        let of =
+            |kind: SpaceKind| KINDS.iter().position(|other| *other == kind).and_then(|at| mapped.get(at));
         let kinds = KINDS.into_iter().filter_map(|kind| {
             // libhdf5 looks for the global heap below the end of the raw data, whatever its own member is.
             let placed = if kind == SpaceKind::GlobalHeap { SpaceKind::RawData } else { kind };

@@ -49,9 +49,9 @@ pub use open::{Durability, StoreOptions};
 pub use raw_file::RawFile;
 pub use repair::{EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, repair};
 pub use salvage::Damage;
-use space::{Fresh, Space};
 pub(crate) use space::MessagePlace;
 pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
+use space::{Fresh, Space};
 pub(crate) use unsaved::Spread;
 
 use crate::error::{Error, Result};
@@ -181,7 +181,9 @@ impl Store {
 
     /// Whether nothing was changed since the last commit.
     fn is_as_committed(&self) -> bool {
-        self.pages.changed_bytes() == 0 && self.unsaved.bytes() == 0 && !self.journal.has_moved()
+        self.pages.changed_bytes() == 0
+            && self.unsaved.bytes() == 0
+            && !self.journal.has_moved()
             && self.new_from.load(Ordering::Acquire) > 0
     }
 

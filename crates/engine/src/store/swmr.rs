@@ -198,7 +198,10 @@ impl Edit<'_> {
             return Ok(());
         }
         if store.driver.kind().has_member_ends() {
-            return Err(Error::unsupported(format!("SWMR writing to the members of a {} file", store.driver.kind())));
+            return Err(Error::unsupported(format!(
+                "SWMR writing to the members of a {} file",
+                store.driver.kind()
+            )));
         }
         let version = store.superblock().version_number();
         if version < 3 {

@@ -21,14 +21,8 @@ pub enum SpaceKind {
 
 impl SpaceKind {
     /// All kinds, in order.
-    pub const ALL: [Self; 6] = [
-        Self::Superblock,
-        Self::BTree,
-        Self::RawData,
-        Self::GlobalHeap,
-        Self::LocalHeap,
-        Self::ObjectHeader,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Superblock, Self::BTree, Self::RawData, Self::GlobalHeap, Self::LocalHeap, Self::ObjectHeader];
 
     /// The place in [`ALL`](Self::ALL).
     pub(super) const fn index(self) -> usize {
