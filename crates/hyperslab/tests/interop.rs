@@ -227,7 +227,7 @@ fn blocks_keep_to_pages() {
 
 fn change(file: &hyperslab::File, noise: &mut Noise, name: &str) {
     let long = |noise: &mut Noise, most: u64| "x".repeat(usize::try_from(noise.below(most)).unwrap());
-    match noise.below(7) {
+    match noise.below(8) {
         0 => {
             let count = 1 + noise.below(300);
             let texts: Vec<String> = (0..count).map(|_| long(noise, 700)).collect();
@@ -264,6 +264,15 @@ fn change(file: &hyperslab::File, noise: &mut Noise, name: &str) {
             }
         }
         5 => {
+            let dataset = file.new_dataset(name).datatype(Datatype::sequence(Datatype::u8(), 8)).shape(&[40]);
+            let dataset = dataset.create().unwrap();
+            for _ in 0..1 + noise.below(3) {
+                let sequences: Vec<Vec<u8>> =
+                    (0..40).map(|_| vec![7; usize::try_from(noise.below(3000)).unwrap()]).collect();
+                dataset.write_sequences(&sequences).unwrap();
+            }
+        }
+        6 => {
             let group = file.create_group(name).unwrap();
             for number in 0..noise.below(80) {
                 group.create_group(&format!("{number}{}", long(noise, 40))).unwrap();
@@ -324,7 +333,7 @@ fn records_with_members_of_variable_length() {
     let record = Datatype::packed([
         ("name", text()),
         ("weight", Datatype::f64(LittleEndian)),
-        ("counts", Datatype::sequence(Datatype::i16(BigEndian), 8)),
+        ("counts", Datatype::sequence(Datatype::i16(LittleEndian), 8)),
         ("places", Datatype::sequence(place, 8)),
         ("pair", Datatype::array([2], text())),
     ]);

@@ -224,7 +224,7 @@ fn libhdf5_and_hyperslab_in_turn() {
             ask("make", 0);
             let path = folder.path().join(first);
             assert_untouched(&path, &FileDriver::Auto);
-            for turn in 0..8 {
+            for turn in 0..6 {
                 if turn % 2 == 0 {
                     ask("change", turn);
                 } else {

@@ -55,7 +55,9 @@ impl Edit<'_> {
     fn write_out(&mut self) -> Result<()> {
         let store = self.store();
         store.save_all()?;
-        let end = self.writing()?.space.end();
+        let superblock = store.superblock();
+        let before = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
+        let end = self.writing()?.space.stated_end(before);
         self.write_members()?;
         self.write_superblock(end)?;
         if self.is_unchanged()? {

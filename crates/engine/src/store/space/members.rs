@@ -43,6 +43,10 @@ impl Space {
         }
         let (members, limit) = Members::new(self.rules, ends);
         self.rules.limit = limit;
+        if self.end > limit {
+            // What the superblock states is the end of all members.
+            *self = Self::new(self.rules, ends.first().map_or(0, |first| first.end));
+        }
         self.members = members;
     }
 
@@ -75,6 +79,14 @@ impl Space {
     pub(crate) fn furthest(&self) -> u64 {
         let used = |(start, space): &(u64, Self)| (space.end > *start).then_some(space.end);
         self.members.others.iter().rev().find_map(used).unwrap_or(self.end)
+    }
+
+    /// The end that a superblock states which stated that one before: that of the first member, or of the last one in files of
+    /// HDF5 1.6.
+    pub(crate) fn stated_end(&self, before: Option<u64>) -> u64 {
+        let second = self.members.others.first().map(|(start, _)| *start);
+        let is_of_all = second.zip(before).is_some_and(|(second, before)| before > second);
+        if is_of_all { self.furthest() } else { self.end }
     }
 
     /// The space that new blocks of that kind come from, where it is not this one.
@@ -146,6 +158,17 @@ mod tests {
         assert!(space.try_shrink(SpaceKind::GlobalHeap, Address::new(RAW), 4196, 100));
         space.settle();
         assert_eq!((space.end(), space.furthest()), (3000, RAW + 100));
+    }
+
+    #[test]
+    fn an_end_of_all_members_stays_one() {
+        let rules = Rules::new(&FileSpaceInfo::DEFAULT, Placement::default(), u64::MAX);
+        let mut space = Space::new(rules, RAW + 500);
+        space.spread(&[MemberEnd { start: 0, end: 3000 }, MemberEnd { start: RAW, end: RAW + 500 }]);
+        assert_eq!((space.end(), space.furthest()), (3000, RAW + 500));
+        assert_eq!(space.stated_end(Some(RAW + 500)), RAW + 500);
+        assert_eq!((space.stated_end(Some(3000)), space.stated_end(None)), (3000, 3000));
+        assert_eq!(space.allocate(SpaceKind::BTree, 10_000).unwrap().raw(), 3000);
     }
 
     #[test]
