@@ -10,7 +10,7 @@ use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{
     Access, AccessLog, Core, CoreOptions, Driver, DriverError, Family, FamilyPattern, Log, Multi,
-    MultiMember, PathSideFile, Sec2, SideFile, Stdio, Stream, StreamOptions,
+    MultiMember, PathSideFile, Sec2, SideFile, Stdio, Stream, StreamOptions, Subfiling,
 };
 
 /// How the bytes of a file are reached.
@@ -27,8 +27,9 @@ use hyperslab_vfd::{
 pub enum FileDriver {
     /// As one file; or as the members of a family, split or multi file, if the file at the path says that it is the
     /// first of them. What it does not say is taken for certain only if its name and its length fit: a file shorter
-    /// than its superblock says, number 0 in its name, and a file with number 1 beside it, are a family. No files are
-    /// opened but those beside it whose names are made of its own.
+    /// than its superblock says, number 0 in its name, and a file with number 1 beside it, are a family; one that cannot be
+    /// opened alone, with a configuration file of subfiles beside it, is the stub of these. No files are opened but those
+    /// beside it whose names are made of its own.
     #[default]
     Auto,
     /// As one file, read at offsets.
@@ -57,6 +58,8 @@ pub enum FileDriver {
     /// Files for different kinds of data, as the file says; else those that libhdf5 makes, `-s.h5` to `-o.h5`. The
     /// path is that of the file with the superblock, or what all begin with.
     Multi,
+    /// Stripes over several files, as the configuration file beside the stub at the path says. Only for reading.
+    Subfiling,
 }
 
 impl FileDriver {
@@ -67,7 +70,7 @@ impl FileDriver {
 }
 
 /// The names of the drivers, with what they are by default.
-fn named() -> [(&'static str, FileDriver); 9] {
+fn named() -> [(&'static str, FileDriver); 10] {
     [
         ("auto", FileDriver::Auto),
         ("sec2", FileDriver::Sec2),
@@ -78,6 +81,7 @@ fn named() -> [(&'static str, FileDriver); 9] {
         ("family", FileDriver::Family { member_size: None }),
         ("split", FileDriver::split()),
         ("multi", FileDriver::Multi),
+        ("subfiling", FileDriver::Subfiling),
     ]
 }
 
@@ -148,6 +152,13 @@ impl Opener {
                 }
                 self.open_with(Multi::open(members, self.access()))
             }
+            FileDriver::Subfiling => match Subfiling::configuration_of(path).map_err(cannot_open)? {
+                Some(configuration) => self.open_subfiles(path, &configuration),
+                None => Err(Error::Misuse(format!(
+                    "there is no configuration file `{}.subfile_NUMBER.config` for this stub",
+                    path.display()
+                ))),
+            },
             FileDriver::Multi => {
                 let base = without(path, "-s.h5").unwrap_or_else(|| path.to_owned());
                 let [superblock, ..] = MultiMember::multi(&base);
@@ -212,6 +223,9 @@ impl Opener {
         }
         let alone = OpenFile::open(self.logged(Arc::clone(&file) as _), self.options.clone());
         let Err(error) = alone else { return alone };
+        if let Ok(Some(configuration)) = Subfiling::configuration_of(path) {
+            return self.open_subfiles(path, &configuration);
+        }
         match Members::of(file) {
             Ok(Members::Family { member_size }) => self.open_family_beside(path, Some(member_size)),
             Ok(Members::Multi(multi)) => self.open_multi_beside(path, &multi.ranges),
@@ -219,6 +233,16 @@ impl Opener {
             Ok(Members::Incomplete) => self.open_guessed(path).unwrap_or(Err(error)),
             _ => Err(error),
         }
+    }
+
+    fn open_subfiles(&self, path: &Path, configuration: &Path) -> Result<OpenFile> {
+        if self.options.write.is_some() {
+            return Err(Error::unsupported("writing to a file of the subfiling driver"));
+        }
+        check_beside(path, configuration)?;
+        let file = Subfiling::open(path, configuration).map_err(cannot_open)?;
+        file.subfiles().try_for_each(|subfile| check_beside(path, subfile))?;
+        self.open_with(Ok(file))
     }
 
     fn open_guessed(&self, path: &Path) -> Option<Result<OpenFile>> {

@@ -324,6 +324,22 @@ fn run(name: &str, counts: &[i128], inner: &[&str]) -> Value {
     ])
 }
 
+/// Reads the records of the test below.
+const RECORDS: &str = r#"
+import sys, h5py
+with h5py.File(sys.argv[1]) as f:
+    for n in ("contiguous", "compact", "chunked", "filtered"):
+        # h5py reads no sequences of records with strings.
+        name, weight, counts, pair = (f[n].fields(m)[...] for m in ("name", "weight", "counts", "pair"))
+        for k in range(60):
+            if k in (5, 6):
+                continue
+            assert name[k].decode() == "é" * k and weight[k] == 0.5, (n, k, name[k])
+            assert counts[k].tolist() == list(range(k % 5)), (n, k, counts[k])
+            assert pair[k].tolist() == [b"left", b""], (n, k, pair[k])
+        assert name[5] == b"new" and counts[5].tolist() == [-1] and name[6] == b"newer"
+"#;
+
 #[test]
 fn records_with_members_of_variable_length() {
     let folder = tempfile::tempdir().unwrap();
@@ -384,20 +400,6 @@ fn records_with_members_of_variable_length() {
         let read = file.attr("runs").unwrap().read_dyn().unwrap();
         assert_eq!(read.get(&[2]), Some(values[2].clone()));
         let Some(python) = referee::python() else { continue };
-        let code = r#"
-import sys, h5py
-with h5py.File(sys.argv[1]) as f:
-    for n in ("contiguous", "compact", "chunked", "filtered"):
-        # h5py reads no sequences of records with strings.
-        name, weight, counts, pair = (f[n].fields(m)[...] for m in ("name", "weight", "counts", "pair"))
-        for k in range(60):
-            if k in (5, 6):
-                continue
-            assert name[k].decode() == "é" * k and weight[k] == 0.5, (n, k, name[k])
-            assert counts[k].tolist() == list(range(k % 5)), (n, k, counts[k])
-            assert pair[k].tolist() == [b"left", b""], (n, k, pair[k])
-        assert name[5] == b"new" and counts[5].tolist() == [-1] and name[6] == b"newer"
-"#;
-        python.run_script(code, [path.to_str().unwrap()]).unwrap();
+        python.run_script(RECORDS, [path.to_str().unwrap()]).unwrap();
     }
 }

@@ -262,3 +262,57 @@ fn recovering_a_family_keeps_its_end() {
     assert!(!Recovery::new().cut_end(true).repair(&first).unwrap().found_anything());
     assert_eq!(bytes_in(folder.path()), before);
 }
+
+/// Deals out the bytes of a file in stripes, as the subfiling driver of libhdf5 does; what is left is the stub.
+fn deal_out(path: &Path, stripe: usize, count: usize) {
+    let bytes = std::fs::read(path).unwrap();
+    let mut files = vec![Vec::new(); count];
+    for (number, part) in bytes.chunks(stripe).enumerate() {
+        files.get_mut(number % count).unwrap().extend_from_slice(part);
+    }
+    let path_of = |end: String| PathBuf::from(format!("{}.subfile_4711{end}", path.display()));
+    for (number, file) in (1..).zip(files) {
+        let width = count.to_string().len();
+        std::fs::write(path_of(format!("_{number:0width$}_of_{count}")), file).unwrap();
+    }
+    let text = format!(
+        "stripe_size={stripe}\naggregator_count={count}\nsubfile_count={count}\nhdf5_file=x\nsubfile_dir=/nowhere\n"
+    );
+    std::fs::write(path_of(".config".into()), text).unwrap();
+    std::fs::write(path, bytes.get(..96).unwrap_or(&bytes)).unwrap();
+}
+
+#[test]
+fn subfiles_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["weather_station.h5", "layouts_latest.h5", "groups_earliest.h5", "userblock_latest.h5"];
+    for (name, (stripe, count)) in names.iter().zip([(4096, 3), (1000, 12), (512, 2), (1 << 20, 1)]) {
+        let path = folder.path().join(name);
+        std::fs::copy(fixtures::path(name), &path).unwrap();
+        let whole = File::open(&path).unwrap();
+        let expected: Vec<_> = whole.walk().map(|visited| (visited.path, visited.object.is_ok())).collect();
+        let length = whole.info().length;
+        drop(whole);
+        deal_out(&path, stripe, count);
+        for driver in [FileDriver::Auto, FileDriver::Subfiling] {
+            let file = OpenOptions::new().driver(driver).open(&path).unwrap();
+            assert_eq!((file.info().driver, file.info().length), (DriverKind::Subfiling, length), "{name}");
+            assert_eq!(
+                file.walk().map(|visited| (visited.path, visited.object.is_ok())).collect::<Vec<_>>(),
+                expected,
+                "{name}"
+            );
+        }
+        assert_sound(&path);
+        let error = File::open_rw(&path).unwrap_err();
+        assert_eq!(error.kind(), hyperslab::ErrorKind::Unsupported, "{error}");
+    }
+    let path = folder.path().join("weather_station.h5");
+    let temperature =
+        File::open(&path).unwrap().dataset("series/temperature").unwrap().read_raw::<f64>().unwrap();
+    let whole = File::open(fixtures::path("weather_station.h5")).unwrap();
+    assert_eq!(temperature, whole.dataset("series/temperature").unwrap().read_raw::<f64>().unwrap());
+    std::fs::remove_file(format!("{}.subfile_4711_2_of_3", path.display())).unwrap();
+    let error = File::open(&path).unwrap_err();
+    assert_eq!(error.kind(), hyperslab::ErrorKind::Io, "{error}");
+}

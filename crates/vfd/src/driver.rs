@@ -190,6 +190,8 @@ pub enum DriverKind {
     Split,
     /// Files for different kinds of data: [`Multi`](crate::Multi).
     Multi,
+    /// Stripes over several files: [`Subfiling`](crate::Subfiling).
+    Subfiling,
     /// Somewhere else.
     Other,
 }
@@ -206,6 +208,7 @@ impl DriverKind {
             Self::Family => "family",
             Self::Split => "split",
             Self::Multi => "multi",
+            Self::Subfiling => "subfiling",
             Self::Other => "other",
         }
     }
@@ -217,7 +220,7 @@ impl DriverKind {
 
     /// Whether all bytes are known to lie in one file.
     pub fn is_one_file(self) -> bool {
-        !matches!(self, Self::Family | Self::Split | Self::Multi | Self::Other)
+        !matches!(self, Self::Family | Self::Split | Self::Multi | Self::Subfiling | Self::Other)
     }
 }
 

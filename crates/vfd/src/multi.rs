@@ -380,8 +380,8 @@ mod tests {
         multi.set_member_ends(&[2, 103, 208]).unwrap();
         let read = |number: usize| std::fs::read(&members[number].path).unwrap();
         assert_eq!((read(0), read(1), read(2)), (b"me".to_vec(), vec![0; 3], b"raw data".to_vec()));
-        for wrong in [&[2, 103] as &[u64], &[101, 103, 208], &[2, 99, 208], &[]] {
-            assert!(matches!(multi.set_member_ends(wrong), Err(DriverError::Members { .. })), "{wrong:?}");
+        for wrong in [vec![2, 103], vec![101, 103, 208], vec![2, 99, 208], vec![]] {
+            assert!(matches!(multi.set_member_ends(&wrong), Err(DriverError::Members { .. })), "{wrong:?}");
             assert_eq!(multi.member_ranges().unwrap(), [0..2, 100..103, 200..208]);
         }
         let reader = Multi::open(members, Access::ReadOnly).unwrap();
