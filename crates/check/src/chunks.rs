@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use hyperslab_dataspace::Dims;
 use hyperslab_engine::Error;
-use hyperslab_filter::ChunkTarget;
+use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, ChunkRecord, ChunkRecordContext, types};
 use hyperslab_format::chunk_index::{ChunkElement, ChunkIndexClient};
@@ -148,7 +148,9 @@ impl Chunked<'_> {
         };
         if size == 0 {
             checker.fault(NAME, address, format!("the chunk {scaled:?} has no bytes"));
-        } else if let Some(expected) = expected.filter(|expected| *expected != size) {
+        } else if let Some(expected) = expected.filter(|expected| *expected > size) {
+            self.short(checker, scaled, address, size, expected);
+        } else if let Some(expected) = expected.filter(|expected| *expected < size) {
             let text = format!("the chunk {scaled:?} has {size} bytes, expected {expected}");
             checker.fault(NAME, address, text);
         }
@@ -160,6 +162,32 @@ impl Chunked<'_> {
         if checker.claim(NAME, address, size, Kind::Chunk) && look && !outside {
             self.scan(checker, scaled, address, size, if plain { None } else { Some(mask) });
         }
+    }
+
+    /// Notes that a chunk has too few bytes: a fault, unless all that is missing lies beyond the extent.
+    fn short(&self, checker: &mut Checker, scaled: &[u64], address: Address, got: u64, expected: u64) {
+        if got >= self.bytes_inside(scaled) {
+            let text = format!(
+                "the chunk {scaled:?} has {got} of its {expected} bytes; what is missing lies beyond the extent"
+            );
+            checker.remark(NAME, address, text);
+        } else {
+            let text = format!(
+                "the chunk {scaled:?} has {got} bytes, expected {expected}: elements are missing, which are read as the fill value"
+            );
+            checker.fault(NAME, address, text);
+        }
+    }
+
+    /// Bytes of a chunk up to the end of its last element inside of the extent.
+    fn bytes_inside(&self, scaled: &[u64]) -> u64 {
+        let mut last = 0_u64;
+        for ((at, chunk), dim) in scaled.iter().zip(&self.layout.dims).zip(self.dataset.space.dims()) {
+            let inside = dim.saturating_sub(at.saturating_mul(*chunk)).min(*chunk);
+            let Some(inside) = inside.checked_sub(1) else { return 0 };
+            last = last.saturating_mul(*chunk).saturating_add(inside);
+        }
+        last.saturating_add(1).saturating_mul(self.layout.element_size)
     }
 
     /// Looks into all chunks that lie side by side without an index, as far as they are inside of the extent.
@@ -201,9 +229,16 @@ impl Chunked<'_> {
             Some(mask) => {
                 let element_size = self.dataset.element_size();
                 let target = ChunkTarget { element_size, ..ChunkTarget::of_length(length) };
-                let decoded = pipeline.decode_chunk(checker.store.filters(), mask, &stored, &target);
-                let decoded = decoded.map_err(|source| Error::Filter { address, source });
-                let Some(bytes) = checker.read_or_note(NAME, address, decoded) else { return };
+                let mut bytes = vec![0; length];
+                let mut scratch = Scratch::default();
+                let filters = checker.store.filters();
+                let got = pipeline.decode_start(filters, mask, &stored, &mut bytes, &target, &mut scratch);
+                let got = got.map_err(|source| Error::Filter { address, source });
+                let Some(got) = checker.read_or_note(NAME, address, got) else { return };
+                if got < length && !pipeline.skips_all(mask) {
+                    self.short(checker, scaled, address, got as u64, self.chunk_bytes);
+                }
+                bytes.truncate(got);
                 bytes
             }
         };

@@ -14,6 +14,7 @@ impl Report {
             "schema": 1,
             "name": self.name,
             "sound": self.is_sound(),
+            "complete": self.unchecked == 0,
             "faults": self.faults,
             "remarks": self.remarks,
             "unchecked": self.unchecked,

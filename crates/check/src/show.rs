@@ -57,7 +57,11 @@ impl fmt::Display for Summary<'_> {
 
 impl Report {
     fn summary(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.is_sound() { "sound" } else { "NOT SOUND" };
+        let state = match (self.is_sound(), self.unchecked) {
+            (false, _) => "NOT SOUND",
+            (true, 0) => "sound",
+            (true, _) => "no fault found, but not all was checked",
+        };
         write!(f, "{state}: {} faults, {} remarks", self.faults, self.remarks)?;
         if self.unchecked > 0 {
             write!(f, ", {} things not checked", self.unchecked)?;

@@ -15,9 +15,20 @@ use crate::output;
 const UNSOUND: u8 = 1;
 /// The exit code if a file cannot be opened at all.
 const UNREADABLE: u8 = 2;
+/// The exit code if no fault was found in a file, but something of it could not be checked.
+const INCOMPLETE: u8 = 3;
+
+/// Which of two exit codes says more.
+fn worse(one: u8, other: u8) -> u8 {
+    let rank = |code: u8| [0, INCOMPLETE, UNSOUND, UNREADABLE].iter().position(|known| *known == code);
+    if rank(one) >= rank(other) { one } else { other }
+}
 
 /// What `check` takes.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exit code: 0 all files are sound; 1 one has faults; 2 one cannot be opened; 3 no faults were found, but something could not be
+checked (a limit, or a filter that is not there): lines with `not checked` say what.")]
 pub(crate) struct Arguments {
     /// Print a JSON document: a list with one report for each file
     #[arg(long)]
@@ -35,7 +46,8 @@ pub(crate) struct Arguments {
     files: Vec<PathBuf>,
 }
 
-/// Checks files; the exit code is that of the worst: 0 all sound, 1 one with faults, 2 one that cannot be opened.
+/// Checks files; the exit code is that of the worst: 0 all sound, 3 one of which not all could be checked, 1 one with faults, 2 one
+/// that cannot be opened.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut out = output::stdout();
     let mut worst = 0;
@@ -47,7 +59,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 if !arguments.json {
                     show(&mut out, arguments, &name, &report)?;
                 }
-                (if report.is_sound() { 0 } else { UNSOUND }, report.to_json())
+                let code = match (report.is_sound(), report.unchecked) {
+                    (false, _) => UNSOUND,
+                    (true, 0) => 0,
+                    (true, _) => INCOMPLETE,
+                };
+                (code, report.to_json())
             }
             Err(error) => {
                 let error = output::chain(error.as_ref());
@@ -61,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 (UNREADABLE, json!({"schema": 1, "name": name, "error": error}))
             }
         };
-        worst = worst.max(code);
+        worst = worse(worst, code);
         if arguments.json {
             documents.push(document);
         }

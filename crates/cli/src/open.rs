@@ -17,7 +17,7 @@ const CELLS: usize = 1 << 16;
 #[derive(Debug, clap::Args)]
 pub(crate) struct OpenArguments {
     /// How the bytes are reached: auto, sec2, core, stdio, mmap, stream (FILE is HOST:PORT), family (FILE may be a
-    /// pattern such as name%05d.h5), split, multi; or log, which is auto and says at the end what was read
+    /// pattern such as name%05d.h5), split, multi, subfiling; or log, which is auto and says at the end what was read
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = driver, hide_default_value = true)]
     driver: Choice,
     /// Whether the file is locked meanwhile, so that nobody changes it: on, off, or best-effort, which is on where the

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use hyperslab::{
     JournalRepair, Loss, LossPart, Outcome, Recovery, Repaired, Salvaged, SalvagedObject, SalvagedState,
 };
-use hyperslab_check::{Finding, Report};
+use hyperslab_check::{CheckOptions, Finding, Report};
 use serde_json::{Value, json};
 
 use crate::open::OpenArguments;
@@ -106,9 +106,13 @@ pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
 fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     let recovery = Recovery::new().discard_journal(arguments.discard_journal);
     let mut repaired = recovery.repair(&arguments.file)?;
-    let check = || hyperslab_check::check_path(&arguments.file);
+    let check = || {
+        let driver = arguments.open.options().find_driver(&arguments.file)?;
+        anyhow::Ok(hyperslab_check::check(driver, &CheckOptions::default())?)
+    };
     let mut report = check()?;
-    if repaired.end.is_some_and(|end| end.is_truncated()) && report.fault_findings().all(is_about_the_end) {
+    let is_truncated = repaired.end.is_some_and(|end| end.is_truncated());
+    if is_truncated && !report.is_sound() && report.fault_findings().all(is_about_the_end) {
         // Nothing lies behind the end.
         repaired.end = recovery.cut_end(true).repair(&arguments.file)?.end;
         report = check()?;
@@ -118,7 +122,13 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
         Format::Text => {
             let repaired = repaired.to_string();
             repaired.lines().try_for_each(|line| writeln!(out, "{}", output::escape(line.as_bytes())))?;
-            if report.is_sound() {
+            if report.is_sound() && report.unchecked > 0 {
+                writeln!(
+                    out,
+                    "no fault found, but {} things could not be checked: `check` names them",
+                    report.unchecked
+                )?;
+            } else if report.is_sound() {
                 writeln!(out, "sound")?;
             } else {
                 let faults = report.faults;
@@ -158,6 +168,7 @@ fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
         "marks": repaired.marks.map(|marks| if marks.swmr { "swmr" } else { "write" }),
         "end": end,
         "faults": report.faults,
+        "unchecked": report.unchecked,
     })
 }
 

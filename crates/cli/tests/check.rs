@@ -86,3 +86,30 @@ fn chunks_are_decoded_if_asked_for() {
     let output = check(&["--quiet", "--data", "filters_latest.h5"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""));
 }
+
+/// A chunk that says that it decodes to far more than can be: nobody looks, and `check` does not say that it is sound.
+#[test]
+fn a_file_of_which_not_all_can_be_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.h5");
+    let file = hyperslab::File::create(&path).unwrap();
+    let dataset =
+        file.new_dataset("a").of::<u8>().shape(&[8 << 20]).chunks(&[8 << 20]).deflate(1).create().unwrap();
+    dataset.write_stored_chunk(&[0], &[0x78, 1, 3, 0, 0, 0, 0, 1], 0).unwrap();
+    file.close().unwrap();
+    let path = path.to_str().unwrap();
+    assert_eq!(check(&[path]).status.code(), Some(0), "elements are not looked at");
+    let output = check(&["--data", path]);
+    let out = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{out}");
+    assert!(out.contains("not checked: 8388608 bytes from 8"), "{out}");
+    assert!(
+        out.contains("no fault found, but not all was checked: 0 faults") && !out.contains("sound"),
+        "{out}"
+    );
+    let json: Value = serde_json::from_str(text(&check(&["--data", "--json", path]).stdout)).unwrap();
+    assert_eq!((&json[0]["sound"], &json[0]["complete"]), (&Value::Bool(true), &Value::Bool(false)));
+    let damaged = damaged("attributes_latest.h5", 60);
+    let worst = check(&["--data", "--quiet", damaged.to_str().unwrap(), path]);
+    assert_eq!(worst.status.code(), Some(1), "a fault says more");
+}

@@ -72,10 +72,7 @@ impl Filter for Lzf {
         output.clear();
         output.reserve(input.len().saturating_add(input.len() / LONGEST_RUN).saturating_add(1));
         FINDER.run(input, |Sequence { literals, length, distance }| {
-            for run in literals.chunks(LONGEST_RUN) {
-                output.push((run.len() - 1).to_le_bytes()[0]);
-                output.extend_from_slice(run);
-            }
+            literals.chunks(LONGEST_RUN).for_each(|run| push_run(run, output));
             if length == 0 {
                 return;
             }
@@ -86,6 +83,12 @@ impl Filter for Lzf {
             }
             output.push(low);
         });
+        if output.len() == input.len() {
+            // h5py leaves such a chunk as it is, with its bit set in the filter mask, which libhdf5 does not change when the
+            // chunk is replaced by one of as many bytes: a chunk that passed the filter must not be so long.
+            output.clear();
+            input.chunks(LONGEST_RUN).for_each(|run| push_run(run, output));
+        }
         Ok(Produced::Output)
     }
 
@@ -101,6 +104,12 @@ impl Filter for Lzf {
         let given = |at: usize, default| asked.get(at).copied().filter(|value| *value > 0).unwrap_or(default);
         Ok(vec![given(0, REVISION), given(1, LIBRARY), dataset.chunk_bytes_for(self.id())?])
     }
+}
+
+/// Appends a run of at most [`LONGEST_RUN`] bytes as they are.
+fn push_run(run: &[u8], output: &mut Vec<u8>) {
+    output.push(run.len().saturating_sub(1).to_le_bytes()[0]);
+    output.extend_from_slice(run);
 }
 
 /// How far a chunk is decoded.

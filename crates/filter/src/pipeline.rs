@@ -29,7 +29,7 @@ impl Stage {
         Self { id, flags: 0, name: None, client_data: client_data.to_vec() }
     }
 
-    /// The same filter, optional: a chunk it fails on, or does not make smaller although that is its
+    /// The same filter, optional: a chunk it fails on, or does not make smaller (see [`ChunkTarget::only_smaller`]) although that is its
     /// purpose, is stored without it.
     #[must_use]
     pub fn optional(mut self) -> Self {
@@ -74,6 +74,10 @@ pub struct ChunkTarget {
     /// Bytes of a plane of shuffled elements from which on encoders keep planes apart: each has codes of its own then, which
     /// makes most data smaller, and very regular data larger by some bytes a plane.
     pub least_plane: usize,
+    /// Whether an optional filter that is there to make chunks smaller is left out of a chunk that it does not. Only for
+    /// chunks that hyperslab alone writes: where libhdf5 replaces a chunk by one of as many bytes, it leaves the filter mask
+    /// as it was, so that it must find the mask that it would write itself.
+    pub only_smaller: bool,
     /// Whether bytes beyond the expected length are an error. Otherwise they are dropped, as libhdf5 does.
     pub exact: bool,
 }
@@ -105,6 +109,7 @@ impl Default for ChunkTarget {
             runs_only: false,
             fast: false,
             least_plane: LEAST_PLANE,
+            only_smaller: false,
             exact: false,
         }
     }
@@ -235,13 +240,30 @@ impl Pipeline {
         target: &ChunkTarget,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        check_length(out.len(), self.decode_start(registry, filter_mask, stored, out, target, scratch)?)
+    }
+
+    /// As [`Pipeline::decode_into`], of a chunk that may have too few bytes. Returns how many it has; what `out` holds behind
+    /// them is not defined.
+    ///
+    /// # Errors
+    /// As [`Pipeline::decode_chunk`], but for [`FilterError::Length`].
+    pub fn decode_start(
+        &self,
+        registry: &Registry,
+        filter_mask: u32,
+        stored: &[u8],
+        out: &mut [u8],
+        target: &ChunkTarget,
+        scratch: &mut Scratch,
+    ) -> Result<usize> {
         let target = &ChunkTarget { length: Some(out.len()), ..*target };
         self.expect_lengths(registry, filter_mask, target, &mut scratch.lengths)?;
         let Some((last, _)) = self.stages_left(filter_mask).next() else {
-            check_length(out.len(), stored.len())?;
             copy_start(stored, out);
-            return Ok(());
+            return Ok(stored.len().min(out.len()));
         };
+        let mut got = 0;
         let mut hand = Hand::new(stored.into(), scratch);
         for (at, stage) in self.stages_left(filter_mask).rev() {
             let filter = stage.find(registry)?;
@@ -251,12 +273,11 @@ impl Pipeline {
                     filter.decode_with(&context, input, output, &mut scratch.workspace)
                 })?;
             } else {
-                let got = filter.decode_into(&context, hand.bytes(), out, &mut scratch.workspace)?;
-                check_length(out.len(), got)?;
+                got = filter.decode_into(&context, hand.bytes(), out, &mut scratch.workspace)?;
             }
         }
         hand.release(scratch);
-        Ok(())
+        Ok(got.min(out.len()))
     }
 
     /// Whether a chunk with this filter mask has passed no filter.
@@ -299,7 +320,8 @@ impl Pipeline {
     }
 
     /// Encodes a chunk; gives what to store and its filter mask, in which the bits of the optional filters
-    /// are set that are missing, fail, or were to make the chunk smaller and do not.
+    /// are set that are missing or fail; with [`ChunkTarget::only_smaller`] also of those that were to make the chunk smaller
+    /// and do not.
     ///
     /// # Errors
     /// [`FilterError::Missing`] and [`FilterError::Failed`] for mandatory filters.
@@ -337,7 +359,7 @@ impl Pipeline {
                     let context = FilterContext { plane, ..context(stage, target) };
                     let produced = filter.encode_with(&context, input, output, workspace)?;
                     let grew = produced == Produced::Output && output.len() >= input.len();
-                    if optional && filter.compresses() && grew {
+                    if target.only_smaller && optional && filter.compresses() && grew {
                         return Err(FilterError::failed(stage.id, "the chunk does not become smaller"));
                     }
                     Ok(produced)
@@ -509,7 +531,7 @@ mod tests {
     fn optional_stages_that_do_not_help_are_masked() {
         let registry = Registry::default();
         let chunk = noise(1000);
-        let target = ChunkTarget::of_length(1000);
+        let target = ChunkTarget { only_smaller: true, ..ChunkTarget::of_length(1000) };
         let unknown = Stage::new(FilterId(999), &[]);
         let pipeline =
             Pipeline::new(vec![unknown.clone().optional(), shuffle(0).optional(), deflate().optional()]);
@@ -529,6 +551,52 @@ mod tests {
         assert!(matches!(failed, Err(FilterError::Failed { id: FilterId::SHUFFLE, .. })));
         let missing = Pipeline::new(vec![unknown]).encode_chunk(&registry, &chunk[..], &target);
         assert!(matches!(missing, Err(FilterError::Missing { .. })));
+    }
+
+    /// libhdf5 keeps the mask of a chunk that it replaces by one of as many bytes. It never leaves deflate out; LZF, szip and
+    /// Blosc it does where they do not make a chunk smaller, so that no chunk that passed them may be as long as without.
+    #[test]
+    fn chunks_can_be_replaced_by_others_of_as_many_bytes() {
+        let registry = Registry::default();
+        let optional = |id, data: &[u32]| Stage::new(id, data).optional();
+        for length in (1..200).chain([4096, 65_536]) {
+            let size = u32::try_from(length).unwrap();
+            let target = ChunkTarget::of_length(length);
+            for stages in [
+                vec![optional(FilterId::DEFLATE, &[1])],
+                vec![optional(FilterId::SHUFFLE, &[2]), optional(FilterId::DEFLATE, &[9])],
+                vec![optional(FilterId::LZF, &[4, 0x105, size])],
+                vec![optional(FilterId::SZIP, &[141, 8, 8, 64])],
+                vec![optional(FilterId::BLOSC, &[2, 2, 1, size, 5, 1, 0])],
+                vec![optional(FilterId::LZF, &[4, 0x105, size]), optional(FilterId::FLETCHER32, &[])],
+            ] {
+                let pipeline = Pipeline::new(stages);
+                let unfiltered = length
+                    + if pipeline.stages.len() == 2 && pipeline.stages[1].id == FilterId::FLETCHER32 {
+                        4
+                    } else {
+                        0
+                    };
+                for zeros in 0..length.min(80) {
+                    let mut chunk = noise(size);
+                    chunk[length - zeros..].fill(0);
+                    let (stored, mask) = pipeline.encode_chunk(&registry, &chunk[..], &target).unwrap();
+                    let name = pipeline.stages[0].id;
+                    assert_eq!(mask, 0, "{name} of {length} bytes");
+                    let is_left_out_by_libhdf5 =
+                        matches!(name, FilterId::LZF | FilterId::SZIP | FilterId::BLOSC);
+                    assert!(
+                        !is_left_out_by_libhdf5 || stored.len() != unfiltered,
+                        "{name} of {length} bytes"
+                    );
+                    assert_eq!(
+                        pipeline.decode_chunk(&registry, mask, stored, &target).unwrap(),
+                        chunk,
+                        "{name}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

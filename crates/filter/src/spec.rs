@@ -241,7 +241,7 @@ impl FilterSpec {
         Self::zfp(crate::zfp::Mode::Reversible)
     }
 
-    /// The same filter, optional: chunks that it fails on or does not make smaller are stored without it.
+    /// The same filter, optional: chunks that it fails on are stored without it.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { flags: self.flags | Stage::OPTIONAL, ..self }

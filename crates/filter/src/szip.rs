@@ -103,6 +103,11 @@ impl Filter for Szip {
         };
         Coder::new(&parameters).encode(samples, output, line, differences);
         workspace.keep(memory);
+        if output.len() == input.len() {
+            // libhdf5 leaves such a chunk as it is, and keeps the filter mask of a chunk that it replaces by one of as many
+            // bytes: a chunk that passed the filter must not be so long. Decoders stop before this byte.
+            output.push(0);
+        }
         Ok(Produced::Output)
     }
 

@@ -1,6 +1,7 @@
 //! Setting, renaming and removing attributes, and comments.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use hyperslab_engine::Result;
 use hyperslab_engine::object::attribute_edit::{self, NewAttribute};
@@ -8,8 +9,10 @@ use hyperslab_engine::object::remark;
 use hyperslab_engine::store::Edit;
 use ndarray::{ArrayBase, Data, Dimension};
 
+use crate::datatype::convert::VariableArena;
+use crate::dynamic::Encoder;
 use crate::group_edit::charset;
-use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object};
+use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object, Value, conversion};
 
 /// What an attribute can be set to: a number, text, a slice, vector or array; any other [`H5Type`] in [`Scalar`].
 ///
@@ -211,6 +214,47 @@ impl Object {
                 data: bytes,
             };
             self.file().set_attribute(edit, self.address(), &attribute)
+        })
+    }
+
+    /// Sets an attribute to dynamic values of any type: records with members of variable length, sequences, arrays.
+    ///
+    /// ```
+    /// use hyperslab::{CharacterSet, Dataspace, Datatype, Value};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let person = Datatype::packed([("name", Datatype::variable_string(CharacterSet::Utf8, 8)), ("age", Datatype::u8())]);
+    /// let ada = Value::Compound(vec![("name".into(), Value::Text("Ada".into())), ("age".into(), Value::Integer(36))]);
+    /// file.root().set_attr_values("operator", &person, &Dataspace::Scalar, &[ada.clone()])?;
+    /// assert_eq!(file.attr("operator")?.read_dyn()?.get(&[]), Some(ada));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`set_attr`](Self::set_attr); [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value is none of that type, or there
+    /// are more or fewer than the dataspace has; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times.
+    pub fn set_attr_values(
+        &self,
+        name: &str,
+        datatype: &Datatype,
+        dataspace: &Dataspace,
+        values: &[Value],
+    ) -> Result<()> {
+        let file = self.file();
+        let arena = VariableArena::default();
+        let encoder = Encoder::new(datatype)?;
+        let bytes = encoder.encode(values, &arena)?;
+        let conversions = conversion::defaults().with_source_heap(Arc::new(arena));
+        self.set(name, |edit| {
+            let data = file.store_converted(edit, &conversions, (encoder.memory(), datatype), &bytes)?;
+            let attribute = NewAttribute {
+                name: name.as_bytes(),
+                charset: charset(name),
+                datatype,
+                committed: None,
+                dataspace,
+                data: &data,
+            };
+            file.set_attribute(edit, self.address(), &attribute)
         })
     }
 

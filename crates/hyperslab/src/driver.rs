@@ -10,7 +10,7 @@ use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{
     Access, AccessLog, Core, CoreOptions, Driver, DriverError, Family, FamilyPattern, Log, Multi,
-    MultiMember, PathSideFile, Sec2, SideFile, Stdio, Stream, StreamOptions,
+    MultiMember, PathSideFile, Sec2, SideFile, Stdio, Stream, StreamOptions, Subfiling,
 };
 
 /// How the bytes of a file are reached.
@@ -27,8 +27,9 @@ use hyperslab_vfd::{
 pub enum FileDriver {
     /// As one file; or as the members of a family, split or multi file, if the file at the path says that it is the
     /// first of them. What it does not say is taken for certain only if its name and its length fit: a file shorter
-    /// than its superblock says, number 0 in its name, and a file with number 1 beside it, are a family. No files are
-    /// opened but those beside it whose names are made of its own.
+    /// than its superblock says, number 0 in its name, and a file with number 1 beside it, are a family; one that cannot be
+    /// opened alone, with a configuration file of subfiles beside it, is the stub of these. No files are opened but those
+    /// beside it whose names are made of its own.
     #[default]
     Auto,
     /// As one file, read at offsets.
@@ -57,6 +58,8 @@ pub enum FileDriver {
     /// Files for different kinds of data, as the file says; else those that libhdf5 makes, `-s.h5` to `-o.h5`. The
     /// path is that of the file with the superblock, or what all begin with.
     Multi,
+    /// Stripes over several files, as the configuration file beside the stub at the path says. Only for reading.
+    Subfiling,
 }
 
 impl FileDriver {
@@ -67,7 +70,7 @@ impl FileDriver {
 }
 
 /// The names of the drivers, with what they are by default.
-fn named() -> [(&'static str, FileDriver); 9] {
+fn named() -> [(&'static str, FileDriver); 10] {
     [
         ("auto", FileDriver::Auto),
         ("sec2", FileDriver::Sec2),
@@ -78,6 +81,7 @@ fn named() -> [(&'static str, FileDriver); 9] {
         ("family", FileDriver::Family { member_size: None }),
         ("split", FileDriver::split()),
         ("multi", FileDriver::Multi),
+        ("subfiling", FileDriver::Subfiling),
     ]
 }
 
@@ -140,22 +144,30 @@ impl Opener {
             FileDriver::Split { metadata, raw } => {
                 let base = without(path, metadata).unwrap_or_else(|| path.to_owned());
                 let mut members = MultiMember::split(&base, metadata, raw);
-                if let Ok(Members::Multi(ranges)) = said_by(&members[0].path)
-                    && let [first, second] = ranges.as_slice()
+                if let Ok(Members::Multi(multi)) = said_by(&members[0].path)
+                    && let [first, second] = multi.ranges.as_slice()
                 {
                     members[0].expected = first.length;
                     (members[1].start, members[1].expected) = (second.start, second.length);
                 }
                 self.open_with(Multi::open(members, self.access()))
             }
+            FileDriver::Subfiling => match Subfiling::configuration_of(path).map_err(cannot_open)? {
+                Some(configuration) => self.open_subfiles(path, &configuration),
+                None => Err(Error::Misuse(format!(
+                    "there is no configuration file `{}.subfile_NUMBER.config` for this stub",
+                    path.display()
+                ))),
+            },
             FileDriver::Multi => {
                 let base = without(path, "-s.h5").unwrap_or_else(|| path.to_owned());
                 let [superblock, ..] = MultiMember::multi(&base);
                 let first = if path.is_file() { path } else { &superblock.path };
                 match said_by(first)? {
-                    Members::Multi(ranges) => {
-                        self.open_with(Multi::open(multi_members(first, &ranges, Names::Any)?, self.access()))
-                    }
+                    Members::Multi(multi) => self.open_with(Multi::open(
+                        multi_members(first, &multi.ranges, Names::Any)?,
+                        self.access(),
+                    )),
                     _ => self.open_with(Multi::open(MultiMember::multi(&base), self.access())),
                 }
             }
@@ -205,62 +217,121 @@ impl Opener {
                 Ok(Members::Family { member_size }) => {
                     return self.open_family_beside(path, Some(member_size));
                 }
-                Ok(Members::Multi(ranges)) => return self.open_multi_beside(path, &ranges),
+                Ok(Members::Multi(multi)) => return self.open_multi_beside(path, &multi.ranges),
                 _ => {}
             }
         }
         let alone = OpenFile::open(self.logged(Arc::clone(&file) as _), self.options.clone());
         let Err(error) = alone else { return alone };
+        if let Ok(Some(configuration)) = Subfiling::configuration_of(path) {
+            return self.open_subfiles(path, &configuration);
+        }
         match Members::of(file) {
             Ok(Members::Family { member_size }) => self.open_family_beside(path, Some(member_size)),
-            Ok(Members::Multi(ranges)) => self.open_multi_beside(path, &ranges),
+            Ok(Members::Multi(multi)) => self.open_multi_beside(path, &multi.ranges),
             // Nothing says so: the error stands unless the files beside it make up for what is missing.
             Ok(Members::Incomplete) => self.open_guessed(path).unwrap_or(Err(error)),
             _ => Err(error),
         }
     }
 
-    fn open_guessed(&self, path: &Path) -> Option<Result<OpenFile>> {
-        if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
-            return Some(self.open_family_beside(path, None));
+    fn open_subfiles(&self, path: &Path, configuration: &Path) -> Result<OpenFile> {
+        if self.options.write.is_some() {
+            return Err(Error::unsupported("writing to a file of the subfiling driver"));
         }
-        let base = without(path, "-s.h5")?;
-        let members = MultiMember::multi(&base);
-        let beside = members.iter().skip(1).any(|member| member.path.is_file());
-        let opened = beside.then(|| {
-            members.iter().try_for_each(|member| check_beside(path, &member.path))?;
-            self.open_with(Multi::open(members, self.access()))
-        })?;
-        opened.is_ok().then_some(opened)
+        check_beside(path, configuration)?;
+        let file = Subfiling::open(path, configuration).map_err(cannot_open)?;
+        file.subfiles().try_for_each(|subfile| check_beside(path, subfile))?;
+        self.open_with(Ok(file))
     }
 
-    /// Members that nobody but the file has asked for lie in its folder.
-    fn open_family_beside(&self, path: &Path, member_size: Option<u64>) -> Result<OpenFile> {
-        let pattern = family_pattern(path)?;
-        for number in 0.. {
-            let member = pattern.member(number);
-            if !member.is_file() {
-                break;
-            }
-            check_beside(path, &member)?;
+    fn open_guessed(&self, path: &Path) -> Option<Result<OpenFile>> {
+        match guessed_members(path, self.access())? {
+            Found::Family(family) => Some(self.open_with(Ok(family))),
+            Found::Multi(multi) => Some(self.open_with(Ok(multi))).filter(Result::is_ok),
+            Found::Wrong(error) => Some(Err(error)),
         }
-        self.open_family(path, member_size)
+    }
+
+    fn open_family_beside(&self, path: &Path, member_size: Option<u64>) -> Result<OpenFile> {
+        self.open_with(Ok(family_beside(path, member_size, self.access())?))
     }
 
     fn open_multi_beside(&self, path: &Path, ranges: &[MemberRange]) -> Result<OpenFile> {
-        let members = multi_members(path, ranges, Names::OfTheWhole)?;
-        members.iter().try_for_each(|member| check_beside(path, &member.path))?;
-        self.open_with(Multi::open(members, self.access()))
+        self.open_with(Ok(multi_beside(path, ranges, self.access())?))
     }
 
     fn open_family(&self, path: &Path, member_size: Option<u64>) -> Result<OpenFile> {
-        let pattern = family_pattern(path)?;
-        let size = member_size.or_else(|| match said_by(&pattern.member(0)) {
-            Ok(Members::Family { member_size }) => Some(member_size),
-            _ => None,
-        });
-        self.open_with(Family::open(pattern, self.access(), size))
+        self.open_with(Ok(family(path, member_size, self.access())?))
     }
+}
+
+/// Members of which the file itself does not say that there are any.
+enum Found {
+    Family(Family),
+    Multi(Multi),
+    Wrong(Error),
+}
+
+/// The members that make up for what is missing in the file at `path`, by their names.
+fn guessed_members(path: &Path, access: Access) -> Option<Found> {
+    if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
+        return Some(family_beside(path, None, access).map_or_else(Found::Wrong, Found::Family));
+    }
+    let base = without(path, "-s.h5")?;
+    let members = MultiMember::multi(&base);
+    if !members.iter().skip(1).any(|member| member.path.is_file()) {
+        return None;
+    }
+    let beside = members.iter().try_for_each(|member| check_beside(path, &member.path));
+    let opened = beside.and_then(|()| Multi::open(members, access).map_err(cannot_open));
+    opened.ok().map(Found::Multi)
+}
+
+/// All members of the file at `path`, if it says that it is the first of several, or is less than it says and others make
+/// up for that.
+pub(crate) fn members_of(path: &Path, access: Access) -> Result<Option<Arc<dyn Driver>>> {
+    match said_by(path) {
+        Ok(Members::Family { member_size }) => {
+            Ok(Some(Arc::new(family_beside(path, Some(member_size), access)?)))
+        }
+        Ok(Members::Multi(multi)) => Ok(Some(Arc::new(multi_beside(path, &multi.ranges, access)?))),
+        Ok(Members::Incomplete) => match guessed_members(path, access) {
+            None => Ok(None),
+            Some(Found::Wrong(error)) => Err(error),
+            Some(Found::Family(family)) => Ok(Some(Arc::new(family))),
+            Some(Found::Multi(multi)) => Ok(Some(Arc::new(multi))),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// Members that nobody but the file has asked for lie in its folder.
+fn family_beside(path: &Path, member_size: Option<u64>, access: Access) -> Result<Family> {
+    let pattern = family_pattern(path)?;
+    for number in 0.. {
+        let member = pattern.member(number);
+        if !member.is_file() {
+            break;
+        }
+        check_beside(path, &member)?;
+    }
+    family(path, member_size, access)
+}
+
+fn multi_beside(path: &Path, ranges: &[MemberRange], access: Access) -> Result<Multi> {
+    let members = multi_members(path, ranges, Names::OfTheWhole)?;
+    members.iter().try_for_each(|member| check_beside(path, &member.path))?;
+    Multi::open(members, access).map_err(cannot_open)
+}
+
+fn family(path: &Path, member_size: Option<u64>, access: Access) -> Result<Family> {
+    let pattern = family_pattern(path)?;
+    let size = member_size.or_else(|| match said_by(&pattern.member(0)) {
+        Ok(Members::Family { member_size }) => Some(member_size),
+        _ => None,
+    });
+    Family::open(pattern, access, size).map_err(cannot_open)
 }
 
 /// Returns the journal of a file: the same one whatever symbolic links lead to the file.

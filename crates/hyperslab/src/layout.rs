@@ -4,7 +4,7 @@ use hyperslab_engine::Result;
 use hyperslab_engine::data::chunk_index::{ChunkBox, ChunkIndexKind, ChunkLocation};
 use hyperslab_engine::data::{ChunkedSource, virtual_};
 use hyperslab_engine::format::{
-    AllocationTime as StoredAllocationTime, ChunkFlags, FillWriteTime, Layout as StoredLayout,
+    AllocationTime as StoredAllocationTime, FillWriteTime, Layout as StoredLayout,
     VirtualMapping as StoredMapping,
 };
 use hyperslab_engine::object::container::Container;
@@ -202,7 +202,7 @@ impl Layout {
             StoredLayout::Chunked(chunked) => Self::Chunked(Chunking {
                 shape: chunked.dims.to_vec(),
                 index: hyperslab_engine::data::chunk_index::kind(chunked),
-                edges_unfiltered: chunked.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
+                edges_unfiltered: chunked.leaves_edges_unfiltered(),
             }),
             StoredLayout::Virtual(_) => Self::Virtual,
             StoredLayout::Structured(_) => Self::Structured,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::{DriverError, Result, vectored};
@@ -110,6 +111,26 @@ pub trait Driver: Send + Sync + Debug {
     /// [`DriverError::ReadOnly`], [`DriverError::TooLarge`], [`DriverError::Io`].
     fn set_len(&self, len: u64) -> Result<()>;
 
+    /// The range of offsets that each member file holds, ascending, of a file whose members are each cut and lengthened
+    /// by themselves. Empty for all other files.
+    ///
+    /// # Errors
+    /// As [`Driver::len`].
+    fn member_ranges(&self) -> Result<Vec<Range<u64>>> {
+        Ok(Vec::new())
+    }
+
+    /// Cuts or lengthens with zeros each of the member files that [`Driver::member_ranges`] lists, so that it ends at
+    /// the offset in the same place of `ends`.
+    ///
+    /// # Errors
+    /// [`DriverError::Members`] if there are more or fewer members, or an end lies outside of its member's room;
+    /// [`DriverError::ReadOnly`], [`DriverError::Io`].
+    fn set_member_ends(&self, ends: &[u64]) -> Result<()> {
+        let reason = format!("{} ends for a file without such members", ends.len());
+        if ends.is_empty() { Ok(()) } else { Err(DriverError::Members { name: self.name().into(), reason }) }
+    }
+
     /// Hands whatever the driver itself holds back to the system, without waiting for the disk.
     ///
     /// # Errors
@@ -163,6 +184,8 @@ pub enum DriverKind {
     Split,
     /// Files for different kinds of data: [`Multi`](crate::Multi).
     Multi,
+    /// Stripes over several files: [`Subfiling`](crate::Subfiling).
+    Subfiling,
     /// Somewhere else.
     Other,
 }
@@ -179,13 +202,19 @@ impl DriverKind {
             Self::Family => "family",
             Self::Split => "split",
             Self::Multi => "multi",
+            Self::Subfiling => "subfiling",
             Self::Other => "other",
         }
     }
 
+    /// Whether each of several member files has an end of its own, far from where the next one begins.
+    pub fn has_member_ends(self) -> bool {
+        matches!(self, Self::Split | Self::Multi)
+    }
+
     /// Whether all bytes are known to lie in one file.
     pub fn is_one_file(self) -> bool {
-        !matches!(self, Self::Family | Self::Split | Self::Multi | Self::Other)
+        !matches!(self, Self::Family | Self::Split | Self::Multi | Self::Subfiling | Self::Other)
     }
 }
 

@@ -36,6 +36,7 @@ pub mod simulated;
 mod stdio;
 mod stream;
 mod stream_server;
+mod subfiling;
 mod vectored;
 
 pub use crate::core::{Core, CoreOptions};
@@ -54,3 +55,4 @@ pub use side_file::{PathSideFile, SideAccess, SideFile};
 pub use stdio::Stdio;
 pub use stream::{Stream, StreamOptions};
 pub use stream_server::StreamServer;
+pub use subfiling::Subfiling;

@@ -1,6 +1,7 @@
 //! A driver that tells what another one is asked for.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -115,6 +116,15 @@ impl Driver for Log {
 
     fn set_len(&self, len: u64) -> Result<()> {
         self.tell(Operation::SetLength, &[(len, 0)], || self.inner.set_len(len))
+    }
+
+    fn member_ranges(&self) -> Result<Vec<Range<u64>>> {
+        self.inner.member_ranges()
+    }
+
+    fn set_member_ends(&self, ends: &[u64]) -> Result<()> {
+        let ranges: Vec<_> = ends.iter().map(|end| (*end, 0)).collect();
+        self.tell(Operation::SetLength, &ranges, || self.inner.set_member_ends(ends))
     }
 
     fn flush(&self) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -255,6 +256,34 @@ impl Driver for Multi {
         Ok(())
     }
 
+    fn member_ranges(&self) -> Result<Vec<Range<u64>>> {
+        let range = |member: &Member| {
+            let start = member.described.start;
+            Ok(start..start.saturating_add(member.len()?))
+        };
+        self.members.iter().map(range).collect()
+    }
+
+    fn set_member_ends(&self, ends: &[u64]) -> Result<()> {
+        self.writable()?;
+        let wrong = |reason| DriverError::Members { name: self.name.clone(), reason };
+        if ends.len() != self.members.len() {
+            return Err(wrong(format!("{} ends for {} members", ends.len(), self.members.len())));
+        }
+        let lengths = self.members.iter().zip(ends).map(|(member, end)| {
+            let length = end.checked_sub(member.described.start).filter(|length| *length <= member.room);
+            length.ok_or_else(|| wrong(format!("{} cannot end at offset {end}", member.name)))
+        });
+        let lengths = lengths.collect::<Result<Vec<u64>>>()?;
+        for (member, length) in self.members.iter().zip(lengths) {
+            let file = member.file()?;
+            if file.len()? != length {
+                file.set_len(length)?;
+            }
+        }
+        Ok(())
+    }
+
     fn sync_data(&self) -> Result<()> {
         self.files().try_for_each(Sec2::sync_data)
     }
@@ -333,6 +362,28 @@ mod tests {
         multi.set_len(3).unwrap();
         let lengths = split.map(|member| std::fs::metadata(member.path).unwrap().len());
         assert_eq!(lengths, [3, 0]);
+    }
+
+    #[test]
+    fn each_member_has_an_end_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let members = members(folder.path(), "f", &[0, 100, 200]);
+        let multi = Multi::open(members.clone(), Access::CreateNew).unwrap();
+        multi.write_at(0, b"meta").unwrap();
+        multi.write_at(200, b"raw data").unwrap();
+        assert_eq!(multi.member_ranges().unwrap(), [0..4, 100..100, 200..208]);
+        multi.set_member_ends(&[2, 103, 208]).unwrap();
+        let read = |number: usize| std::fs::read(&members[number].path).unwrap();
+        assert_eq!((read(0), read(1), read(2)), (b"me".to_vec(), vec![0; 3], b"raw data".to_vec()));
+        for wrong in [vec![2, 103], vec![101, 103, 208], vec![2, 99, 208], vec![]] {
+            assert!(matches!(multi.set_member_ends(&wrong), Err(DriverError::Members { .. })), "{wrong:?}");
+            assert_eq!(multi.member_ranges().unwrap(), [0..2, 100..103, 200..208]);
+        }
+        let reader = Multi::open(members, Access::ReadOnly).unwrap();
+        assert!(matches!(reader.set_member_ends(&[2, 103, 208]), Err(DriverError::ReadOnly { .. })));
+        let one = crate::Core::from_vec("one", vec![0; 9]);
+        assert!(one.member_ranges().unwrap().is_empty() && one.set_member_ends(&[]).is_ok());
+        assert!(one.set_member_ends(&[4]).is_err());
     }
 
     #[test]

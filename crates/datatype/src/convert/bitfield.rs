@@ -1,4 +1,4 @@
-//! Bit fields to bit fields: the low bits are kept, new ones are zero.
+//! Bit fields to bit fields: the low bits are kept, new ones are zero. To and from integers as unsigned integers of their bits.
 
 use std::sync::Arc;
 
@@ -23,6 +23,27 @@ impl Element for Bits {
     }
 }
 
+/// The unsigned integer with the bits of a bit field in the same places.
+fn integer(datatype: &Datatype) -> Option<Datatype> {
+    let DatatypeClass::Bitfield(bits) = &datatype.class else { return None };
+    Some(Datatype { size: datatype.size, class: DatatypeClass::FixedPoint(as_unsigned(*bits)) })
+}
+
+/// Bit fields to integers, and integers to bit fields.
+pub(super) fn as_integers(
+    source: &Datatype,
+    destination: &Datatype,
+    conversions: &Conversions,
+) -> Result<Planned> {
+    let is_integer = |datatype: &Datatype| matches!(datatype.class, DatatypeClass::FixedPoint(_));
+    let (from, to) = match (integer(source), integer(destination)) {
+        (Some(from), None) if is_integer(destination) => (from, destination.clone()),
+        (None, Some(to)) if is_integer(source) => (source.clone(), to),
+        _ => return Ok(None),
+    };
+    Ok(Some(conversions.plan(&from, &to)?.kernel))
+}
+
 pub(super) fn rule(source: &Datatype, destination: &Datatype, _: &Conversions) -> Result<Planned> {
     let (DatatypeClass::Bitfield(from), DatatypeClass::Bitfield(to)) = (&source.class, &destination.class)
     else {
@@ -35,4 +56,33 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, _: &Conversions) -
         Some(Each { source_size, destination_size, each: Bits { from, to } })
     };
     Ok(plan().map(|kernel| Arc::new(kernel) as _))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Conversion;
+    use crate::ByteOrder::{BigEndian, LittleEndian};
+    use crate::Datatype;
+
+    #[test]
+    fn bit_fields_are_unsigned_integers() {
+        let convert = |from: &Datatype, to: &Datatype, bytes: &[u8]| {
+            let conversion = Conversion::new(from, to).unwrap();
+            let count = bytes.len() / conversion.source_size();
+            let mut out = vec![0; count * conversion.destination_size()];
+            conversion.convert(bytes, &mut out, count).unwrap();
+            out
+        };
+        let byte = Datatype::bitfield(1, LittleEndian);
+        assert_eq!(convert(&byte, &Datatype::u8(), &[0, 200, 255]), [0, 200, 255]);
+        assert_eq!(convert(&Datatype::u8(), &byte, &[0, 200, 255]), [0, 200, 255]);
+        assert!(Conversion::new(&byte, &Datatype::u8()).unwrap().is_no_op());
+        let two = Datatype::bitfield(2, BigEndian);
+        assert_eq!(convert(&two, &Datatype::u16(LittleEndian), &[0xfe, 1]), [1, 0xfe]);
+        assert_eq!(convert(&Datatype::u16(LittleEndian), &two, &[1, 0xfe]), [0xfe, 1]);
+        // Other sizes and signs as for unsigned integers.
+        assert_eq!(convert(&two, &Datatype::u8(), &[0, 9, 1, 0]), [9, 255]);
+        assert_eq!(convert(&Datatype::i8(), &byte, &[0xff, 5]), [0, 5]);
+        assert!(Conversion::new(&byte, &Datatype::f32(LittleEndian)).is_err());
+    }
 }

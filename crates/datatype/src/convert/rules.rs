@@ -91,6 +91,7 @@ const BUILT_IN: &[BuiltIn] = &[
     packed::rule,
     number::rule,
     bitfield::rule,
+    bitfield::as_integers,
     text::rule,
     variable::rule,
     enumeration::between,

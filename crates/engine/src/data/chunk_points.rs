@@ -151,8 +151,7 @@ impl<'a> Scattered<'a> {
             if runs.is_empty() {
                 continue;
             }
-            if self.source.is_stored_plainly(scaled)? {
-                self.source.check_plain(location)?;
+            if self.source.to_decode(scaled, location)?.is_none() {
                 let start = location.address.get().unwrap_or(u64::MAX);
                 plain.extend(runs.into_iter().map(|run| (start.saturating_add(run.at as u64), run)));
             } else {

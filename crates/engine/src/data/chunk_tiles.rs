@@ -258,7 +258,7 @@ impl Regular<'_> {
         let plain = self.source.pipeline.is_empty();
         if plain
             && transform.is_copy()
-            && self.run_of(group.places)? == group.places.len()
+            && self.run_of(group.places) == group.places.len()
             && let Some(slice) = tiles.as_slice().filter(|slice| slice.len() == length)
         {
             return self.context.store.read_raw(first.address, slice);
@@ -274,20 +274,19 @@ impl Regular<'_> {
         outcome
     }
 
-    /// How many of the chunks, which passed no filter, lie side by side.
-    fn run_of(&self, places: &[ChunkLocation]) -> Result<usize> {
+    /// How many of the chunks, which passed no filter, lie side by side and are whole.
+    fn run_of(&self, places: &[ChunkLocation]) -> usize {
         let size = self.source.chunk_bytes as u64;
         let mut count = 0;
         let mut next = None;
         for place in places {
-            if next.is_some_and(|next| next != place.address.raw()) {
+            if next.is_some_and(|next| next != place.address.raw()) || place.size < size {
                 break;
             }
-            self.source.check_plain(place)?;
             next = place.address.raw().checked_add(size);
             count += 1;
         }
-        Ok(count)
+        count
     }
 
     /// Puts chunks into place from the bytes of the file that begin with the first of them.
@@ -305,7 +304,7 @@ impl Regular<'_> {
         while let Some(place) = places.first() {
             let at = usize::try_from(place.address.raw().saturating_sub(start)).unwrap_or(usize::MAX);
             let behind = bytes.get(at..).unwrap_or_default();
-            let count = if self.source.pipeline.is_empty() { self.run_of(places)?.max(1) } else { 1 };
+            let count = if self.source.pipeline.is_empty() { self.run_of(places).max(1) } else { 1 };
             let (mut now, rest) = tiles.split_at(count);
             let run = count.saturating_mul(self.source.chunk_bytes);
             if count > 1
@@ -340,11 +339,10 @@ impl Regular<'_> {
         let size = usize::try_from(place.size).ok();
         let stored = at.zip(size).and_then(|(at, size)| bytes.get(at..at.checked_add(size)?));
         let stored = stored.unwrap_or_default();
-        if self.source.is_stored_plainly(scaled)? {
-            self.source.check_plain(place)?;
-            return transform.tile(&mut tile, stored, 0, &mut room.tiles);
+        match self.source.to_decode(scaled, place)? {
+            None => transform.tile(&mut tile, stored, 0, &mut room.tiles),
+            Some(place) => self.decode(&mut tile, &place, stored, transform, keep, room),
         }
-        self.decode(&mut tile, place, stored, transform, keep, room)
     }
 
     /// Reads one chunk that lies alone.
@@ -358,7 +356,7 @@ impl Regular<'_> {
         room: &mut Room,
     ) -> Result<()> {
         let store = self.context.store;
-        if !self.source.is_stored_plainly(scaled)? {
+        if let Some(location) = &self.source.to_decode(scaled, location)? {
             if let Some(stored) = store.view_raw(location.address, location.size) {
                 return self.decode(&mut tile, location, stored, transform, keep, room);
             }
@@ -372,7 +370,6 @@ impl Regular<'_> {
             room.fetched = fetched;
             return outcome;
         }
-        self.source.check_plain(location)?;
         // Of bytes that are as they were written, only those that are wanted are read.
         let wanted = tile.source();
         let size = self.source.element_size as u64;

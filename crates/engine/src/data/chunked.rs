@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Axis, ChunkGrid, Ordered, Region, Selection, Tiling};
-use hyperslab_filter::{ChunkTarget, Pipeline, Scratch};
+use hyperslab_filter::{ChunkTarget, FilterError, Pipeline, Scratch};
 use hyperslab_format::codec::Address;
 use smallvec::SmallVec;
 
@@ -82,13 +82,12 @@ impl ChunkedSource {
     /// The elements of one chunk, those beyond the extent included.
     pub fn chunk(&self, store: &Store, scaled: &[u64], location: &ChunkLocation) -> Result<Vec<u8>> {
         let mut stored = store.read_raw_vec(location.address, location.size)?;
-        if self.is_stored_plainly(scaled)? {
-            self.check_plain(location)?;
+        let Some(place) = self.to_decode(scaled, location)? else {
             stored.truncate(self.chunk_bytes);
             return Ok(stored);
-        }
-        let mut out = self.buffer(store, location)?;
-        self.decode(store, location, &stored, &mut out, &mut Scratch::default())?;
+        };
+        let mut out = self.buffer(store, &place)?;
+        self.decode(store, &place, &stored, &mut out, &mut Scratch::default())?;
         Ok(out)
     }
 
@@ -102,27 +101,31 @@ impl ChunkedSource {
         Ok(self.pipeline.is_empty() || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// That a chunk without filters has all of its bytes.
-    pub(super) fn check_plain(&self, location: &ChunkLocation) -> Result<()> {
-        if location.size < self.chunk_bytes as u64 {
-            let expected = format!("{} bytes", self.chunk_bytes);
-            return Err(Error::corrupt("chunk", "size", expected, location.size).at(location.address));
+    /// How a stored chunk is decoded; `None`, if its elements lie in the file as they are, all of them. What a chunk without
+    /// filters has too few of is made up for as behind filters.
+    pub(super) fn to_decode(
+        &self,
+        scaled: &[u64],
+        location: &ChunkLocation,
+    ) -> Result<Option<ChunkLocation>> {
+        if !self.is_stored_plainly(scaled)? {
+            return Ok(Some(*location));
         }
-        Ok(())
+        let is_whole = location.size >= self.chunk_bytes as u64;
+        Ok((!is_whole).then_some(ChunkLocation { filter_mask: u32::MAX, ..*location }))
     }
 
-    /// What of a stored chunk means anything, as far as this can be told without decoding it: a chunk that passed
-    /// no filter has as many bytes as its elements, any other one has some.
+    /// What of a stored chunk means anything, as far as this can be told without decoding it: of a chunk that passed
+    /// no filter no more than the bytes of its elements.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where it has fewer.
+    /// [`Error::Corrupt`] if it has no bytes.
     pub(crate) fn stored_part(&self, scaled: &[u64], location: &ChunkLocation) -> Result<ChunkLocation> {
-        if self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask) {
-            self.check_plain(location)?;
-            return Ok(ChunkLocation { size: self.chunk_bytes as u64, ..*location });
-        }
         if location.size == 0 {
             return Err(Error::corrupt("chunk", "size", "at least 1 byte", 0).at(location.address));
+        }
+        if self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask) {
+            return Ok(ChunkLocation { size: location.size.min(self.chunk_bytes as u64), ..*location });
         }
         Ok(*location)
     }
@@ -151,7 +154,8 @@ impl ChunkedSource {
         Ok(vec![0; self.chunk_bytes])
     }
 
-    /// Decodes stored bytes into a buffer of a chunk's size.
+    /// Decodes stored bytes into a buffer of a chunk's size. Elements that a chunk does not have, though others of it are there,
+    /// have the fill value. (libhdf5 reads such chunks, too; the elements are whatever stood in its memory.)
     pub(super) fn decode(
         &self,
         store: &Store,
@@ -161,8 +165,17 @@ impl ChunkedSource {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let target = ChunkTarget { element_size: self.element_size, ..ChunkTarget::of_length(out.len()) };
-        self.pipeline
-            .decode_into(store.filters(), location.filter_mask, stored, out, &target, scratch)
-            .map_err(|source| Error::Filter { address: location.address, source })
+        let failed = |source| Error::Filter { address: location.address, source };
+        let filters = store.filters();
+        let got = self.pipeline.decode_start(filters, location.filter_mask, stored, out, &target, scratch);
+        let got = got.map_err(failed)?;
+        if got == 0 && !out.is_empty() {
+            return Err(failed(FilterError::Length { expected: out.len(), got }));
+        }
+        if got < out.len() {
+            let whole = got.saturating_sub(got.checked_rem(self.element_size).unwrap_or(0));
+            self.fill.write(out.get_mut(whole..).unwrap_or_default());
+        }
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use hyperslab_dataspace::{ChunkGrid, Dataspace, Dims, Selection, SimpleExtent};
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{ChunkFlags, ChunkedLayout, Layout};
+use hyperslab_format::message::{ChunkedLayout, Layout};
 
 use super::OpenFile;
 use super::raw_files::RawFiles;
@@ -355,7 +355,7 @@ pub(super) fn chunked_source(
         chunk_bytes,
         index: None,
         pipeline: pipeline.clone(),
-        edges_unfiltered: layout.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
+        edges_unfiltered: layout.leaves_edges_unfiltered(),
         fill: description.fill_element().map_or(Fill::ZERO, Fill::element),
     };
     Ok((source, shape))

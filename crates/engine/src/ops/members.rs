@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation, MultiInformation};
-use hyperslab_format::message::DriverInfo;
+use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation, MultiInformation, MultiMember};
+use hyperslab_format::message::{DriverInfo, MessageFlags, MessageType};
 use hyperslab_format::superblock::SuperblockVersion;
 use hyperslab_vfd::Driver;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::header::ObjectHeader;
 use crate::object::message;
-use crate::store::{Store, StoreOptions};
+use crate::store::{StatedPlace, Store, StoreOptions};
 
 /// How a file is spread over several files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +27,17 @@ pub enum Members {
         member_size: u64,
     },
     /// A range of addresses for each member.
-    Multi(Vec<MemberRange>),
+    Multi(MultiMembers),
     /// A driver that nobody knows.
     Other(String),
+}
+
+/// What the multi driver says of its members.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MultiMembers {
+    /// The members that are in use.
+    pub ranges: Vec<MemberRange>,
+    information: MultiInformation,
 }
 
 /// One member of the multi driver.
@@ -72,7 +80,9 @@ impl Members {
     fn decode(identification: [u8; 8], information: &[u8]) -> Result<Self> {
         Ok(match DriverInformation::decode(identification, information)? {
             DriverInformation::Family { member_size } => Self::Family { member_size },
-            DriverInformation::Multi(multi) => Self::Multi(ranges(multi)),
+            DriverInformation::Multi(multi) => {
+                Self::Multi(MultiMembers { ranges: ranges(&multi), information: multi })
+            }
             DriverInformation::Other => {
                 let name = identification.split(|byte| *byte == 0).next().unwrap_or_default();
                 Self::Other(String::from_utf8_lossy(name).into_owned())
@@ -82,14 +92,12 @@ impl Members {
 }
 
 /// Members without an address are not in use.
-fn ranges(multi: MultiInformation) -> Vec<MemberRange> {
-    let range = |start, end: hyperslab_format::codec::Address, name| MemberRange {
-        start,
-        length: end.get().unwrap_or(0),
-        name,
+fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
+    let range = |member: &MultiMember| {
+        let (start, length) = (member.start.get()?, member.end.get().unwrap_or(0));
+        Some(MemberRange { start, length, name: member.name.clone() })
     };
-    let members = multi.members.into_iter();
-    members.filter_map(|member| Some(range(member.start.get()?, member.end, member.name))).collect()
+    multi.members.iter().filter_map(range).collect()
 }
 
 /// What the driver information block of an old superblock says.
@@ -116,6 +124,23 @@ pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result
     }
 }
 
+/// Takes over what the driver information block says of members with ends of their own.
+pub(super) fn assign_by_block(members: &Members, store: &Store) {
+    if let (Members::Multi(multi), SuperblockVersion::Old(old)) = (members, &store.superblock().version) {
+        store.assign_members(&multi.information, StatedPlace::Block(old.driver_info));
+    }
+}
+
+/// Takes over what the driver info message of the superblock extension says of members with ends of their own.
+pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &ObjectHeader) {
+    let Members::Multi(multi) = members else { return };
+    let message = extension.find(MessageType::DRIVER_INFO);
+    let message = message.filter(|message| !message.flags.contains(MessageFlags::SHARED));
+    if let Some(place) = message.and_then(|message| extension.place(message)) {
+        store.assign_members(&multi.information, StatedPlace::Message(place));
+    }
+}
+
 /// An error if parts of the file lie in members that the driver does not know. (That a family is not whole shows in
 /// its length.)
 pub(super) fn check(members: &Members, store: &Store) -> Result<()> {
@@ -136,7 +161,7 @@ pub(super) fn check(members: &Members, store: &Store) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use hyperslab_format::codec::{Address, FileParams, Structure as _};
-    use hyperslab_format::driver_info::{FAMILY, MULTI, MultiMember};
+    use hyperslab_format::driver_info::{FAMILY, MULTI};
     use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, Superblock};
     use hyperslab_format::symbol_table_entry::SymbolTableEntry;
     use hyperslab_vfd::Core;
@@ -199,9 +224,9 @@ mod tests {
         let members = vec![member(0, 100, b"%s-s"), member(1 << 40, 7, b"%s-r")];
         let multi = DriverInformation::Multi(MultiInformation { mapping: [1, 1, 3, 1, 1, 1], members });
         let bytes = file(1 << 41, Some((&MULTI, &multi.encode().unwrap().unwrap())));
-        let Members::Multi(ranges) = said(bytes.clone()) else { panic!() };
+        let Members::Multi(multi) = said(bytes.clone()) else { panic!() };
         assert_eq!(
-            ranges.iter().map(|range| (range.start, range.length)).collect::<Vec<_>>(),
+            multi.ranges.iter().map(|range| (range.start, range.length)).collect::<Vec<_>>(),
             [(0, 100), (1 << 40, 7)]
         );
         // One file cannot hold it.

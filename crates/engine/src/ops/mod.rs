@@ -27,6 +27,6 @@ pub use dataset::OpenDataset;
 pub use dataset_create::{MAX_COMPACT, NewDataset, NewLayout};
 pub use dataset_write::DatasetWriter;
 pub use heap::SharedHeap;
-pub use members::{MemberRange, Members};
+pub use members::{MemberRange, Members, MultiMembers};
 pub use open::{FileResolver, OpenFile};
 pub use writers::Writers;

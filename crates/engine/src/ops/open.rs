@@ -81,7 +81,11 @@ impl OpenFile {
         let follows = options.swmr_read && options.write.is_none();
         let resources = Resources::new(if follows { 0 } else { options.chunk_cache });
         let store = Store::open(driver, options)?;
-        let said = members::in_block(&store).and_then(|said| members::check(&said, &store));
+        let said = members::in_block(&store).and_then(|said| {
+            members::check(&said, &store)?;
+            members::assign_by_block(&said, &store);
+            Ok(())
+        });
         store.forgive(said)?;
         let extension = store.superblock().extension();
         let mut container = container(store);
@@ -161,7 +165,8 @@ fn settings_of(superblock: &Superblock) -> FileSettings {
 
 fn read_extension(container: &mut Container, address: Address) -> Result<()> {
     let mut header = ObjectHeader::load(&container.store, address)?;
-    members::check(&members::in_message(container, &header)?, &container.store)?;
+    let said = members::in_message(container, &header)?;
+    members::check(&said, &container.store)?;
     // The image comes first: it may hold blocks that are read here.
     let image = message::find::<MetadataCacheImage>(container, &header)?;
     let image = image.filter(|image| image.address.is_defined());
@@ -175,6 +180,7 @@ fn read_extension(container: &mut Container, address: Address) -> Result<()> {
             container.settings.cache_image = Some(image.length);
         }
     }
+    members::assign_by_message(&said, &container.store, &header);
     if let Some(k) = message::find::<BTreeK>(container, &header)? {
         container.settings.group_leaf_k = k.group_leaf;
         container.settings.group_internal_k = k.group_internal;

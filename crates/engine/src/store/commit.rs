@@ -38,12 +38,15 @@ impl Edit<'_> {
         }
         let writing = self.writing()?;
         if writing.space.has_changed()
+            && !writing.space.has_members()
             && writing.record.as_ref().is_some_and(|record| record.info.managers.is_some())
         {
             self.store_managers()?;
         }
-        let end = self.writing()?.space.end();
-        if self.store().length() != self.store().base.saturating_add(end) {
+        let end = self.writing()?.space.furthest();
+        if self.writing()?.space.has_changed()
+            && self.store().length() != self.store().base.saturating_add(end)
+        {
             // What was freed before the end could not be cut off in the same commit.
             self.write_out()?;
         }
@@ -56,22 +59,42 @@ impl Edit<'_> {
     fn write_out(&mut self) -> Result<()> {
         let store = self.store();
         store.save_all()?;
-        let end = self.writing()?.space.end();
+        let superblock = store.superblock();
+        let before = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
+        let end = self.writing()?.space.stated_end(before);
+        self.write_members()?;
         self.write_superblock(end)?;
-        let file_end = store.base.saturating_add(end);
+        if self.is_unchanged()? {
+            return store.sync_unchanged();
+        }
+        let file_end = store.base.saturating_add(self.writing()?.space.furthest());
         if store.is_followed() {
             store.publish_in_order(file_end)?;
+        } else if self.writing()?.space.has_members() {
+            store.publish_members(&self.writing()?.space.member_ends())?;
         } else {
             store.publish(file_end)?;
         }
         // What stood behind the end must not come back when the file grows again.
-        store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
+        match self.writing()?.space.has_members() {
+            true => store.pages.forget(0, u64::MAX),
+            false => {
+                store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
+            }
+        }
         store.set_end(file_end);
         let writing = self.writing()?;
         writing.space.settle();
         let committed = writing.space.committed_end();
         store.set_new_from(committed);
         Ok(())
+    }
+
+    /// Whether there is nothing to write: a file that is only opened and closed stays as it is, byte by byte.
+    fn is_unchanged(&mut self) -> Result<bool> {
+        let store = self.store();
+        let changed = self.writing()?.space.has_changed() || self.writing()?.superblock_changed;
+        Ok(!changed && !store.is_followed() && store.is_as_committed())
     }
 
     fn write_superblock(&mut self, end: u64) -> Result<()> {
@@ -149,8 +172,8 @@ impl Edit<'_> {
                 // It is as good as it gets: some of what is free is lost.
                 reserved = self.reserve_managers()?;
             }
-            let end = self.writing()?.space.end();
-            self.store().reach(end);
+            let store = self.store();
+            store.reach(&self.writing()?.space);
         }
         let mut managers = FreeSpaceManagers::NONE;
         let mut blocks = Vec::new();
@@ -247,10 +270,10 @@ impl Edit<'_> {
     }
 
     fn allocate_last(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
+        let store = self.store();
         let writing = self.writing()?;
         let start = writing.space.allocate_last(kind, length)?;
-        let end = writing.space.end();
-        self.store().reach(end);
+        store.reach(&writing.space);
         Ok(Address::new(start))
     }
 }

@@ -119,8 +119,10 @@ impl CreateOptions {
         }
         let mut types = SharedMessageTypes::empty();
         for index in indexes {
-            // One of no types at all is of no use, and stands in files of libhdf5.
-            if !SHAREABLE.contains(index.message_types) || types.intersects(index.message_types) {
+            // One of no types at all is of no use, and stands in files of libhdf5; so do bits that mean nothing, such as bit 0, up to
+            // the number that all types make.
+            let known = index.message_types.bits() <= SHAREABLE.bits();
+            if !known || types.intersects(index.message_types) {
                 return Err(Error::Misuse(format!(
                     "an index of the message types {:#06x}: each of the types that can be shared is in one index at most",
                     index.message_types.bits()
@@ -304,6 +306,7 @@ impl Store {
         let extension = create.extension(&superblock, Address::UNDEFINED)?;
         let length = superblock.encode()?.len() as u64;
         let store = Self::assemble(driver, lock, superblock, create.user_block, (0, 0), options);
+        store.spread_over_members()?;
         // Nothing is committed yet, the user block neither.
         store.new_from.store(0, Ordering::Release);
         if let Some(info) = extension.as_ref().and_then(|extension| extension.info) {

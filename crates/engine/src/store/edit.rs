@@ -7,6 +7,7 @@ use hyperslab_format::codec::{Address, FileParams, Structure};
 use hyperslab_format::superblock::Superblock;
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
+use super::members::StatedMembers;
 use super::space::{PENDING_LEAST, PENDING_LEAST_SYNCED, Record, Space, SpaceKind, SpaceUsage};
 use super::unsaved::Block;
 use super::{Bytes, Store};
@@ -27,6 +28,8 @@ pub(crate) struct Writing {
     pub(super) superblock_changed: bool,
     /// What the file says of its space, where it does.
     pub(super) record: Option<Record>,
+    /// What the file says of its members, where it does.
+    pub(super) stated_members: Option<StatedMembers>,
 }
 
 /// The right to change a file. There is one at a time, and nobody reads the file's structure meanwhile. What is done with it stays in
@@ -120,10 +123,10 @@ impl<'a> Edit<'a> {
         if self.store.unsaved.bytes() > self.store.uncommitted {
             self.store.save_all()?;
         }
+        let store = self.store;
         let writing = self.writing()?;
         let address = writing.space.allocate(kind, length)?;
-        let end = writing.space.end();
-        self.store.reach(end);
+        store.reach(&writing.space);
         self.note_new(address, length);
         Ok(address)
     }
@@ -137,10 +140,10 @@ impl<'a> Edit<'a> {
         if self.is_followed() {
             return Ok(false);
         }
+        let store = self.store;
         let writing = self.writing()?;
         let extended = writing.space.try_extend(kind, address, old, more)?;
-        let end = writing.space.end();
-        self.store.reach(end);
+        store.reach(&writing.space);
         Ok(extended)
     }
 
@@ -154,6 +157,11 @@ impl<'a> Edit<'a> {
             return Ok(false);
         }
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
+    }
+
+    /// Bytes of a page, if blocks keep to pages.
+    pub fn page(&self) -> Option<u64> {
+        self.writing.as_ref().and_then(|writing| writing.space.page())
     }
 
     /// How the bytes of the file are spread.

@@ -13,6 +13,7 @@ pub(crate) mod image;
 mod journal;
 mod left_journal;
 mod locking;
+mod members;
 mod open;
 mod open_objects;
 mod pages;
@@ -49,6 +50,7 @@ pub use edit::{Edit, Reading};
 pub use journal::{JournalComparison, JournalReport, JournalVerdict};
 pub use left_journal::JournalOutcome;
 pub use locking::FileLocking;
+pub(crate) use members::StatedPlace;
 pub use open::{Durability, StoreOptions};
 pub use open_objects::ObjectHandle;
 pub use raw_file::RawFile;
@@ -57,9 +59,9 @@ pub use repair::{
     replay_into_copy,
 };
 pub use salvage::Damage;
-use space::Fresh;
 pub(crate) use space::MessagePlace;
 pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
+use space::{Fresh, Space};
 pub(crate) use unsaved::Spread;
 
 use crate::error::{Error, Result};
@@ -102,8 +104,8 @@ pub struct Store {
     written: AtomicU64,
     /// The offset behind all that was ever written, to the driver or in memory: what lies behind is zeros.
     touched: AtomicU64,
-    /// Bytes that are really there, of a file that is only read.
-    stored: u64,
+    /// Bytes that are really there, of a file that is only read or has members with ends of their own.
+    stored: AtomicU64,
     /// The offset from which on nothing is part of the file as committed.
     new_from: AtomicU64,
     /// What is not part of it before that offset.
@@ -162,7 +164,11 @@ impl Store {
 
     /// Bytes of the whole file, or of all its members, user block included.
     pub fn file_length(&self) -> u64 {
-        if self.writable || self.follows() { self.length() } else { self.stored }
+        let by_members = self.driver.kind().has_member_ends();
+        if !by_members && (self.writable || self.follows()) {
+            return self.length();
+        }
+        self.stored.load(Ordering::Acquire)
     }
 
     /// The offset behind the last byte.
@@ -176,9 +182,12 @@ impl Store {
         Medium { driver: &*self.driver, end, journal: Some(&self.journal) }
     }
 
-    /// Makes room for bytes up to `end`, counted from the base address.
-    fn reach(&self, end: u64) {
-        self.length.fetch_max(self.base.saturating_add(end), Ordering::AcqRel);
+    /// Makes room for what was given away.
+    fn reach(&self, space: &Space) {
+        self.length.fetch_max(self.base.saturating_add(space.furthest()), Ordering::AcqRel);
+        if space.has_members() {
+            self.stored.fetch_max(self.base.saturating_add(space.usage().end), Ordering::AcqRel);
+        }
     }
 
     /// The file has been committed and ends there.
@@ -186,6 +195,23 @@ impl Store {
         self.length.store(end, Ordering::Release);
         self.written.store(end, Ordering::Release);
         self.touched.store(end, Ordering::Release);
+    }
+
+    /// Whether nothing was changed since the last commit.
+    fn is_as_committed(&self) -> bool {
+        self.pages.changed_bytes() == 0
+            && self.unsaved.bytes() == 0
+            && !self.journal.has_moved()
+            && self.new_from.load(Ordering::Acquire) > 0
+    }
+
+    /// A commit of a file in which nothing was changed in memory: the disk gets what was written early.
+    fn sync_unchanged(&self) -> Result<()> {
+        let _alone = self.gate.write();
+        self.journal.check()?;
+        let failed = |source| Error::Io { action: "cannot write the file".into(), source };
+        self.driver.flush().map_err(failed)?;
+        self.journal.sync(&*self.driver)
     }
 
     /// Nothing from `end` on is part of the file as committed.
@@ -200,6 +226,9 @@ impl Store {
         }
         let _alone = self.gate.write();
         let failed = |source| Error::Io { action: "cannot write the file".into(), source };
+        if self.driver.kind().has_member_ends() {
+            return self.spill_members();
+        }
         self.journal.complete(&*self.driver)?;
         let new_from = self.direct_from();
         // The superblock of a new file comes last.

@@ -144,6 +144,7 @@ impl Store {
             lock.release()?;
         }
         let store = Self::assemble(driver, lock, superblock, base, (length, stored), options);
+        store.spread_over_members()?;
         Ok(Self { journal_outcome, ..store })
     }
 
@@ -175,6 +176,7 @@ impl Store {
             ..
         } = options;
         let following = swmr_read && write.is_none();
+        let by_members = driver.kind().has_member_ends();
         let params = superblock.params;
         let end = stated_end(&superblock, base).unwrap_or(length).saturating_sub(base);
         let writing = write.map(|bounds| Writing {
@@ -182,6 +184,7 @@ impl Store {
             bounds,
             superblock_changed: false,
             record: None,
+            stated_members: None,
         });
         Self {
             driver,
@@ -191,13 +194,14 @@ impl Store {
             length: AtomicU64::new(length),
             written: AtomicU64::new(length),
             touched: AtomicU64::new(length),
-            stored,
+            stored: stored.into(),
             limits,
             filters,
             new_from: AtomicU64::new(base.saturating_add(end)),
             fresh: writing.as_ref().map(|writing| writing.space.fresh()).unwrap_or_default().into(),
             gate: RwLock::new(()),
-            journal: Journal::new(journal, durability),
+            // A commit of several ends is more than the journal can say.
+            journal: Journal::new(journal.filter(|_| !by_members), durability),
             pages: Pages::new(page_buffer, uncommitted),
             uncommitted,
             placement,
@@ -234,10 +238,14 @@ impl Store {
         let mut writing = self.writing.write();
         let Some(writing) = writing.as_mut() else { return Ok(()) };
         let end = writing.space.end();
-        let stored = Stored::load(self, &info, &rules, end)?;
+        let stored = Stored::load(self, &info, &rules, writing.space.furthest())?;
+        let members = writing.space.member_ends();
         writing.space = Space::new(rules, end);
+        writing.space.spread(&members);
         *self.fresh.write() = writing.space.fresh();
-        writing.space.adopt(&stored);
+        if members.is_empty() {
+            writing.space.adopt(&stored);
+        }
         writing.record = Some(Record { info, place, blocks: stored.blocks });
         Ok(())
     }

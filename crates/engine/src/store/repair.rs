@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::superblock::ConsistencyFlags;
-use hyperslab_vfd::{Driver, SideAccess, SideFile};
+use hyperslab_vfd::{Driver, DriverError, SideAccess, SideFile};
 
 use super::journal::{self, Found, JournalReport, JournalVerdict};
 use super::open::{find_superblock, stated_end};
@@ -133,7 +133,7 @@ impl fmt::Display for Repaired {
 pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOptions) -> Result<Repaired> {
     let journal = settle(driver, side, options)?;
     let failed = |source| Error::Io { action: "cannot repair the file".into(), source };
-    let length = driver.len().map_err(failed)?;
+    let length = length_of_first(&**driver).map_err(failed)?;
     let (base, mut superblock) = find_superblock(&**driver, length)?;
     let before = superblock.clone();
     let mut repaired = Repaired { journal, ..Repaired::default() };
@@ -151,6 +151,9 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         let length = stated.unwrap_or(0).max(length).checked_add(room).filter(|length| *length < u64::MAX);
         let length =
             length.ok_or_else(|| Error::Misuse(format!("no file has {room} bytes more than this one")))?;
+        if driver.kind().has_member_ends() {
+            return Err(Error::unsupported(format!("more room in the members of a {} file", driver.kind())));
+        }
         driver.set_len(length).map_err(failed)?;
         superblock.end_of_file = Address::new(behind(length));
         repaired.end = Some(EndRepair { stated, length, corrected: true });
@@ -176,9 +179,17 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
 /// [`Error::Corrupt`] if there is no superblock; [`Error::Io`].
 pub fn ends(driver: &dyn Driver) -> Result<EndRepair> {
     let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
-    let length = driver.len().map_err(unknown)?;
+    let length = length_of_first(driver).map_err(unknown)?;
     let (base, superblock) = find_superblock(driver, length)?;
     Ok(EndRepair { stated: stated_end(&superblock, base), length, corrected: false })
+}
+
+/// The length of the whole file; of its first member, where each has an end of its own: the superblock states that one.
+fn length_of_first(driver: &dyn Driver) -> std::result::Result<u64, DriverError> {
+    match driver.member_ranges()?.first() {
+        Some(first) => Ok(first.end),
+        None => driver.len(),
+    }
 }
 
 fn settle(

@@ -197,6 +197,12 @@ impl Edit<'_> {
         if store.is_followed() {
             return Ok(());
         }
+        if store.driver.kind().has_member_ends() {
+            return Err(Error::unsupported(format!(
+                "SWMR writing to the members of a {} file",
+                store.driver.kind()
+            )));
+        }
         let version = store.superblock().version_number();
         if version < 3 {
             return Err(Error::Misuse(format!(

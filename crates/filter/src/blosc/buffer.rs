@@ -248,7 +248,9 @@ pub(super) fn encode(plan: Plan, input: &[u8], output: &mut Vec<u8>) -> Result<(
             layout.encode_block(plan.level, bytes, output, &mut memory)?;
         }
     }
-    if output.len() >= input.len() + HEADER || plan.level == 0 {
+    // What is as long as the input would be taken for it: libhdf5 keeps the filter mask of a chunk that it replaces by one of as
+    // many bytes, and its filter leaves out chunks that do not become smaller.
+    if output.len() >= input.len() + HEADER || output.len() == input.len() || plan.level == 0 {
         output.truncate(HEADER);
         output.extend_from_slice(input);
         if let Some(to) = output.get_mut(2) {

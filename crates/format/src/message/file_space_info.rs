@@ -98,6 +98,9 @@ impl FileSpaceInfo {
             4 => (FileSpaceStrategy::None, None),
             other => return Err(r.corrupt("strategy", "1 to 4", other)),
         };
+        // Where nobody keeps account of free sections, libhdf5 takes the default, whatever is stored.
+        let keeps_account = strategy == FileSpaceStrategy::FreeSpaceAndAggregators;
+        let threshold = if keeps_account { threshold } else { Self::DEFAULT.threshold };
         Ok(Self { version: 0, strategy, threshold, managers, ..Self::DEFAULT })
     }
 
@@ -245,6 +248,11 @@ mod tests {
         let mut bytes = vec![0, 1, 7, 0, 0, 0];
         bytes.extend([0xff; 12]);
         assert_eq!(assert_laws!(FileSpaceInfo, persisting, SMALL), bytes);
+        // Strategies without managers: the threshold that is stored means nothing.
+        for strategy in [3, 4] {
+            let info = FileSpaceInfo::decode(&[0, strategy, 7, 0, 0, 0], SMALL).unwrap();
+            assert_eq!((info.threshold, info.managers), (1, None));
+        }
         let paged = FileSpaceInfo { strategy: FileSpaceStrategy::Page, ..all };
         assert!(paged.to_bytes(SMALL).is_err());
     }

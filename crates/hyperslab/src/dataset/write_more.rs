@@ -7,7 +7,8 @@ use hyperslab_engine::{Error, Result};
 use super::Dataset;
 use crate::datatype::Member;
 use crate::datatype::convert::{VariableArena, VariableSink as _};
-use crate::{Datatype, DatatypeClass, H5Type, ReferenceTarget, Selection};
+use crate::dynamic::Encoder;
+use crate::{Datatype, DatatypeClass, H5Type, ReferenceTarget, Selection, Value};
 
 impl Dataset {
     /// Writes one member of all elements, which are compounds; the others stay as they are. Members inside members are
@@ -172,6 +173,35 @@ impl Dataset {
         }
         let memory = Datatype::sequence(T::datatype(), 8);
         self.write_contents(&Selection::All, &memory, &bytes, Some(arena))
+    }
+
+    /// Writes elements of any type from dynamic values: records with members of variable length, sequences of them, arrays.
+    /// Members are found by their names.
+    ///
+    /// ```
+    /// use hyperslab::{CharacterSet, Datatype, Selection, Value, datatype::ByteOrder::LittleEndian};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let run = Datatype::packed([
+    ///     ("name", Datatype::variable_string(CharacterSet::Utf8, 8)),
+    ///     ("counts", Datatype::sequence(Datatype::u16(LittleEndian), 8)),
+    /// ]);
+    /// let runs = file.new_dataset("runs").datatype(run).shape(&[1]).create()?;
+    /// let counts = Value::Sequence(vec![Value::Integer(3), Value::Integer(4)]);
+    /// let record = Value::Compound(vec![("name".into(), Value::Text("first".into())), ("counts".into(), counts)]);
+    /// runs.write_values(&Selection::All, &[record.clone()])?;
+    /// assert_eq!(runs.read_dyn()?.get(&[0]), Some(record));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value is none of the dataset's type, or there is another number of
+    /// values than of selected elements; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times; as
+    /// [`write_selection`](Self::write_selection).
+    pub fn write_values(&self, selection: &Selection, values: &[Value]) -> Result<()> {
+        let arena = VariableArena::default();
+        let encoder = Encoder::new(self.datatype()).map_err(|error| self.context(error))?;
+        let bytes = encoder.encode(values, &arena).map_err(|error| self.context(error))?;
+        self.write_contents(selection, encoder.memory(), &bytes, Some(arena))
     }
 
     /// Writes references to all elements, which are references of any kind.

@@ -2,9 +2,11 @@
 
 mod build;
 mod column;
+mod encode;
 mod value;
 
 pub use column::{Column, NamedValues};
+pub(crate) use encode::Encoder;
 pub use value::Value;
 
 /// An array of elements of any type.

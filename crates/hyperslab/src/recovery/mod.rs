@@ -12,7 +12,7 @@ use hyperslab_engine::store::{RepairOptions, ends, repair};
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{Access, Core, Driver, DriverError, LockKind, Sec2};
 
-use crate::driver::journal_of;
+use crate::driver::{journal_of, members_of};
 use crate::{File, FileOptions, LibverBounds, OpenOptions};
 use collect::Collector;
 
@@ -149,7 +149,11 @@ impl Recovery {
     /// has no superblock.
     pub fn end_of(path: impl AsRef<Path>) -> Result<EndRepair> {
         let failed = |source| Error::Io { action: "cannot open the file".into(), source };
-        ends(&Sec2::open(path.as_ref(), Access::ReadOnly).map_err(failed)?)
+        let path = path.as_ref();
+        match members_of(path, Access::ReadOnly)? {
+            Some(members) => ends(&*members),
+            None => ends(&Sec2::open(path, Access::ReadOnly).map_err(failed)?),
+        }
     }
 
     /// Puts a file right in place that its writer has not closed: replays its journal, clears the marks that say that it is
@@ -175,7 +179,10 @@ impl Recovery {
     pub fn repair(&self, path: impl AsRef<Path>) -> Result<Repaired> {
         let path = path.as_ref();
         let failed = |source| Error::Io { action: "cannot repair the file".into(), source };
-        let driver: Arc<dyn Driver> = Arc::new(Sec2::open(path, Access::ReadWrite).map_err(failed)?);
+        let driver: Arc<dyn Driver> = match members_of(path, Access::ReadWrite)? {
+            Some(members) => members,
+            None => Arc::new(Sec2::open(path, Access::ReadWrite).map_err(failed)?),
+        };
         match driver.lock(LockKind::Exclusive) {
             Ok(()) | Err(DriverError::Unsupported { .. }) => {}
             Err(source) => {

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use hyperslab_dataspace::{Dataspace, Dims};
 use hyperslab_engine::Result;
-use hyperslab_engine::format::{ChunkFlags, Layout, LinkPhaseChange};
+use hyperslab_engine::format::{Layout, LinkPhaseChange};
 use hyperslab_engine::object::dataset::{DatasetDescription, Fill, Filters};
 use hyperslab_engine::ops::{CopyGuide, MAX_COMPACT, NewLayout, NewStorage, OpenFile, StoredBefore};
 use hyperslab_filter::{DatasetFacts, FillValue, FilterSpec, Pipeline};
@@ -112,7 +112,7 @@ impl<'r> Guide<'r> {
         match &dataset.description.layout.layout {
             Layout::Chunked(chunked) => Ok(Wish::Layout(NewLayout::Chunked {
                 chunk: chunked.dims.clone(),
-                edges_unfiltered: chunked.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
+                edges_unfiltered: chunked.leaves_edges_unfiltered(),
             })),
             Layout::Structured(_) => Ok(self.same_structured(dataset)),
             _ if filtered => self.layout(&RepackLayout::AutoChunked, dataset, true),

@@ -233,7 +233,7 @@ fn bit_fields_keep_their_low_bits() {
         (field.low_pad, field.high_pad) = (Padding::One, Padding::One);
     }
     assert_eq!(convert(&bits(2, LE), &inner, &[0x34, 0x12]), [0x4f, 0xf3]);
-    unsupported(&bits(1, LE), &Datatype::u8());
+    unsupported(&bits(1, LE), &Datatype::f32(LE));
 }
 
 #[test]

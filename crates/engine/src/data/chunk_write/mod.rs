@@ -466,6 +466,9 @@ fn filled(source: &ChunkedSource, matters: bool) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
+/// Chunks of more bytes pass optional filters only if they become smaller by them.
+const LONGEST_TO_GROW: u64 = (4 << 30) - (64 << 20);
+
 /// The bytes to store for a chunk, and its filter mask.
 fn encode<'a>(
     source: &ChunkedSource,
@@ -480,7 +483,12 @@ fn encode<'a>(
     thread_local! {
         static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
     }
-    let target = ChunkTarget { element_size: source.element_size, ..ChunkTarget::of_length(chunk.len()) };
+    let target = ChunkTarget {
+        element_size: source.element_size,
+        // Old indexes say the size of a chunk in four bytes.
+        only_smaller: chunk.len() as u64 > LONGEST_TO_GROW,
+        ..ChunkTarget::of_length(chunk.len())
+    };
     SCRATCH.with_borrow_mut(|scratch| {
         source
             .pipeline

@@ -78,6 +78,8 @@ impl StructuredForm {
                     runs_only,
                     fast,
                     least_plane: LEAST_PLANE,
+                    // No other program writes structured chunks.
+                    only_smaller: true,
                     ..ChunkTarget::of_length(section.len())
                 };
                 let encoded = form.pipeline.encode_chunk_with(
@@ -118,6 +120,8 @@ impl StructuredForm {
                     runs_only: form.runs_only.unwrap_or(false),
                     fast: form.fast && section.len() < SMALL,
                     least_plane: LEAST_PLANE,
+                    // No other program writes structured chunks.
+                    only_smaller: true,
                     ..ChunkTarget::of_length(section.len())
                 };
                 (section, filter_mask) = form

@@ -30,11 +30,37 @@ pub(super) struct Builder {
     pub(super) current: Option<(Address, GlobalHeapCollection)>,
     /// A collection that was there before.
     old: Option<Address>,
+    /// Bytes of a page, in a file in which blocks keep to pages.
+    page: Option<u64>,
+    /// What was skipped of what is set aside, up to the next page.
+    pub(super) skipped: Vec<(u64, u64)>,
 }
 
 impl Builder {
-    pub(super) fn new(params: FileParams, written: u64) -> Self {
-        Self { params, start: 0, end: 0, written, wanted: 0, full: Vec::new(), current: None, old: None }
+    pub(super) fn new(params: FileParams, written: u64, page: Option<u64>) -> Self {
+        Self {
+            params,
+            start: 0,
+            end: 0,
+            written,
+            wanted: 0,
+            full: Vec::new(),
+            current: None,
+            old: None,
+            page: page.filter(|page| *page > 0),
+            skipped: Vec::new(),
+        }
+    }
+
+    /// Where a collection of that size may begin, from `start` on: in a file of pages, on one page if it is shorter than one,
+    /// else at the beginning of one.
+    fn place_for(&self, size: u64) -> Option<u64> {
+        let Some(page) = self.page else { return Some(self.start) };
+        let on_page = self.start.checked_rem(page)?;
+        if on_page == 0 || (size < page && on_page.checked_add(size)? <= page) {
+            return Some(self.start);
+        }
+        self.start.checked_next_multiple_of(page)
     }
 
     /// Goes on with a collection that is there.
@@ -58,14 +84,18 @@ impl Builder {
         }
         let least = GlobalHeapCollection::size_for(bytes.len(), self.params);
         let size = least.max(next_size(self.written));
-        let end = self.start.checked_add(size as u64).filter(|end| *end <= self.end);
-        let Some(end) = end else {
+        let start = self.place_for(size as u64);
+        let end = start.and_then(|start| start.checked_add(size as u64)).filter(|end| *end <= self.end);
+        let (Some(start), Some(end)) = (start, end) else {
             self.wanted = size as u64;
             return Ok(None);
         };
         let mut collection = GlobalHeapCollection::new(size, self.params)?;
         let Some(index) = collection.insert(bytes)? else { return Ok(None) };
-        let address = Address::new(self.start);
+        if self.start < start {
+            self.skipped.push((self.start, start.saturating_sub(self.start)));
+        }
+        let address = Address::new(start);
         (self.start, self.written) = (end, self.written.saturating_add(size as u64));
         // What has more room stays open: a large object fills a collection of its own.
         let before = self.current.replace((address, collection));

@@ -52,6 +52,23 @@ impl Open {
     }
 }
 
+/// Gives back what was set aside and is not used.
+pub(super) fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
+    for (start, length) in std::mem::take(&mut builder.skipped) {
+        edit.free(SPACE, Address::new(start), length)?;
+    }
+    // What is left of a page is room for small blocks, what is behind it for others.
+    let page_end = edit.page().and_then(|page| builder.start.checked_next_multiple_of(page));
+    let border = page_end.unwrap_or(builder.start).min(builder.end);
+    for (start, end) in [(builder.start, border), (border, builder.end)] {
+        if start < end {
+            edit.free(SPACE, Address::new(start), end.saturating_sub(start))?;
+        }
+    }
+    builder.end = builder.start;
+    Ok(())
+}
+
 impl GlobalHeap {
     /// Adds an object.
     ///
@@ -98,6 +115,7 @@ impl GlobalHeap {
                 let mut id = builder.insert(bytes)?;
                 if id.is_none() {
                     let wanted = builder.wanted;
+                    free_rest(edit, &mut builder)?;
                     builder.start = edit.allocate(SPACE, wanted)?.raw();
                     builder.end = builder.start.saturating_add(wanted);
                     id = builder.insert(bytes)?;
@@ -113,7 +131,7 @@ impl GlobalHeap {
 
     /// A builder that goes on with the collection that has the most room.
     fn builder(&self, edit: &mut Edit<'_>) -> Result<Builder> {
-        let mut builder = Builder::new(edit.params(), self.open.lock().made);
+        let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
         if let Some(address) = self.roomiest() {
             builder = builder.with(address, self.take(edit, address)?);
         }
@@ -122,7 +140,7 @@ impl GlobalHeap {
 
     /// The same with a copy: the objects of the collection can be read until it is put in place of itself.
     pub(super) fn copying_builder(&self, edit: &Edit<'_>) -> Result<Builder> {
-        let mut builder = Builder::new(edit.params(), self.open.lock().made);
+        let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
         if let Some(address) = self.roomiest() {
             let collection = self.collection(edit.store(), address)?;
             builder = builder.with(address, GlobalHeapCollection::clone(&collection));

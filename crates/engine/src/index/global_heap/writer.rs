@@ -6,10 +6,10 @@ use parking_lot::Mutex;
 
 use super::GlobalHeap;
 use super::builder::Builder;
-use super::edit::SPACE;
+use super::edit::{SPACE, free_rest};
 use crate::error::Result;
 use crate::store::Edit;
-use hyperslab_format::codec::{Address, FileParams};
+use hyperslab_format::codec::FileParams;
 
 /// Bytes that are set aside at first.
 const FIRST: u64 = 64 << 10;
@@ -90,13 +90,4 @@ impl GlobalHeapWriter {
         heap.put_all(edit, &mut builder);
         Ok(())
     }
-}
-
-fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
-    let length = builder.end.saturating_sub(builder.start);
-    if length > 0 {
-        edit.free(SPACE, Address::new(builder.start), length)?;
-        builder.end = builder.start;
-    }
-    Ok(())
 }

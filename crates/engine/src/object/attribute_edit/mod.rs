@@ -133,6 +133,9 @@ pub fn remove(container: &Container, edit: &mut Edit<'_>, object: Address, name:
     editor.finish(edit)
 }
 
+/// The creation order of attributes in heaps that have none, as libhdf5 stores it.
+const NO_ORDER: u64 = 0xffff;
+
 /// Gives an attribute another name. It keeps its place in the order of creation.
 ///
 /// # Errors
@@ -453,6 +456,7 @@ impl<'c> AttributeEditor<'c> {
             }
             self.become_dense(edit)?;
         }
+        let order = self.dense_order(order);
         self.open.pending.push(name, body, flags, order, None);
         if self.open.pending.is_crowded() { self.insert_pending(edit) } else { Ok(()) }
     }
@@ -503,6 +507,12 @@ impl<'c> AttributeEditor<'c> {
         }
     }
 
+    /// The creation order that an attribute in a heap has: of an object that does not track it, the number for none.
+    fn dense_order(&self, order: u64) -> u64 {
+        let info = self.open.info.unwrap_or_else(|| self.empty_info());
+        if info.max_creation_index.is_some() { order } else { NO_ORDER }
+    }
+
     fn note_order(&mut self, order: u64) -> Result<()> {
         match self.open.info {
             Some(info) if info.max_creation_index.is_some() => {
@@ -531,7 +541,7 @@ impl<'c> AttributeEditor<'c> {
                 Some(reference) => (stored.flags, reference.as_slice()),
                 None => (stored.flags & !MessageFlags::SHARED, &*stored.body),
             };
-            self.open.pending.push(name, body, flags, stored.order, None);
+            self.open.pending.push(name, body, flags, self.dense_order(stored.order), None);
         }
         self.open.header.remove_messages(MessageType::ATTRIBUTE, |_| true);
         (self.open.compact, self.open.stored) = (0, false);

@@ -37,8 +37,27 @@ impl Copier<'_> {
             // Every chunk has its place before the first of them comes.
             writer.allocate(self.target, edit)?;
         }
-        for batch in batches(&stored, |location| location.size) {
-            let moved = move_batch(edit, &source.container.store, &mut writer, batch)?;
+        let from = &source.container.store;
+        let mut short = Vec::new();
+        let mut whole = Vec::with_capacity(stored.len());
+        for (scaled, location) in stored {
+            let is_short = location.size < chunks.chunk_bytes as u64 && chunks.is_stored_plainly(&scaled)?;
+            if is_short { &mut short } else { &mut whole }.push((scaled, location));
+        }
+        for (scaled, location) in short {
+            // A chunk without filters has as many bytes as its elements in every index but that of the oldest format.
+            let bytes = chunks.chunk(from, &scaled, &location)?;
+            let size = bytes.len() as u64;
+            let address = match writer.place_of(edit.store(), &scaled)? {
+                Some(place) if place.size == size => place.address,
+                _ => edit.allocate(SpaceKind::RawData, size)?,
+            };
+            edit.store().write_raw(address, &bytes)?;
+            writer.adopt(edit, &[(scaled, ChunkLocation { address, size, ..location })])?;
+            self.guide.copied(&task.path, size);
+        }
+        for batch in batches(&whole, |location| location.size) {
+            let moved = move_batch(edit, from, &mut writer, batch)?;
             self.guide.copied(&task.path, moved);
         }
         writer.flush(self.target, edit)

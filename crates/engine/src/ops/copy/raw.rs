@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{ChunkFlags, ContiguousLayout, DataLayout, Layout};
+use hyperslab_format::message::{ContiguousLayout, DataLayout, Layout};
 
 use super::elements::Plan;
 use super::streamed::Streamed;
@@ -137,12 +137,11 @@ fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool 
     let (Layout::Chunked(from), Layout::Chunked(to)) = (&before.layout.layout, &after.layout.layout) else {
         return false;
     };
-    let edges = ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS;
     let filters = match (&before.filters, &after.filters) {
         (Filters::Chunk(from), Filters::Chunk(to)) => same_filters(from, to),
         _ => false,
     };
-    from.dims == to.dims && filters && from.flags.contains(edges) == to.flags.contains(edges)
+    from.dims == to.dims && filters && from.leaves_edges_unfiltered() == to.leaves_edges_unfiltered()
 }
 
 /// Whether what one pipeline encodes is what the other does.

@@ -90,7 +90,7 @@ pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout>
         Layout::Contiguous(_) => NewLayout::External(description.external.clone()),
         Layout::Chunked(chunked) => NewLayout::Chunked {
             chunk: chunked.dims.clone(),
-            edges_unfiltered: chunked.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
+            edges_unfiltered: chunked.leaves_edges_unfiltered(),
         },
         Layout::Structured(structured) => NewLayout::Structured {
             chunk: structured.dims.iter().take(description.dataspace.dims().len()).copied().collect(),

@@ -186,5 +186,6 @@ impl Space {
             self.put(class, start, end);
         }
         self.trim();
+        self.others_mut().for_each(Self::give_up_blocks);
     }
 }

@@ -8,6 +8,7 @@ mod bins;
 mod fresh;
 mod growth;
 mod last;
+mod members;
 mod persist;
 mod pool;
 pub(super) mod ranges;
@@ -22,6 +23,8 @@ use hyperslab_format::codec::Address;
 use crate::error::{Error, Result};
 pub(crate) use fresh::Fresh;
 pub(crate) use last::ManagerRoom;
+pub(crate) use members::MemberEnd;
+use members::Members;
 pub(crate) use persist::{MessagePlace, Record, Stored, set_manager};
 use pool::{Pool, align_up};
 pub(crate) use rules::{Class, Rules};
@@ -56,6 +59,8 @@ pub(crate) struct Space {
     lost: u64,
     /// Whether anything was allocated or freed since the managers in the file were true.
     changed: bool,
+    /// Other member files, where kinds of data lie in several.
+    members: Members,
 }
 
 /// How the bytes below the end are spread.
@@ -93,6 +98,7 @@ impl Space {
             fresh: Arc::default(),
             lost: 0,
             changed: false,
+            members: Members::default(),
         }
     }
 
@@ -125,7 +131,16 @@ impl Space {
     pub(crate) fn usage(&self) -> SpaceUsage {
         let blocks = self.blocks.iter().map(|(start, end)| end.saturating_sub(*start));
         let free = self.pools.iter().map(Pool::bytes).chain(blocks).sum();
-        SpaceUsage { end: self.end, free, pending: self.pending_bytes, lost: self.lost }
+        let mut usage = SpaceUsage { end: self.end, free, pending: self.pending_bytes, lost: self.lost };
+        for other in self.member_ends().into_iter().skip(1) {
+            usage.end = usage.end.saturating_add(other.end.saturating_sub(other.start));
+        }
+        for other in self.others().map(Self::usage) {
+            usage.free = usage.free.saturating_add(other.free);
+            usage.pending = usage.pending.saturating_add(other.pending);
+            usage.lost = usage.lost.saturating_add(other.lost);
+        }
+        usage
     }
 
     /// Whether so much waits for a commit that one pays, and `least` bytes at least.
@@ -133,6 +148,7 @@ impl Space {
         self.rules.tracks
             && self.pending_bytes >= least
             && self.pending_bytes.saturating_mul(PENDING_PART) > self.end
+            || self.others().any(|other| other.wants_commit(least))
     }
 
     fn pool(&mut self, class: Class) -> &mut Pool {
@@ -149,6 +165,9 @@ impl Space {
     /// # Errors
     /// [`Error::Limit`] if offsets of the file cannot say an address so far behind.
     pub(crate) fn allocate(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
+        if let Some(other) = self.taking(kind) {
+            return other.allocate(kind, length);
+        }
         if length == 0 {
             return Ok(Address::new(self.end));
         }
@@ -163,6 +182,9 @@ impl Space {
 
     /// Takes bytes back.
     pub(crate) fn free(&mut self, kind: SpaceKind, address: Address, length: u64) {
+        if let Some(other) = self.holding(address) {
+            return other.free(kind, address, length);
+        }
         self.free_as(self.rules.class(kind, length), address, length);
     }
 
@@ -177,6 +199,9 @@ impl Space {
         old: u64,
         more: u64,
     ) -> Result<bool> {
+        if let Some(other) = self.holding(address) {
+            return other.try_extend(kind, address, old, more);
+        }
         let Some(tail) = address.get().and_then(|start| start.checked_add(old)) else { return Ok(false) };
         if more == 0 || old == 0 {
             return Ok(more == 0);
@@ -195,6 +220,9 @@ impl Space {
     /// Takes back what the block of `old` bytes at `address` has behind its first `new` bytes, if a block of that
     /// length may lie there.
     pub(crate) fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> bool {
+        if let Some(other) = self.holding(address) {
+            return other.try_shrink(kind, address, old, new);
+        }
         let class = self.rules.class(kind, old);
         let Some(less) = old.checked_sub(new).filter(|_| self.rules.class(kind, new) == class && new > 0)
         else {
@@ -267,6 +295,7 @@ impl Space {
         }
         self.trim();
         self.committed_end = self.end;
+        self.others_mut().for_each(Self::settle);
     }
 
     /// Makes bytes free.

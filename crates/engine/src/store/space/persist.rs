@@ -140,12 +140,13 @@ impl Space {
 
     /// Whether anything was allocated or freed since the managers in the file were true.
     pub(crate) fn has_changed(&self) -> bool {
-        self.changed
+        self.changed || self.others().any(Self::has_changed)
     }
 
     /// The managers in the file are true.
     pub(crate) fn is_stored(&mut self) {
         self.changed = false;
+        self.others_mut().for_each(Self::is_stored);
     }
 
     /// The managers in the file are not to be trusted.

@@ -19,6 +19,24 @@ pub enum SpaceKind {
     ObjectHeader,
 }
 
+impl SpaceKind {
+    /// All kinds, in order.
+    pub const ALL: [Self; 6] =
+        [Self::Superblock, Self::BTree, Self::RawData, Self::GlobalHeap, Self::LocalHeap, Self::ObjectHeader];
+
+    /// The place in [`ALL`](Self::ALL).
+    pub(super) const fn index(self) -> usize {
+        match self {
+            Self::Superblock => 0,
+            Self::BTree => 1,
+            Self::RawData => 2,
+            Self::GlobalHeap => 3,
+            Self::LocalHeap => 4,
+            Self::ObjectHeader => 5,
+        }
+    }
+}
+
 /// How a new file manages its space (`H5Pset_file_space_strategy`, `H5Pset_file_space_page_size`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSpace {

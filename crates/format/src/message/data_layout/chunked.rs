@@ -153,6 +153,13 @@ pub(super) const EXTENSIBLE_ARRAY: u8 = 4;
 pub(super) const BTREE_V2: u8 = 5;
 
 impl ChunkedLayout {
+    /// Whether chunks that reach beyond the extent pass no filters although others do. libhdf5 takes no account of the flag
+    /// where the only chunk passes none anyway.
+    pub fn leaves_edges_unfiltered(&self) -> bool {
+        self.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS)
+            && !matches!(self.index, ChunkIndex::Single(None))
+    }
+
     /// The smallest [`dimension_width`](Self::dimension_width) of versions 4 and 5 that holds all sizes.
     pub fn width_for(dims: &[u64], element_size: u64) -> u8 {
         let largest = dims.iter().copied().fold(element_size, u64::max);

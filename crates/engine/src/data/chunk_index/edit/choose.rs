@@ -45,7 +45,7 @@ pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedL
     if matches!(index, ChunkIndex::Single(Some(_))) {
         flags |= ChunkFlags::SINGLE_INDEX_WITH_FILTER;
     }
-    if new.edges_unfiltered && version >= 4 {
+    if new.edges_unfiltered && version >= 4 && !matches!(index, ChunkIndex::Single(None)) {
         flags |= ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS;
     }
     let width = if version < 4 { 4 } else { ChunkedLayout::width_for(new.chunk, new.element_size) };
