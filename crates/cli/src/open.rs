@@ -1,6 +1,5 @@
 //! Opening the file that a command is about.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -8,6 +7,7 @@ use anyhow::Result;
 use hyperslab::vfd::{AccessLog, DriverError};
 use hyperslab::{File, FileDriver, FileLocking, OpenOptions};
 
+use crate::output::complain;
 use crate::progress::{self, Progress};
 
 /// Places of the file for which accesses are counted.
@@ -87,8 +87,7 @@ impl OpenArguments {
     /// Says what was read, if that was asked for.
     pub(crate) fn report(&self) {
         if let Some(log) = self.driver.log.get() {
-            // Nothing is left to be done if it cannot be printed.
-            let _ = writeln!(std::io::stderr(), "{}", log.report());
+            log.report().to_string().lines().for_each(complain);
         }
     }
 }

@@ -74,8 +74,7 @@ pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
         None => repair(arguments),
     };
     outcome.with_context(|| format!("cannot recover `{}`", arguments.file.display())).or_else(|error| {
-        let line = output::escape(output::chain(error.as_ref()).as_bytes());
-        writeln!(std::io::stderr(), "hyperslab: {line}")?;
+        output::complain(format_args!("hyperslab: {}", output::chain(error.as_ref())));
         Ok(ExitCode::from(NOTHING))
     })
 }

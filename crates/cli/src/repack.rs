@@ -240,9 +240,7 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     let outcome = work.run(&source, made.path()).with_context(|| format!("`{}`", from.display()))?;
     bar.finish_and_clear();
     for (path, why) in &outcome.kept {
-        let line = format!("`{path}` is stored as before: {why}");
-        // Nothing is left to be done if it cannot be printed.
-        let _ = writeln!(std::io::stderr(), "hyperslab: {}", output::escape(line.as_bytes()));
+        output::complain(format_args!("hyperslab: `{path}` is stored as before: {why}"));
     }
     if !arguments.no_verify {
         verify(arguments, &source, made.path())?;

@@ -195,7 +195,7 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
     let format = asked.or_else(by_ending).unwrap_or(Format::Text);
     let mut output = match &arguments.output {
         Some(path) => Destination::file(path, &arguments.source.file)?,
-        None => Destination::stdout(format.is_binary())?,
+        None => Destination::stdout(format)?,
     };
     if arguments.sparse_locations || arguments.sparse_data {
         blocks_of(&mut output, &file, &dataset, &taken, arguments.sparse_data)?;
@@ -232,7 +232,7 @@ pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
     let taken = selection::first_rows(dataset.dataspace().dims(), arguments.rows);
     let format = if arguments.json { Format::Json } else { arguments.format };
-    let mut output = Destination::stdout(format.is_binary())?;
+    let mut output = Destination::stdout(format)?;
     write(&mut output, &file, &dataset, taken, format)?;
     output.finish()?;
     arguments.source.open.report();

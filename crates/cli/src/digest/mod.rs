@@ -8,7 +8,7 @@ mod selection;
 mod types;
 mod walk;
 
-use std::io::{BufWriter, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let info = file.info();
     document.insert("open_as".into(), json!(info.driver.name()));
     document.insert("file".into(), describe::file(&info));
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = crate::output::stdout();
     let found = walk::Objects::find(&file);
     let objects: Vec<Value> = found.iter().map(|one| describe::object(&found, one)).collect();
     document.insert("objects".into(), Value::Array(objects));

@@ -1,6 +1,6 @@
 //! Files that tools change.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -51,10 +51,12 @@ pub(super) fn change<T>(file: File, work: impl FnOnce(&File) -> Result<T>) -> Re
 
 /// A line on standard output.
 pub(super) fn say(line: &str) -> Result<()> {
-    Ok(writeln!(io::stdout(), "{line}")?)
+    let mut out = crate::output::tool_stdout();
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
 }
 
-/// A line on the error output, where nothing is left to be done if it cannot be printed.
+/// Prints a line on the error output.
 pub(super) fn warn(tool: &str, line: &str) {
-    let _ = writeln!(io::stderr(), "{tool} warning: {}", crate::output::escape(line.as_bytes()));
+    crate::output::complain(format_args!("{tool} warning: {line}"));
 }

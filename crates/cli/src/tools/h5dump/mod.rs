@@ -25,6 +25,7 @@ use hyperslab::{File, FileDriver, OpenOptions};
 use self::arguments::Arguments;
 use super::ddl::elements::Style;
 use super::known::Known;
+use crate::output::{complain, tool_stdout};
 
 const HELP: &str = include_str!("help.txt");
 
@@ -32,7 +33,7 @@ const HELP: &str = include_str!("help.txt");
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = Arguments::parse(arguments)?;
     let mut out: Box<dyn Write> = match &arguments.ddl {
-        None => Box::new(stdout()),
+        None => Box::new(tool_stdout()),
         Some(None) => Box::new(io::sink()),
         Some(Some(path)) => Box::new(create(path)?),
     };
@@ -50,7 +51,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let mut data = match &arguments.output {
         Some(Some(path)) => Some(Box::new(create(path)?) as Box<dyn Write>),
         Some(None) => Some(Box::new(io::sink()) as Box<dyn Write>),
-        None if arguments.ddl.is_some() => Some(Box::new(stdout()) as Box<dyn Write>),
+        None if arguments.ddl.is_some() => Some(Box::new(tool_stdout()) as Box<dyn Write>),
         None => None,
     };
     let mut is_complete = true;
@@ -84,11 +85,6 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
         data.flush()?;
     }
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Standard output as it is: nothing is taken out of what goes there.
-fn stdout() -> impl Write {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
 fn create(path: &Path) -> Result<BufWriter<fs::File>> {
@@ -155,8 +151,7 @@ impl Dump<'_> {
             return Err(error);
         }
         self.is_complete = false;
-        // Nothing is left to be done if it cannot be said.
-        let _ = writeln!(io::stderr(), "h5dump error: {error:#}");
+        complain(format_args!("h5dump error: {error:#}"));
         Ok(())
     }
 }
