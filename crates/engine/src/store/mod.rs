@@ -53,6 +53,7 @@ pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
 pub(crate) use unsaved::Spread;
 
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
 use following::Following;
@@ -424,7 +425,7 @@ impl Store {
             got: length,
             limit: usize::MAX as u64,
         })?;
-        let mut buffer = vec![0; length];
+        let mut buffer = zeros(length, "raw data")?;
         self.read_raw(address, &mut buffer)?;
         Ok(buffer)
     }
