@@ -1,13 +1,18 @@
 //! All objects of a file, each once.
 
+use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 
 use hyperslab_engine::Result;
 
 use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
+/// Bytes of a path beyond which the names of objects have only its end.
+const LONGEST_NAME: usize = 4096;
+
 /// Walks the objects that hard links lead to from the root group: breadth first, the links of each group in
-/// ascending order of their names' bytes. Each object comes once, under its first path, so cycles of links end.
+/// ascending order of their names' bytes. Each object comes once, under its first path, so cycles of links end. The
+/// [name](Object::name) of an object whose path is longer than 4096 bytes is the end of that path, behind `…`.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -21,7 +26,13 @@ use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 pub struct Walk {
     file: File,
     known: HashSet<ObjectToken>,
-    pending: VecDeque<(ObjectToken, Vec<u8>)>,
+    /// Objects to come, by the number of their names.
+    pending: VecDeque<(ObjectToken, usize)>,
+    /// The names of all objects, each with the number of the group that it is in: whole paths of deep groups would take
+    /// memory in proportion to the square of the depth.
+    names: Vec<(usize, Box<[u8]>)>,
+    /// The group that was visited last, and its path: most objects are in it, or in one beside it.
+    recent: (usize, Vec<u8>),
 }
 
 /// An object on a walk.
@@ -43,8 +54,27 @@ impl Walk {
         Self {
             file: file.clone(),
             known: HashSet::from([root]),
-            pending: VecDeque::from([(root, b"/".to_vec())]),
+            pending: VecDeque::from([(root, 0)]),
+            names: vec![(0, Box::default())],
+            recent: (0, Vec::new()),
         }
+    }
+
+    /// The path of the object with that number.
+    fn path(&self, number: usize) -> Vec<u8> {
+        let (mut names, mut at) = (Vec::new(), number);
+        while at != self.recent.0
+            && let Some((above, name)) = self.names.get(at).filter(|_| at > 0)
+        {
+            names.push(name.as_ref());
+            at = *above;
+        }
+        let mut path = if at == self.recent.0 { self.recent.1.clone() } else { Vec::new() };
+        for name in names.iter().rev() {
+            path.push(b'/');
+            path.extend_from_slice(name);
+        }
+        if path.is_empty() { b"/".to_vec() } else { path }
     }
 }
 
@@ -52,8 +82,9 @@ impl Iterator for Walk {
     type Item = Visited;
 
     fn next(&mut self) -> Option<Visited> {
-        let (token, path) = self.pending.pop_front()?;
-        let object = self.file.object_named(token, &String::from_utf8_lossy(&path));
+        let (token, number) = self.pending.pop_front()?;
+        let path = self.path(number);
+        let object = self.file.object_named(token, &name_of(&path));
         let links = match &object {
             Ok(object) if object.kind() == Some(ObjectKind::Group) => {
                 Some(object.clone().into_group().and_then(|group| group.links()))
@@ -64,10 +95,22 @@ impl Iterator for Walk {
             if let LinkTarget::Hard(target) = link.target
                 && self.known.insert(target)
             {
-                let parent = if path == b"/" { b"".as_slice() } else { path.as_slice() };
-                self.pending.push_back((target, [parent, b"/", &link.name].concat()));
+                self.pending.push_back((target, self.names.len()));
+                self.names.push((number, link.name.as_slice().into()));
             }
+        }
+        if links.is_some() {
+            self.recent = (number, if path == b"/" { Vec::new() } else { path.clone() });
         }
         Some(Visited { path, token, object, links })
     }
+}
+
+/// The name of an object by its path: of a long one, the end.
+pub(crate) fn name_of(path: &[u8]) -> Cow<'_, str> {
+    let Some(end) = path.len().checked_sub(LONGEST_NAME).and_then(|from| path.get(from..)) else {
+        return String::from_utf8_lossy(path);
+    };
+    let end = end.iter().position(|byte| *byte == b'/').and_then(|at| end.get(at..)).unwrap_or(end);
+    format!("…{}", String::from_utf8_lossy(end)).into()
 }
