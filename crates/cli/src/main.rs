@@ -12,6 +12,7 @@ mod digest;
 mod exchange;
 mod find;
 mod import;
+mod interrupted;
 mod ls;
 mod open;
 mod output;

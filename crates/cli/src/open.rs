@@ -79,6 +79,11 @@ impl OpenArguments {
         Progress::new(Arc::clone(log), what)
     }
 
+    /// Whether the file is locked meanwhile, if that was said.
+    pub(crate) fn locking(&self) -> Option<FileLocking> {
+        self.locking
+    }
+
     /// Opens the file.
     pub(crate) fn open(&self, file: &Path) -> Result<File> {
         self.options().open(file).map_err(|error| opening(error, file))

@@ -5,8 +5,10 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use hyperslab::vfd::is_same_file;
 use tempfile::NamedTempFile;
 
+use crate::interrupted::new_file_for;
 use crate::output::{PlainOutput, Screen, plain_stdout};
 
 use super::Format;
@@ -39,21 +41,13 @@ impl Destination {
     /// A file, which must not be the one that is read.
     pub(crate) fn file(path: &Path, source: &Path) -> Result<Self> {
         let cannot = || format!("cannot write `{}`", path.display());
-        match (path.canonicalize(), source.canonicalize()) {
-            (Ok(path), Ok(source)) if path == source => {
-                bail!("`{}` is the file that is read", path.display())
-            }
-            _ => {}
+        if is_same_file(path, source) {
+            bail!("`{}` is the file that is read", path.display())
         }
         if path.exists() && !path.is_file() {
             return Ok(Self::Device(BufWriter::new(File::create(path).with_context(cannot)?)));
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        // As other programs make files: the user's mask takes away what it takes.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.prefix(".hyperslab-").tempfile_in(folder).with_context(cannot)?;
+        let file = new_file_for(path, "")?;
         Ok(Self::New { writer: BufWriter::with_capacity(1 << 16, file), path: path.to_owned() })
     }
 

@@ -18,10 +18,7 @@ pub(super) fn open_or_create(path: &Path, bounds: LibverBounds) -> Result<File> 
 
 /// Whether both names are those of one file, which is there.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
+    hyperslab::vfd::is_same_file(one, other)
 }
 
 /// An error unless the groups on the way to a path are there.

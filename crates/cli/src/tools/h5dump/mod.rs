@@ -19,7 +19,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
+use hyperslab::vfd::is_same_file;
 use hyperslab::{File, FileDriver, OpenOptions};
 
 use self::arguments::Arguments;
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let mut out: Box<dyn Write> = match &arguments.ddl {
         None => Box::new(tool_stdout()),
         Some(None) => Box::new(io::sink()),
-        Some(Some(path)) => Box::new(create(path)?),
+        Some(Some(path)) => Box::new(arguments.create(path)?),
     };
     if arguments.help {
         out.write_all(HELP.as_bytes())?;
@@ -49,7 +50,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
         return Err(anyhow!("no file is named; `-h` says what can be asked for"));
     }
     let mut data = match &arguments.output {
-        Some(Some(path)) => Some(Box::new(create(path)?) as Box<dyn Write>),
+        Some(Some(path)) => Some(Box::new(arguments.create(path)?) as Box<dyn Write>),
         Some(None) => Some(Box::new(io::sink()) as Box<dyn Write>),
         None if arguments.ddl.is_some() => Some(Box::new(tool_stdout()) as Box<dyn Write>),
         None => None,
@@ -87,9 +88,15 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn create(path: &Path) -> Result<BufWriter<fs::File>> {
-    let file = fs::File::create(path).with_context(|| format!("cannot make `{}`", path.display()))?;
-    Ok(BufWriter::new(file))
+impl Arguments {
+    /// Makes a file for output, which must not be one that is read.
+    fn create(&self, path: &Path) -> Result<BufWriter<fs::File>> {
+        if self.files.iter().any(|file| is_same_file(file, path)) {
+            bail!("`{}` is a file that is read", path.display());
+        }
+        let file = fs::File::create(path).with_context(|| format!("cannot make `{}`", path.display()))?;
+        Ok(BufWriter::new(file))
+    }
 }
 
 fn open(path: &Path, driver: Option<&str>) -> Result<File> {
