@@ -161,7 +161,10 @@ fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
     let made = new_file(target)?;
     let salvaged = recovery.salvage(&arguments.file, made.path())?;
     let cannot = || format!("cannot write `{}`", target.display());
-    if arguments.force {
+    if salvaged.outcome() == Outcome::Nothing && target.exists() {
+        // A file that is there is worth more than one that holds nothing.
+        made.close().with_context(cannot)?;
+    } else if arguments.force {
         made.persist(target).map_err(|error| error.error).with_context(cannot)?;
     } else {
         made.persist_noclobber(target).map_err(|error| error.error).with_context(cannot)?;

@@ -77,8 +77,7 @@ impl Rows {
         match leaf {
             Leaf::Numbers(numbers) => self.numbers(out, &position, numbers),
             Leaf::Names(one, other) => {
-                let name =
-                    |name: &Option<&[u8]>| name.map_or("**INVALID VALUE**".into(), |name| in_line(name));
+                let name = |name: &Option<&[u8]>| name.map_or("**INVALID VALUE**".into(), in_line);
                 writeln!(out, "{position}{:<16} {:<17}", name(one), name(other))
             }
             Leaf::Texts(texts) => {
