@@ -131,6 +131,18 @@ pub struct Scratch {
     workspace: Workspace,
 }
 
+impl Scratch {
+    /// Drops buffers of more than so many bytes, which a large chunk has left.
+    pub fn trim(&mut self, bytes: usize) {
+        for spare in &mut self.spares {
+            if spare.capacity() > bytes {
+                *spare = Vec::new();
+            }
+        }
+        self.workspace.trim(bytes);
+    }
+}
+
 /// The filters of a dataset, in the order in which they encode.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pipeline {

@@ -65,6 +65,7 @@ use space::{Fresh, Space};
 pub(crate) use unsaved::Spread;
 
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use callbacks::Callbacks;
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
@@ -469,7 +470,7 @@ impl Store {
             got: length,
             limit: usize::MAX as u64,
         })?;
-        let mut buffer = vec![0; length];
+        let mut buffer = zeros(length, "raw data")?;
         self.read_raw(address, &mut buffer)?;
         Ok(buffer)
     }
