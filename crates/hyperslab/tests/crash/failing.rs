@@ -182,7 +182,7 @@ fn troubles(good: &Recording, few: bool) -> Vec<Trouble> {
     let mut replay = good.history.replay();
     let mut size = |at| {
         replay.go_to(at);
-        let files = replay.crash(hyperslab::vfd::simulated::Crash::ProcessEnd, 0);
+        let files = replay.crash(Crash::ProcessEnd, 0);
         files.values().map(|bytes| bytes.len() as u64).sum::<u64>()
     };
     let mut sizes: Vec<u64> = (0..=good.history.len()).map(&mut size).collect();
