@@ -301,6 +301,9 @@ fn dataset(world: &World, numbers: &mut Numbers) -> Vec<Json> {
         1 => Some(Vec::new()),
         _ => Some(shape(numbers)),
     };
+    if layout == "compact" && dims.iter().flatten().product::<u64>() > 60_000 / kinds::size(&kind) as u64 {
+        layout = "contiguous";
+    }
     if dims.as_ref().is_none_or(Vec::is_empty) && layout == "chunked" {
         layout = "contiguous";
     }

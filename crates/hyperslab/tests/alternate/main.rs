@@ -2,7 +2,7 @@
 //! turn both read the whole, which must be what a naive model says, and `check` finds no fault.
 //!
 //! `HYPERSLAB_ALTERNATE=2000` is the number of programs (`cargo xtask alternate`), 50 by default;
-//! `HYPERSLAB_ALTERNATE_SEED` makes others; `HYPERSLAB_ALTERNATE_CASE` runs the one program that a failure named.
+//! `HYPERSLAB_ALTERNATE_DRIVER` leaves out the programs of other drivers; `HYPERSLAB_ALTERNATE_SEED` makes others; `HYPERSLAB_ALTERNATE_CASE` runs the one program that a failure named.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -49,6 +49,9 @@ fn seed_of(base: u64, number: u64) -> u64 {
 /// Runs one program; a failure is made small and told.
 fn try_one(seed: u64, theirs: &mut Theirs) -> Result<usize, String> {
     let program = Program::draw(seed);
+    if std::env::var("HYPERSLAB_ALTERNATE_DRIVER").is_ok_and(|only| program.setup["driver"] != only) {
+        return Ok(0);
+    }
     program::run(&program, &Nothing, theirs).map_err(|fault| {
         let (small, small_fault) = program::shrink(&program, &fault, &Nothing, theirs);
         format!(

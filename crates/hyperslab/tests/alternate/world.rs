@@ -360,6 +360,16 @@ impl World {
         let group = self.find(group)?;
         let all = self.reached(from);
         let kept = |id: &Id| matches!(self.objects[id].body, Body::Kept(_));
+        // References within what is copied lead to the copies in hyperslab, to the originals in libhdf5.
+        let points = |id: &Id| match &self.objects[id].body {
+            Body::Dataset(dataset) => {
+                dataset.elements.iter().any(|element| matches!(element, Element::Points(to) if all.contains(to)))
+            }
+            _ => false,
+        };
+        if all.iter().any(points) {
+            return None;
+        }
         if from == ROOT || !self.is_free(to) || all.contains(&group) || all.iter().any(kept) {
             return None;
         }
