@@ -2,7 +2,8 @@
 //! turn both read the whole, which must be what a naive model says, and `check` finds no fault.
 //!
 //! `HYPERSLAB_ALTERNATE=2000` is the number of programs (`cargo xtask alternate`), 50 by default;
-//! `HYPERSLAB_ALTERNATE_DRIVER` leaves out the programs of other drivers; `HYPERSLAB_ALTERNATE_SEED` makes others; `HYPERSLAB_ALTERNATE_CASE` runs the one program that a failure named.
+//! `HYPERSLAB_ALTERNATE_DRIVER` leaves out the programs of other drivers; `HYPERSLAB_ALTERNATE_SEED` makes others; `HYPERSLAB_ALTERNATE_CASE` runs the one program that a failure named,
+//! and `HYPERSLAB_ALTERNATE_KEEP` the folder in which its file stays as the failure left it.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -53,6 +54,9 @@ fn try_one(seed: u64, theirs: &mut Theirs) -> Result<usize, String> {
         return Ok(0);
     }
     program::run(&program, &Nothing, theirs).map_err(|fault| {
+        if std::env::var_os("HYPERSLAB_ALTERNATE_KEEP").is_some() {
+            return format!("turn {}: {}: {}", fault.turn, fault.test, fault.words);
+        }
         let (small, small_fault) = program::shrink(&program, &fault, &Nothing, theirs);
         format!(
             "HYPERSLAB_ALTERNATE_CASE={seed}: turn {}: {}: {}\nmade small: {}: {}\n{}",

@@ -75,8 +75,13 @@ fn for_hyperslab(request: &Json) -> Json {
     request
 }
 
-/// Runs a program in a folder of its own. Gives the number of operations.
+/// Runs a program in a folder of its own, which `HYPERSLAB_ALTERNATE_KEEP` names where it is to stay. Gives the number of operations.
 pub(crate) fn run(program: &Program, from: &dyn Beginning, theirs: &mut Theirs) -> Result<usize, Fault> {
+    if let Some(folder) = std::env::var_os("HYPERSLAB_ALTERNATE_KEEP") {
+        std::fs::remove_dir_all(&folder).ok();
+        std::fs::create_dir_all(&folder).unwrap();
+        return run_in(program, from, theirs, folder.as_ref());
+    }
     let folder = tempfile::tempdir().unwrap();
     run_in(program, from, theirs, folder.path())
 }
