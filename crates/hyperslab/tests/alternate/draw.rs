@@ -8,6 +8,9 @@ use crate::world::{Body, Dataset, World};
 
 const VERSIONS: [&str; 6] = ["earliest", "v18", "v110", "v112", "v114", "v200"];
 
+/// The group for what is added to a file of another program; its name comes behind theirs.
+const ADDED: &str = "/~added";
+
 /// Elements that a dataset has at most.
 const MOST: u64 = 30_000;
 
@@ -31,16 +34,33 @@ impl Program {
         let numbers = &mut Numbers::new(seed);
         let setup = setup(numbers);
         let world = World::new(setup["create"]["track"] == true);
-        Self::with(setup, world, numbers)
+        Self::with(setup, world, numbers, operations)
     }
 
     /// A program for a file that is there already.
     pub(crate) fn draw_on(seed: u64, world: World) -> Self {
         let setup = json!({"driver": "sec2", "high": "v200"});
-        Self::with(setup, world, &mut Numbers::new(seed))
+        let numbers = &mut Numbers::new(seed);
+        let ops = |world: &World, numbers: &mut Numbers| {
+            if world.find(ADDED).is_none() {
+                return vec![json!({"op": "group", "path": ADDED, "track": numbers.once_in(2)})];
+            }
+            if numbers.once_in(8)
+                && let Some(path) = path_of(world, numbers, |body| matches!(body, Body::Kept(_)))
+            {
+                return vec![json!({"op": "rewrite", "path": path})];
+            }
+            operations(world, numbers).into_iter().filter(leaves_others).collect()
+        };
+        Self::with(setup, world, numbers, ops)
     }
 
-    fn with(setup: Json, mut world: World, numbers: &mut Numbers) -> Self {
+    fn with(
+        setup: Json,
+        mut world: World,
+        numbers: &mut Numbers,
+        operations: impl Fn(&World, &mut Numbers) -> Vec<Json>,
+    ) -> Self {
         let highest = VERSIONS.iter().position(|name| setup["high"] == *name).unwrap() as u64;
         // hyperslab makes files of one member only.
         let mut ours = matches!(setup["driver"].as_str(), Some("sec2" | "core")) && numbers.once_in(2);
@@ -62,6 +82,13 @@ impl Program {
         });
         Self { turns: turns.collect(), setup }
     }
+}
+
+/// Whether an operation changes nothing of what another program made, but for more attributes.
+fn leaves_others(op: &Json) -> bool {
+    let inside = |name: &str| op[name].as_str().is_none_or(|path| path.starts_with(ADDED) && path != ADDED);
+    let paths = inside("path") && (op["op"] == "soft" || op["op"] == "rename_attr" || inside("to"));
+    paths || op["op"] == "attr" || op["op"] == "flush"
 }
 
 fn setup(numbers: &mut Numbers) -> Json {

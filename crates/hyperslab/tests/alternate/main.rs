@@ -15,6 +15,7 @@
     reason = "in a test a panic is the report, and numbers are small"
 )]
 
+mod clients;
 mod content;
 mod draw;
 mod kinds;

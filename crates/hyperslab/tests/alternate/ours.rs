@@ -95,6 +95,10 @@ pub(crate) fn apply(file: &File, op: &Json) -> Result<(), Error> {
         "soft" => file.link_soft(path, text(op, "to")),
         "commit" => file.commit_datatype(path, &kinds::datatype(text(op, "kind"))).map(drop),
         "copy" => file.copy(&file.object(path)?, text(op, "to")).map(drop),
+        "rewrite" => {
+            let dataset = file.dataset(path)?;
+            dataset.write_stored(&Selection::All, dataset.read_stored()?.bytes())
+        }
         "flush" => file.flush(),
         other => panic!("no operation is called {other}"),
     }

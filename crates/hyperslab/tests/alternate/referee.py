@@ -228,7 +228,16 @@ def link_soft(fid, op):
     group.links.create_soft(op["path"].encode(), op["to"].encode())
 
 
+def rewrite(fid, op):
+    dataset = h5d.open(fid, op["path"].encode())
+    tid = dataset.get_type()
+    array = np.empty(tuple(dims_of(dataset)), dtype=f"V{tid.get_size()}")
+    dataset.read(h5s.ALL, h5s.ALL, array, tid)
+    dataset.write(h5s.ALL, h5s.ALL, array, tid)
+
+
 OPERATIONS = {
+    "rewrite": rewrite,
     "group": make_group,
     "dataset": make_dataset,
     "write": write,

@@ -234,6 +234,11 @@ impl World {
             "hard" => self.link_hard(path, text(op, "to")),
             "soft" => self.link(path, Link::Soft(text(op, "to").to_owned())),
             "commit" => self.add(path, Body::Datatype { kind: text(op, "kind").to_owned() }),
+            // Elements are read and written as they are.
+            "rewrite" => self.find(path).is_some_and(|id| match &self.objects[&id].body {
+                Body::Kept(told) => told["data"].as_str().is_some_and(|data| !data.is_empty()),
+                _ => false,
+            }),
             "copy" => self.copy(path, text(op, "to")).is_some(),
             _ => true,
         }
