@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a task talks to the person who runs it")]
 
+mod alternate;
 mod architecture;
 mod bench_compare;
 mod book;
@@ -66,6 +67,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "model",
         model::run,
         "random operations on files against a model [SEQUENCES, default 10000], all types, layouts and filters in turn with libhdf5",
+    ),
+    (
+        "alternate",
+        alternate::run,
+        "random programs that libhdf5 and hyperslab execute in turns on one file [PROGRAMS, default 2000] [SEED] [--clients: first makes a Python with PyTables, netCDF4, anndata, pandas]",
     ),
     (
         "crash",

@@ -239,11 +239,10 @@ impl Store {
         let Some(writing) = writing.as_mut() else { return Ok(()) };
         let end = writing.space.end();
         let stored = Stored::load(self, &info, &rules, writing.space.furthest())?;
-        let members = writing.space.member_ends();
-        writing.space = Space::new(rules, end);
-        writing.space.spread(&members);
+        let before = std::mem::replace(&mut writing.space, Space::new(rules, end));
+        writing.space.spread_as(&before);
         *self.fresh.write() = writing.space.fresh();
-        if members.is_empty() {
+        if !before.has_members() {
             writing.space.adopt(&stored);
         }
         writing.record = Some(Record { info, place, blocks: stored.blocks });

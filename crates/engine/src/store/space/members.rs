@@ -50,6 +50,14 @@ impl Space {
         self.members = members;
     }
 
+    /// Spreads the space over the members that another one of the same file has, each for the same kinds.
+    pub(crate) fn spread_as(&mut self, other: &Self) {
+        self.spread(&other.member_ends());
+        if self.has_members() {
+            self.members.takes = other.members.takes;
+        }
+    }
+
     /// Whether members have ends of their own.
     pub(crate) fn has_members(&self) -> bool {
         !self.members.others.is_empty()
@@ -114,7 +122,7 @@ impl Space {
 
 #[cfg(test)]
 mod tests {
-    use hyperslab_format::message::FileSpaceInfo;
+    use hyperslab_format::message::{FileSpaceInfo, FileSpaceStrategy};
 
     use super::super::Placement;
     use super::*;
@@ -146,6 +154,15 @@ mod tests {
         assert_eq!(space.usage().pending, 14_000);
         space.settle();
         assert_eq!((space.end(), space.furthest()), (3000, RAW + 500));
+    }
+
+    #[test]
+    fn other_rules_leave_each_kind_in_its_member() {
+        let info = FileSpaceInfo { strategy: FileSpaceStrategy::None, ..FileSpaceInfo::DEFAULT };
+        let mut space = Space::new(Rules::new(&info, Placement::default(), u64::MAX), 3000);
+        space.spread_as(&split(3000, 500));
+        assert_eq!(space.allocate(SpaceKind::RawData, 10).unwrap().raw(), RAW + 500);
+        assert_eq!(space.allocate(SpaceKind::BTree, 10).unwrap().raw(), 3000);
     }
 
     #[test]
