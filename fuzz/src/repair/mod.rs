@@ -20,7 +20,7 @@ use hyperslab_format::object_header::{EnvelopeLayout, Envelopes, HeaderFlags, Pr
 use hyperslab_format::superblock::Superblock;
 
 pub use journal::journal;
-pub use raw::{RawSeal, raw_seals};
+pub use raw::raw_seals;
 
 use crate::seal;
 
@@ -186,7 +186,7 @@ impl<'a> Repair<'a> {
         self.seal(Kind::ObjectHeader, start, total)?;
         let creation_order = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
         let (layout, params) = (EnvelopeLayout::V2 { creation_order }, self.params);
-        let mut pending = vec![start + prefix.size()..start + total - 4];
+        let mut pending = Vec::from([start + prefix.size()..start + total - 4]);
         while let Some(range) = pending.pop() {
             let found = self.messages(range, layout, MessageType::CONTINUATION);
             for next in found.iter().filter_map(|body| Continuation::decode(body, params).ok()) {

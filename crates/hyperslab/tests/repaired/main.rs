@@ -1,4 +1,10 @@
 //! The repair of checksums that the fuzz targets use: all checksummed structures of a file get right checksums.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "panics are how a test fails, and the repair finds fields without the decoders"
+)]
 
 #[path = "../../../../fuzz/src/repair/mod.rs"]
 #[expect(unreachable_pub, reason = "it belongs to the fuzz targets, which use all of it")]
