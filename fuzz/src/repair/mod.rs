@@ -186,7 +186,8 @@ impl<'a> Repair<'a> {
         self.seal(Kind::ObjectHeader, start, total)?;
         let creation_order = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
         let (layout, params) = (EnvelopeLayout::V2 { creation_order }, self.params);
-        let mut pending = Vec::from([start + prefix.size()..start + total - 4]);
+        let first = start + prefix.size()..start + total - 4;
+        let mut pending = Vec::from_iter([first]);
         while let Some(range) = pending.pop() {
             let found = self.messages(range, layout, MessageType::CONTINUATION);
             for next in found.iter().filter_map(|body| Continuation::decode(body, params).ok()) {
@@ -214,20 +215,15 @@ impl<'a> Repair<'a> {
     fn extension(&mut self) -> Option<()> {
         let start = self.place(self.superblock.extension())?;
         let bytes = self.file.get(start..)?;
-        let (range, layout) = match PrefixV2::decode(bytes) {
-            Ok(prefix) => {
-                let creation_order = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
-                let total = usize::try_from(prefix.chunk0_total()?).ok()?;
-                let end = start.checked_add(total)?.checked_sub(4)?;
-                (start + prefix.size()..end, EnvelopeLayout::V2 { creation_order })
-            }
-            Err(_) => {
-                let size = usize::try_from(PrefixV1::decode(bytes).ok()?.chunk0_size).ok()?;
-                (
-                    start + PrefixV1::SIZE..start.checked_add(PrefixV1::SIZE)?.checked_add(size)?,
-                    EnvelopeLayout::V1,
-                )
-            }
+        let (range, layout) = if let Ok(prefix) = PrefixV2::decode(bytes) {
+            let creation_order = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
+            let total = usize::try_from(prefix.chunk0_total()?).ok()?;
+            let end = start.checked_add(total)?.checked_sub(4)?;
+            (start + prefix.size()..end, EnvelopeLayout::V2 { creation_order })
+        } else {
+            let size = usize::try_from(PrefixV1::decode(bytes).ok()?.chunk0_size).ok()?;
+            let first = start + PrefixV1::SIZE;
+            (first..first.checked_add(size)?, EnvelopeLayout::V1)
         };
         for body in self.messages(range, layout, MessageType::SHARED_MESSAGE_TABLE) {
             let message = TableMessage::decode(&body, self.params).ok()?;
