@@ -166,7 +166,7 @@ impl Elements<'_> {
             out.push(',');
             if holds_arrays {
                 out.push_str(&format!("\n{}", spaces(inside + 1)));
-            } else if array.dims.len() > 1 && number % row == 0 {
+            } else if array.dims.len() > 1 && number.is_multiple_of(row) {
                 out.push_str(&format!("\n{}", spaces(inside)));
             } else {
                 out.push(' ');
