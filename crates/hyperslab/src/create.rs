@@ -11,8 +11,8 @@ use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2, SideFile};
 
-use crate::driver::journal_of;
 use crate::external::{Beside, ExternalFiles};
+use crate::journal_place::journal_of;
 use crate::locking::choose;
 use crate::{File, FileSpace, GroupOptions, SharedMessages};
 

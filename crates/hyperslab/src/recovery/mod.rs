@@ -12,7 +12,8 @@ use hyperslab_engine::store::{RepairOptions, ends, repair};
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{Access, Core, Driver, DriverError, LockKind, Sec2, find_writers, is_same_file};
 
-use crate::driver::{journal_of, members_of};
+use crate::driver::members_of;
+use crate::journal_place::journal_of;
 use crate::{File, FileLocking, FileOptions, LibverBounds, OpenOptions};
 use collect::Collector;
 

@@ -148,14 +148,15 @@ fn operations(world: &World, numbers: &mut Numbers) -> Vec<Json> {
         0..=6 => return dataset(world, numbers),
         7..=13 => write(world, numbers),
         14..=17 => return resize(world, numbers),
-        18..=19 => Some(json!({"op": "group", "path": new_path(world, numbers), "track": numbers.once_in(3)})),
+        18..=19 => {
+            Some(json!({"op": "group", "path": new_path(world, numbers), "track": numbers.once_in(3)}))
+        }
         20..=23 => attribute(world, numbers),
         24 => change_attribute(world, numbers),
         25..=26 => any(world, numbers).map(|path| json!({"op": "remove", "path": path})),
         27 => any(world, numbers)
             .map(|path| json!({"op": "rename", "path": path, "to": new_path(world, numbers)})),
-        28 => any(world, numbers)
-            .map(|to| json!({"op": "hard", "path": new_path(world, numbers), "to": to})),
+        28 => any(world, numbers).map(|to| json!({"op": "hard", "path": new_path(world, numbers), "to": to})),
         29 => {
             let to = if numbers.once_in(2) { any(world, numbers) } else { None };
             let to = to.unwrap_or_else(|| format!("nowhere/{}", name(numbers)));
@@ -294,8 +295,7 @@ fn kind(world: &World, numbers: &mut Numbers) -> (String, Json) {
     {
         return (kind.clone(), json!(path));
     }
-    let kind =
-        if numbers.once_in(4) { numbers.pick(&kinds::VARIABLE) } else { numbers.pick(&kinds::PLAIN) };
+    let kind = if numbers.once_in(4) { numbers.pick(&kinds::VARIABLE) } else { numbers.pick(&kinds::PLAIN) };
     (kind.to_owned(), Json::Null)
 }
 

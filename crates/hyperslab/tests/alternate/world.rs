@@ -41,9 +41,14 @@ pub(crate) struct Dataset {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
-    Group { links: BTreeMap<String, Link>, order: Option<Vec<String>> },
+    Group {
+        links: BTreeMap<String, Link>,
+        order: Option<Vec<String>>,
+    },
     Dataset(Dataset),
-    Datatype { kind: String },
+    Datatype {
+        kind: String,
+    },
     /// An object that another program made and no operation touches: what was read of it first.
     Kept(Json),
 }
@@ -75,7 +80,8 @@ impl World {
 
     /// A world that begins with what was found in a file.
     pub(crate) fn of(content: &Content) -> Self {
-        let ids: BTreeMap<&str, Id> = content.keys().enumerate().map(|(id, path)| (path.as_str(), id)).collect();
+        let ids: BTreeMap<&str, Id> =
+            content.keys().enumerate().map(|(id, path)| (path.as_str(), id)).collect();
         assert_eq!(ids["/"], ROOT);
         let object = |(path, told): (&String, &Json)| {
             let mut told = told.clone();
@@ -83,7 +89,8 @@ impl World {
             let body = if told["kind"] == "group" {
                 let link = |(name, link): (&String, &Json)| {
                     let to = link[1].as_str().unwrap_or_default();
-                    let link = if link[0] == "hard" { Link::Hard(ids[to]) } else { Link::Soft(to.to_owned()) };
+                    let link =
+                        if link[0] == "hard" { Link::Hard(ids[to]) } else { Link::Soft(to.to_owned()) };
                     (name.clone(), link)
                 };
                 let order = told.get("order").map(|order| serde_json::from_value(order.clone()).unwrap());
@@ -367,9 +374,10 @@ impl World {
         let kept = |id: &Id| matches!(self.objects[id].body, Body::Kept(_));
         // References within what is copied lead to the copies in hyperslab, to the originals in libhdf5.
         let points = |id: &Id| match &self.objects[id].body {
-            Body::Dataset(dataset) => {
-                dataset.elements.iter().any(|element| matches!(element, Element::Points(to) if all.contains(to)))
-            }
+            Body::Dataset(dataset) => dataset
+                .elements
+                .iter()
+                .any(|element| matches!(element, Element::Points(to) if all.contains(to))),
             _ => false,
         };
         if all.iter().any(points) {
