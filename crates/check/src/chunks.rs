@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use hyperslab_dataspace::Dims;
-use hyperslab_engine::Error;
+use hyperslab_engine::{Error, memory};
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, ChunkRecord, ChunkRecordContext, types};
@@ -229,7 +229,9 @@ impl Chunked<'_> {
             Some(mask) => {
                 let element_size = self.dataset.element_size();
                 let target = ChunkTarget { element_size, ..ChunkTarget::of_length(length) };
-                let mut bytes = vec![0; length];
+                let room = memory::room::<u8>(length, NAME);
+                let Some(mut bytes) = checker.read_or_note(NAME, address, room) else { return };
+                bytes.resize(length, 0);
                 let mut scratch = Scratch::default();
                 let filters = checker.store.filters();
                 let got = pipeline.decode_start(filters, mask, &stored, &mut bytes, &target, &mut scratch);

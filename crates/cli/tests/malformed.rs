@@ -42,7 +42,7 @@ fn judge(arguments: &[&str]) -> Option<String> {
     let errors = String::from_utf8_lossy(&output.stderr);
     let why = match (output.status.code(), output.status.signal()) {
         (Some(TIME_IS_OVER | 137), _) => "not done in time".to_owned(),
-        (Some(code), _) if code > 2 => format!("exit code {code}"),
+        (Some(code), _) if code > 3 => format!("exit code {code}"),
         (None, signal) => format!("signal {signal:?}"),
         _ if errors.contains("panicked") => "a panic".to_owned(),
         _ => return None,

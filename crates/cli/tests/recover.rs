@@ -121,8 +121,17 @@ fn a_journal_is_replayed_or_discarded() {
     let path = folder.path().join("journal.h5");
     let journal = folder.path().join("journal.h5.hjournal");
     make(&path);
+    // The header of a journal that never became whole.
+    let other = folder.path().join("other.h5");
+    make(&other);
+    let writer = File::open_rw(&other).unwrap();
+    writer.create_group("new").unwrap().set_attr("text", "some text").unwrap();
+    writer.flush().unwrap();
+    let mut header = std::fs::read(folder.path().join("other.h5.hjournal")).unwrap();
+    header.truncate(64);
+    drop(writer);
     for discard in [false, true] {
-        std::fs::write(&journal, b"never became whole").unwrap();
+        std::fs::write(&journal, &header).unwrap();
         let mut arguments = vec![path.to_str().unwrap()];
         arguments.extend(discard.then_some("--discard-journal"));
         let output = recover(&arguments);
@@ -130,6 +139,13 @@ fn a_journal_is_replayed_or_discarded() {
         assert_eq!(output.status.code(), Some(0), "{said}");
         assert!(said.contains(if discard { "discarded" } else { "removed" }), "{said}");
         assert!(!journal.exists());
+    }
+    // A file of that name that is no journal is left alone.
+    std::fs::write(&journal, b"notes of the user").unwrap();
+    for arguments in [vec![path.to_str().unwrap()], vec![path.to_str().unwrap(), "--discard-journal"]] {
+        let output = recover(&arguments);
+        assert!(!text(&output.stdout).contains("journal"), "{}", text(&output.stdout));
+        assert_eq!(std::fs::read(&journal).unwrap(), b"notes of the user");
     }
 }
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use hyperslab::ErrorKind;
 use hyperslab::{
     ExternalFiles, File, FileDriver, FileOptions, LibverBounds, OpenOptions, Selection, VirtualMapping,
 };

@@ -57,6 +57,7 @@ pub(super) enum Step {
     },
     Unlinked(Vec<u64>),
     Commit {
+        file_length: u64,
         is_last: bool,
     },
 }
@@ -154,7 +155,13 @@ impl<'j> Walk<'j> {
                 Step::Extents { synced_length, extents }
             }
             (_, JournalBody::Unlinked(addresses)) => Step::Unlinked(addresses),
-            _ => Step::Commit { is_last: false },
+            (kind, _) => {
+                let file_length = match kind {
+                    JournalRecordKind::Commit { file_length, .. } => file_length,
+                    _ => 0,
+                };
+                Step::Commit { file_length, is_last: false }
+            }
         };
         Ok(Some((record.kind, step)))
     }
@@ -193,7 +200,9 @@ pub(super) fn for_each(
     let Some(mut walk) = Walk::new(journal)? else { return Ok(None) };
     while walk.at < last.end {
         match walk.next()? {
-            Some((_, Step::Commit { .. })) => visit(Step::Commit { is_last: walk.at == last.end })?,
+            Some((_, Step::Commit { file_length, .. })) => {
+                visit(Step::Commit { file_length, is_last: walk.at == last.end })?;
+            }
             Some((_, step)) => visit(step)?,
             None => return Ok(None),
         }

@@ -1,6 +1,6 @@
 //! The comparison of a journal with the file beside it. The bytes alone decide; times and names say nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums, sectors};
@@ -149,6 +149,8 @@ struct Known {
     extents: Vec<JournalExtent>,
     synced_length: u64,
     unlinked: Vec<u64>,
+    /// Lengths that the file had at commits.
+    lengths: BTreeSet<u64>,
 }
 
 impl Known {
@@ -168,11 +170,16 @@ impl Known {
             }
             Step::Extents { synced_length, extents } => {
                 self.synced_length = synced_length;
+                self.lengths.insert(synced_length);
                 self.extents.extend(extents);
             }
             Step::Unlinked(addresses) => self.unlinked.extend(addresses),
-            Step::Commit { is_last: false } => self.unlinked.clear(),
-            Step::Commit { is_last: true } => {}
+            Step::Commit { file_length, is_last } => {
+                self.lengths.insert(file_length);
+                if !is_last {
+                    self.unlinked.clear();
+                }
+            }
         }
     }
 
@@ -195,6 +202,7 @@ pub(crate) fn compare(
         extents: Vec::new(),
         synced_length: 0,
         unlinked: Vec::new(),
+        lengths: BTreeSet::new(),
     };
     let visit = |step| {
         known.add(step);
@@ -247,7 +255,7 @@ fn compare_sectors(
             versions.split_last().map_or((None, &[][..]), |(newest, before)| (Some(newest), before));
         let counter = if newest.is_some_and(is) {
             &mut found.committed
-        } else if before.iter().any(is) || is_cut(versions, at, &sector, journal, file_length)? {
+        } else if before.iter().any(is) || is_cut(known, versions, at, &sector, journal, file_length)? {
             &mut found.earlier
         } else {
             found.first_unknown.get_or_insert(at);
@@ -258,21 +266,31 @@ fn compare_sectors(
     Ok(())
 }
 
-/// Returns whether a sector in which the file ends begins like one of its later contents: a disk may have the new bytes of the sector and not
-/// the new length of the file.
+/// Returns whether a sector begins like one of its later contents, up to where the file ends or ended at a commit, and goes on with zeros. A
+/// disk may have the new bytes of a sector and not the new length of the file; when the file becomes longer, zeros follow.
 fn is_cut(
+    known: &Known,
     versions: &[Version],
     at: u64,
     sector: &[u8],
     journal: &dyn Driver,
     file_length: u64,
 ) -> Result<bool, DriverError> {
-    let there = to_usize(file_length.saturating_sub(at));
+    let ends = known.lengths.range(at.saturating_add(1)..at.saturating_add(SECTOR)).copied();
+    let ends: SmallVec<[usize; 4]> =
+        ends.chain([file_length]).map(|end| to_usize(end.saturating_sub(at))).collect();
     for version in versions {
-        let Some(place) = version.place.filter(|_| there > 0 && there < version.length) else { continue };
-        let mut bytes = vec![0; there];
+        let Some(place) = version.place else { continue };
+        let mut bytes = vec![0; version.length];
         journal.read_at(place, &mut bytes)?;
-        if sector.get(..there) == Some(&*bytes) {
+        let is_prefix = |end: usize| {
+            let zeros = sector.get(end..).unwrap_or_default();
+            end > 0
+                && end < version.length
+                && sector.get(..end) == bytes.get(..end)
+                && zeros.iter().all(|byte| *byte == 0)
+        };
+        if ends.iter().any(|end| is_prefix(*end)) {
             return Ok(true);
         }
     }
