@@ -16,10 +16,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     test::prepare_referee();
     referee::python().context("needs Python with h5py")?;
     let clients = args.iter().any(|arg| arg == "--clients");
-    let numbers: Vec<u64> = match args.iter().filter(|arg| *arg != "--clients").map(|arg| arg.parse()).collect() {
-        Ok(numbers) => numbers,
-        Err(_) => bail!("cargo xtask alternate [PROGRAMS] [SEED] [--clients]"),
-    };
+    let numbers: Vec<u64> =
+        match args.iter().filter(|arg| *arg != "--clients").map(|arg| arg.parse()).collect() {
+            Ok(numbers) => numbers,
+            Err(_) => bail!("cargo xtask alternate [PROGRAMS] [SEED] [--clients]"),
+        };
     let (programs, seed) = match numbers.as_slice() {
         [] => (PROGRAMS, 1),
         [programs] => (*programs, 1),

@@ -109,7 +109,10 @@ fn in_turns_with_libhdf5() {
     let Some(python) = referee::python() else { return };
     if let Some(seed) = setting("HYPERSLAB_ALTERNATE_CASE") {
         let tried = try_one(seed, &mut Theirs::new(&python));
-        println!("{}", tried.map_or_else(|failure| panic!("{failure}"), |count| format!("{count} operations")));
+        println!(
+            "{}",
+            tried.map_or_else(|failure| panic!("{failure}"), |count| format!("{count} operations"))
+        );
         return;
     }
     let count = setting("HYPERSLAB_ALTERNATE").unwrap_or(FEW);

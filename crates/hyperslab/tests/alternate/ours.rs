@@ -2,7 +2,7 @@
 
 use hyperslab::filter::{FilterSpec, SzipCoding};
 use hyperslab::{
-    AllocationTime, Dataspace, Dataset, Durability, Error, File, FileDriver, FileOptions, FileSpace,
+    AllocationTime, Dataset, Dataspace, Durability, Error, File, FileDriver, FileOptions, FileSpace,
     FileSpaceStrategy, FillTime, GroupOptions, Hyperslab, LibraryVersion, LibverBounds, OpenOptions, Points,
     ReferenceTarget, RegularHyperslab, Selection, vfd::Driver,
 };
@@ -114,8 +114,7 @@ fn filter(said: &Json) -> FilterSpec {
         "nbit" => FilterSpec::nbit(),
         "scaleoffset" => FilterSpec::scale_offset_int(number()),
         _ => {
-            let coding =
-                if said[1] == "nn" { SzipCoding::NearestNeighbour } else { SzipCoding::Entropy };
+            let coding = if said[1] == "nn" { SzipCoding::NearestNeighbour } else { SzipCoding::Entropy };
             FilterSpec::szip(coding, said[2].as_u64().unwrap() as u32)
         }
     }

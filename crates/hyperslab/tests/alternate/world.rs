@@ -34,6 +34,8 @@ pub(crate) struct Dataset {
     pub(crate) dims: Option<Vec<u64>>,
     pub(crate) most: Vec<Option<u64>>,
     pub(crate) chunked: bool,
+    /// Whether one chunk holds everything it may ever have.
+    pub(crate) is_single: bool,
     pub(crate) fill: String,
     pub(crate) committed: Option<Id>,
     pub(crate) elements: Vec<Element>,
@@ -41,9 +43,14 @@ pub(crate) struct Dataset {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
-    Group { links: BTreeMap<String, Link>, order: Option<Vec<String>> },
+    Group {
+        links: BTreeMap<String, Link>,
+        order: Option<Vec<String>>,
+    },
     Dataset(Dataset),
-    Datatype { kind: String },
+    Datatype {
+        kind: String,
+    },
     /// An object that another program made and no operation touches: what was read of it first.
     Kept(Json),
 }
@@ -75,7 +82,8 @@ impl World {
 
     /// A world that begins with what was found in a file.
     pub(crate) fn of(content: &Content) -> Self {
-        let ids: BTreeMap<&str, Id> = content.keys().enumerate().map(|(id, path)| (path.as_str(), id)).collect();
+        let ids: BTreeMap<&str, Id> =
+            content.keys().enumerate().map(|(id, path)| (path.as_str(), id)).collect();
         assert_eq!(ids["/"], ROOT);
         let object = |(path, told): (&String, &Json)| {
             let mut told = told.clone();
@@ -83,7 +91,8 @@ impl World {
             let body = if told["kind"] == "group" {
                 let link = |(name, link): (&String, &Json)| {
                     let to = link[1].as_str().unwrap_or_default();
-                    let link = if link[0] == "hard" { Link::Hard(ids[to]) } else { Link::Soft(to.to_owned()) };
+                    let link =
+                        if link[0] == "hard" { Link::Hard(ids[to]) } else { Link::Soft(to.to_owned()) };
                     (name.clone(), link)
                 };
                 let order = told.get("order").map(|order| serde_json::from_value(order.clone()).unwrap());
@@ -309,7 +318,11 @@ impl World {
         };
         let elements = vec![Element::Said(fill.clone()); count];
         let chunked = op["layout"] == "chunked";
-        self.add(path, Body::Dataset(Dataset { kind, dims, most, chunked, fill, committed, elements }))
+        let is_single = chunked && op["chunk"] == op["max"];
+        self.add(
+            path,
+            Body::Dataset(Dataset { kind, dims, most, chunked, is_single, fill, committed, elements }),
+        )
     }
 
     fn dataset(&mut self, path: &str) -> Option<&mut Dataset> {
@@ -342,6 +355,10 @@ impl World {
     fn resize(&mut self, path: &str, dims: &[u64]) -> Option<()> {
         let dataset = self.dataset(path)?;
         let old = dataset.dims.clone()?;
+        // libhdf5 keeps the address of a single chunk whose space it gives back: docs/format/alternating.md.
+        if dims.contains(&0) && old.iter().product::<u64>() > 0 && dataset.is_single {
+            return None;
+        }
         let fits = dims.iter().zip(&dataset.most).all(|(size, most)| most.is_none_or(|most| *size <= most));
         if !dataset.chunked || old.len() != dims.len() || !fits {
             return None;
@@ -367,9 +384,10 @@ impl World {
         let kept = |id: &Id| matches!(self.objects[id].body, Body::Kept(_));
         // References within what is copied lead to the copies in hyperslab, to the originals in libhdf5.
         let points = |id: &Id| match &self.objects[id].body {
-            Body::Dataset(dataset) => {
-                dataset.elements.iter().any(|element| matches!(element, Element::Points(to) if all.contains(to)))
-            }
+            Body::Dataset(dataset) => dataset
+                .elements
+                .iter()
+                .any(|element| matches!(element, Element::Points(to) if all.contains(to))),
             _ => false,
         };
         if all.iter().any(points) {
