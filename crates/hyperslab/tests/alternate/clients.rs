@@ -16,7 +16,7 @@ use crate::world::World;
 const PACKAGES: [&str; 4] = ["tables", "netCDF4", "anndata", "pandas"];
 /// Names the Python that has them, instead of the one that `cargo xtask alternate --clients` makes.
 const PYTHON: &str = "HYPERSLAB_ALTERNATE_CLIENTS";
-const FEW: u64 = 3;
+const FEW: u64 = 2;
 
 /// A file that a package made.
 struct Made {
