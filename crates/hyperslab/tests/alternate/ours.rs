@@ -2,9 +2,9 @@
 
 use hyperslab::filter::{FilterSpec, SzipCoding};
 use hyperslab::{
-    AllocationTime, Dataset, Dataspace, Durability, Error, File, FileDriver, FileOptions, FileSpace,
-    FileSpaceStrategy, FillTime, GroupOptions, Hyperslab, LibraryVersion, LibverBounds, OpenOptions, Points,
-    ReferenceTarget, RegularHyperslab, Selection, vfd::Driver,
+    AllocationTime, Dataset, DatasetBuilder, Dataspace, Durability, Error, File, FileDriver, FileOptions,
+    FileSpace, FileSpaceStrategy, FillTime, GroupOptions, Hyperslab, LibraryVersion, LibverBounds,
+    OpenOptions, Points, ReferenceTarget, RegularHyperslab, Selection, vfd::Driver,
 };
 use serde_json::Value as Json;
 use std::sync::Arc;

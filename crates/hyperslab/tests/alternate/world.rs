@@ -14,6 +14,8 @@ pub(crate) type Id = usize;
 
 const ROOT: Id = 0;
 
+type Links = BTreeMap<String, Link>;
+
 #[derive(Debug, Clone)]
 pub(crate) enum Link {
     Hard(Id),
@@ -44,7 +46,7 @@ pub(crate) struct Dataset {
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
     Group {
-        links: BTreeMap<String, Link>,
+        links: Links,
         order: Option<Vec<String>>,
     },
     Dataset(Dataset),
@@ -116,7 +118,7 @@ impl World {
         Some(at)
     }
 
-    fn links(&mut self, id: Id) -> Option<(&mut BTreeMap<String, Link>, &mut Option<Vec<String>>)> {
+    fn links(&mut self, id: Id) -> Option<(&mut Links, &mut Option<Vec<String>>)> {
         match &mut self.objects.get_mut(&id)?.body {
             Body::Group { links, order } => Some((links, order)),
             _ => None,
