@@ -6,6 +6,7 @@
 pub mod control;
 pub mod law;
 pub mod mutate;
+pub mod repair;
 pub mod seal;
 pub mod side;
 pub mod walk;

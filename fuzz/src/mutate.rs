@@ -3,41 +3,44 @@
 
 use libfuzzer_sys::fuzzer_mutate;
 
-use crate::seal;
+use crate::repair;
 
 /// Bytes at the front of a block that are changed: most fields are there.
 const FRONT: usize = 200;
 
 /// What blocks begin with.
-const SIGNATURES: [&[u8; 4]; 23] = [
+const SIGNATURES: [&[u8; 4]; 24] = [
     b"OHDR", b"OCHK", b"TREE", b"SNOD", b"HEAP", b"GCOL", b"BTHD", b"BTLF", b"BTIN", b"FRHP", b"FHDB",
     b"FHIB", b"FAHD", b"FADB", b"EAHD", b"EAIB", b"EASB", b"EADB", b"FSHD", b"FSSE", b"SMTB", b"SMLI",
-    b"\x89HDF",
+    b"MDCI", b"\x89HDF",
 ];
 
 /// Changes a file; gives its new length.
 pub fn file(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     let mut dice = Dice((u64::from(seed) << 1) | 1);
-    if size < 64 || dice.below(16) == 0 {
-        return fuzzer_mutate(data, size, max_size);
-    }
     let before = data[..size].to_vec();
+    if size < 64 || dice.below(16) == 0 {
+        let size = fuzzer_mutate(data, size, max_size);
+        if dice.below(2) == 0 {
+            repair::file(&before, &mut data[..size]);
+        }
+        return size;
+    }
     if dice.below(24) == 0 {
         return size - dice.below(size / 2); // the end is cut off
     }
     let file = &mut data[..size];
     let blocks = blocks(&before);
     for _ in 0..=dice.below(3) {
-        let at = match dice.below(8) {
+        match dice.below(8) {
             0 => redirect(file, &blocks, &mut dice),
             1 => replace(file, &blocks, &mut dice),
-            _ => {
-                let at = dice.place(&before, &blocks);
-                change(file, at, &mut dice);
-                at
-            }
-        };
-        seal::seal_around(&before, file, at);
+            _ => change(file, dice.place(&before, &blocks), &mut dice),
+        }
+    }
+    // Now and then the verification itself is tried.
+    if dice.below(32) != 0 {
+        repair::file(&before, file);
     }
     size
 }
@@ -49,23 +52,22 @@ fn blocks(file: &[u8]) -> Vec<usize> {
 }
 
 /// Lets a word that may be the address of a block be that of another one.
-fn redirect(file: &mut [u8], blocks: &[usize], dice: &mut Dice) -> usize {
+fn redirect(file: &mut [u8], blocks: &[usize], dice: &mut Dice) {
     let from = dice.place(file, blocks);
     let is_address = |at: &usize| {
         let word = file.get(*at..*at + 8).and_then(|bytes| bytes.first_chunk::<8>());
         word.is_some_and(|word| blocks.contains(&usize::try_from(u64::from_le_bytes(*word)).unwrap_or(0)))
     };
     let found = (from..file.len().min(from + 512)).find(is_address);
-    let (Some(at), false) = (found, blocks.is_empty()) else { return from };
+    let (Some(at), false) = (found, blocks.is_empty()) else { return };
     let target = blocks[dice.below(blocks.len())] as u64;
     file[at..at + 8].copy_from_slice(&target.to_le_bytes());
-    at
 }
 
 /// Puts the front of one block into another one, of the same kind if there is one.
-fn replace(file: &mut [u8], blocks: &[usize], dice: &mut Dice) -> usize {
+fn replace(file: &mut [u8], blocks: &[usize], dice: &mut Dice) {
     if blocks.is_empty() {
-        return 0;
+        return;
     }
     let to = blocks[dice.below(blocks.len())];
     let same: Vec<usize> =
@@ -73,7 +75,6 @@ fn replace(file: &mut [u8], blocks: &[usize], dice: &mut Dice) -> usize {
     let from = if same.is_empty() { blocks[dice.below(blocks.len())] } else { same[dice.below(same.len())] };
     let length = (8 + dice.below(FRONT)).min(file.len() - from.max(to));
     file.copy_within(from..from + length, to);
-    to
 }
 
 /// Changes a few bytes: interesting numbers, bits, or what stands elsewhere in the file.

@@ -8,7 +8,7 @@ use hyperslab::vfd::Core;
 use hyperslab::{LibverBounds, OpenOptions};
 use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, SectorSums};
 use hyperslab_fuzz::side::Side;
-use hyperslab_fuzz::walk;
+use hyperslab_fuzz::{repair, walk};
 use libfuzzer_sys::fuzz_target;
 
 const FILE: &[u8] = include_bytes!("../../fixtures/groups_new_style_latest.h5");
@@ -30,6 +30,8 @@ struct Made {
     records: Vec<Record>,
     length: Option<u32>,
     changes: Vec<(u16, u8)>,
+    /// Whether the checksums are made right after these changes.
+    repaired: bool,
 }
 
 /// New space of the commit.
@@ -98,6 +100,9 @@ fn build(made: &Made) -> Option<Vec<u8>> {
     for (at, byte) in &made.changes {
         let at = usize::from(*at) % bytes.len();
         bytes[at] = *byte;
+    }
+    if made.repaired {
+        repair::journal(&mut bytes);
     }
     Some(bytes)
 }

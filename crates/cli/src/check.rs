@@ -70,10 +70,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 let error = output::chain(error.as_ref());
                 if !arguments.json {
                     out.flush()?;
-                    let line =
-                        output::escape(format!("hyperslab: cannot check `{name}`: {error}").as_bytes());
                     // The exit code says it, too.
-                    let _ = writeln!(std::io::stderr(), "{line}");
+                    output::complain(format_args!("hyperslab: cannot check `{name}`: {error}"));
                 }
                 (UNREADABLE, json!({"schema": 1, "name": name, "error": error}))
             }

@@ -12,6 +12,7 @@ mod digest;
 mod exchange;
 mod find;
 mod import;
+mod interrupted;
 mod ls;
 mod open;
 mod output;
@@ -20,6 +21,7 @@ mod plot;
 mod progress;
 mod recover;
 mod repack;
+mod safe;
 mod sections;
 mod shell;
 mod stat;
@@ -28,7 +30,7 @@ mod tools;
 mod tree;
 mod values;
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -131,9 +133,7 @@ fn main() -> ExitCode {
         if reader_is_gone(&error) {
             return ExitCode::SUCCESS;
         }
-        let line = output::escape(output::chain(error.as_ref()).as_bytes());
-        // Nothing is left to be done if even the error cannot be printed.
-        let _ = writeln!(io::stderr(), "hyperslab: {line}");
+        output::complain(format_args!("hyperslab: {}", output::chain(error.as_ref())));
         ExitCode::FAILURE
     })
 }

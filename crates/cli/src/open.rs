@@ -1,6 +1,5 @@
 //! Opening the file that a command is about.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -8,6 +7,7 @@ use anyhow::Result;
 use hyperslab::vfd::{AccessLog, DriverError};
 use hyperslab::{File, FileDriver, FileLocking, OpenOptions};
 
+use crate::output::complain;
 use crate::progress::{self, Progress};
 
 /// Places of the file for which accesses are counted.
@@ -79,6 +79,11 @@ impl OpenArguments {
         Progress::new(Arc::clone(log), what)
     }
 
+    /// Whether the file is locked meanwhile, if that was said.
+    pub(crate) fn locking(&self) -> Option<FileLocking> {
+        self.locking
+    }
+
     /// Opens the file.
     pub(crate) fn open(&self, file: &Path) -> Result<File> {
         let opened = self.options().open(file).map_err(|error| opening(error, file))?;
@@ -89,8 +94,7 @@ impl OpenArguments {
     /// Says what was read, if that was asked for.
     pub(crate) fn report(&self) {
         if let Some(log) = self.driver.log.get() {
-            // Nothing is left to be done if it cannot be printed.
-            let _ = writeln!(std::io::stderr(), "{}", log.report());
+            log.report().to_string().lines().for_each(complain);
         }
     }
 }
@@ -98,9 +102,7 @@ impl OpenArguments {
 /// Prints a warning if a journal lay beside the file that does not belong to it.
 pub(crate) fn warn_of_journal(file: &File) {
     if let Some(outcome) = file.journal_outcome().filter(|outcome| outcome.is_warning()) {
-        let line = crate::output::escape(outcome.to_string().as_bytes());
-        // Nothing is left to be done if the warning cannot be printed.
-        let _ = writeln!(std::io::stderr(), "hyperslab: warning: {line}");
+        complain(format_args!("hyperslab: warning: {outcome}"));
     }
 }
 

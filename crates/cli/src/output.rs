@@ -1,9 +1,12 @@
-//! The terminal: a buffered, locked standard output with styles, and text from files made safe to print.
+//! The terminal: a buffered, locked standard output with styles, through which text from files is safe.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, StdoutLock};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
+
+use crate::safe::{Escapes, Safe};
+pub(crate) use crate::safe::{Screen, complain, escape, in_line, is_unsafe};
 
 /// Names of groups.
 pub(crate) const GROUP: Style = AnsiColor::Blue.on_default().bold();
@@ -22,40 +25,32 @@ pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// All else.
 pub(crate) const PLAIN: Style = Style::new();
 
-/// Standard output. Styles reach it only if it is a terminal, or `CLICOLOR_FORCE` says so; `NO_COLOR` is heeded.
-pub(crate) type Output = BufWriter<AutoStream<StdoutLock<'static>>>;
+/// Standard output. Text is made [safe](Safe) for terminals, as JSON has it. Styles reach it only if it is a terminal, or
+/// `CLICOLOR_FORCE` says so; `NO_COLOR` is heeded.
+pub(crate) type Output = Safe<BufWriter<AutoStream<StdoutLock<'static>>>>;
+
+/// Standard output without styles.
+pub(crate) type PlainOutput = Safe<BufWriter<StdoutLock<'static>>>;
 
 /// Locks standard output.
 pub(crate) fn stdout() -> Output {
-    BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock()))
+    Safe::new(BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock())), Escapes::Json)
 }
 
 /// Locks standard output for bytes that are no text: none of them is held back.
 pub(crate) fn raw_stdout() -> Output {
-    BufWriter::with_capacity(1 << 16, AutoStream::always_ansi(io::stdout().lock()))
+    Safe::raw(BufWriter::with_capacity(1 << 16, AutoStream::always_ansi(io::stdout().lock())))
 }
 
-/// Text from a file, made safe for terminals: control characters, those that change the direction of text, and
-/// bytes that are not UTF-8 are written as escapes.
-pub(crate) fn escape(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            if is_unsafe(character) {
-                text.extend(character.escape_default());
-            } else {
-                text.push(character);
-            }
-        }
-        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
-    }
-    text
+/// Locks standard output for elements: for data as they are, or for text that is made safe.
+pub(crate) fn plain_stdout(is_data: bool) -> PlainOutput {
+    let output = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    if is_data { Safe::raw(output) } else { Safe::new(output, Escapes::Json) }
 }
 
-/// Whether a character may do more to a terminal than show itself.
-pub(crate) fn is_unsafe(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+/// Locks standard output for a tool of the C library.
+pub(crate) fn tool_stdout() -> PlainOutput {
+    Safe::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()), Escapes::C)
 }
 
 /// An error and its causes in one line, without causes that were already said.
@@ -118,8 +113,8 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
 }
 
 /// Writes text in a style.
-pub(crate) fn styled(output: &mut impl Write, style: Style, text: &str) -> io::Result<()> {
-    if text.is_empty() { Ok(()) } else { write!(output, "{style}{text}{style:#}") }
+pub(crate) fn styled(output: &mut impl Screen, style: Style, text: &str) -> io::Result<()> {
+    output.styled(style, text)
 }
 
 /// A number of bytes for people: `17 B`, `34.2 KiB`.
@@ -157,14 +152,14 @@ fn bar(share: f64, columns: usize) -> String {
 }
 
 /// A bar that is followed by spaces up to so many columns.
-pub(crate) fn bar_of(output: &mut impl Write, share: f64, columns: usize) -> io::Result<()> {
+pub(crate) fn bar_of(output: &mut impl Screen, share: f64, columns: usize) -> io::Result<()> {
     let bar = bar(share, columns);
     styled(output, VALUE, &bar)?;
     write!(output, "{}", " ".repeat(columns.saturating_sub(width(&bar))))
 }
 
 /// The heading of a part, with an empty line before it.
-pub(crate) fn heading(output: &mut impl Write, text: &str) -> io::Result<()> {
+pub(crate) fn heading(output: &mut impl Screen, text: &str) -> io::Result<()> {
     writeln!(output)?;
     styled(output, DATASET, text)?;
     writeln!(output)
@@ -178,14 +173,6 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_from_files_is_safe() {
-        assert_eq!(escape("Größe µm 数".as_bytes()), "Größe µm 数");
-        assert_eq!(escape(b"a\x1b[31mb\r\n"), "a\\u{1b}[31mb\\r\\n");
-        assert_eq!(escape(b"\xff\xfe!"), "\\xff\\xfe!");
-        assert_eq!(escape("\u{202e}x".as_bytes()), "\\u{202e}x");
-    }
 
     #[test]
     fn sizes() {

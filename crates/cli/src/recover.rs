@@ -6,15 +6,18 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
+use hyperslab::vfd::is_same_file;
 use hyperslab::{
-    JournalRepair, Loss, LossPart, Outcome, Recovery, Repaired, Salvaged, SalvagedObject, SalvagedState,
+    ErrorKind, JournalRepair, Loss, LossPart, Outcome, Recovery, Repaired, Salvaged, SalvagedObject,
+    SalvagedState,
 };
 use hyperslab_check::{CheckOptions, Finding, Report};
 use serde_json::{Value, json};
 
 use crate::open::OpenArguments;
 use crate::output;
+use crate::repack::new_file;
 
 /// The exit code if something was lost.
 const PARTLY: u8 = 1;
@@ -54,6 +57,10 @@ pub(crate) struct RecoverArguments {
     /// The journal, for --show and --replay [default: the one beside the file]
     #[arg(long, value_name = "PATH", conflicts_with = "discard_journal")]
     journal: Option<PathBuf>,
+    /// With --into: replace a file that is there. Without: put the file right although locking is off, or a process has it open
+    /// for writing; to be used if you know that nobody writes it
+    #[arg(long)]
+    force: bool,
     /// How the report is printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -96,16 +103,23 @@ pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
         None => repair(arguments),
     };
     outcome.with_context(|| format!("cannot recover `{}`", arguments.file.display())).or_else(|error| {
-        let line = output::escape(output::chain(error.as_ref()).as_bytes());
-        writeln!(std::io::stderr(), "hyperslab: {line}")?;
+        output::complain(format_args!("hyperslab: {}", output::chain(error.as_ref())));
         Ok(ExitCode::from(NOTHING))
     })
 }
 
 /// Puts a file right in place, then checks it.
 fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
-    let recovery = Recovery::new().discard_journal(arguments.discard_journal);
-    let mut repaired = recovery.repair(&arguments.file)?;
+    let mut recovery = Recovery::new().discard_journal(arguments.discard_journal).unlocked(arguments.force);
+    if let Some(locking) = arguments.open.locking() {
+        recovery = recovery.locking(locking);
+    }
+    let repaired = recovery.repair(&arguments.file);
+    let is_misuse = |error: &hyperslab::Error| error.kind() == ErrorKind::Misuse && !arguments.force;
+    let mut repaired = match repaired {
+        Err(error) if is_misuse(&error) => return Err(anyhow::Error::from(error).context("--force does it")),
+        repaired => repaired?,
+    };
     let check = || {
         let driver = arguments.open.options().find_driver(&arguments.file)?;
         anyhow::Ok(hyperslab_check::check(driver, &CheckOptions::default())?)
@@ -176,7 +190,26 @@ fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
 fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
     let progress = arguments.open.progress("saving");
     let recovery = Recovery::new().options(arguments.open.options()).search(!arguments.no_search);
-    let salvaged = recovery.salvage(&arguments.file, target)?;
+    if is_same_file(&arguments.file, target) {
+        bail!("`{}` is the damaged file: name another one", target.display());
+    }
+    if !arguments.force && target.symlink_metadata().is_ok() {
+        bail!(
+            "`{}` is there already: name another file, or let it be replaced with --force",
+            target.display()
+        );
+    }
+    let made = new_file(target)?;
+    let salvaged = recovery.salvage(&arguments.file, made.path())?;
+    let cannot = || format!("cannot write `{}`", target.display());
+    if salvaged.outcome() == Outcome::Nothing && target.exists() {
+        // A file that is there is worth more than one that holds nothing.
+        made.close().with_context(cannot)?;
+    } else if arguments.force {
+        made.persist(target).map_err(|error| error.error).with_context(cannot)?;
+    } else {
+        made.persist_noclobber(target).map_err(|error| error.error).with_context(cannot)?;
+    }
     drop(progress);
     let mut out = output::stdout();
     match arguments.format() {

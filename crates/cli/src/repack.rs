@@ -17,6 +17,7 @@ use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::digest::content;
+use crate::interrupted::new_file_for;
 use crate::open::OpenArguments;
 use crate::output;
 
@@ -221,9 +222,7 @@ fn libver(text: &str) -> Result<LibverBounds, String> {
 /// Writes a file anew.
 pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     let (from, to) = (&arguments.source, &arguments.target);
-    if let (Ok(from), Ok(to)) = (from.canonicalize(), to.canonicalize())
-        && from == to
-    {
+    if hyperslab::vfd::is_same_file(from, to) {
         bail!("`{}` is the file that is read: name another one", to.display());
     }
     let source = arguments.open.open(from)?;
@@ -240,9 +239,7 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     let outcome = work.run(&source, made.path()).with_context(|| format!("`{}`", from.display()))?;
     bar.finish_and_clear();
     for (path, why) in &outcome.kept {
-        let line = format!("`{path}` is stored as before: {why}");
-        // Nothing is left to be done if it cannot be printed.
-        let _ = writeln!(std::io::stderr(), "hyperslab: {}", output::escape(line.as_bytes()));
+        output::complain(format_args!("hyperslab: `{path}` is stored as before: {why}"));
     }
     if !arguments.no_verify {
         verify(arguments, &source, made.path())?;
@@ -255,12 +252,7 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
 
 /// A file beside the one at that path, which it is to become: that appears whole or not at all.
 pub(crate) fn new_file(to: &Path) -> Result<NamedTempFile> {
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let made = builder.prefix(".hyperslab-").suffix(".h5").tempfile_in(folder);
-    made.with_context(|| format!("cannot write `{}`", to.display()))
+    new_file_for(to, ".h5")
 }
 
 fn verify(arguments: &RepackArguments, source: &File, made: &Path) -> Result<()> {

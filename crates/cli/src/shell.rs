@@ -92,9 +92,9 @@ fn below(file: &File, group: &Group, typed: &str, begun: &str) -> Vec<Completion
     let links = group.links().unwrap_or_default();
     let mut found = Vec::new();
     for link in links.into_iter().take(LINKS) {
-        let Some(name) = std::str::from_utf8(&link.name).ok().filter(|name| name.starts_with(begun)) else {
-            continue;
-        };
+        // A shell prints candidates as they are, a line for each.
+        let fits = |name: &&str| name.starts_with(begun) && !name.chars().any(output::is_unsafe);
+        let Some(name) = std::str::from_utf8(&link.name).ok().filter(fits) else { continue };
         let kind = match &link.target {
             LinkTarget::Hard(token) => file.object_at(*token).ok().and_then(|object| object.kind()),
             _ => None,

@@ -1,6 +1,5 @@
 //! `hyperslab tree`: what is in a file, at a glance.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,6 +12,7 @@ use crate::ls::tree::{SHORT, type_text};
 use crate::ls::walk::{Content, Entry, Place, Sink, Walk};
 use crate::ls::{json, rows::Cell, told};
 use crate::open::OpenArguments;
+use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, styled};
 use crate::places;
 use crate::values::paths::Paths;
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Draws entries, and counts them.
-struct Drawing<W: Write> {
+struct Drawing<W: Screen> {
     output: W,
     branches: Branches,
     counts: Counts,
@@ -97,7 +97,7 @@ struct Counts {
     attributes: u64,
 }
 
-impl<W: Write> Drawing<W> {
+impl<W: Screen> Drawing<W> {
     fn new(output: W) -> Self {
         Self { output, branches: Branches::default(), counts: Counts::default() }
     }
@@ -168,7 +168,7 @@ impl<W: Write> Drawing<W> {
     }
 }
 
-impl<W: Write> Sink for Drawing<W> {
+impl<W: Screen> Sink for Drawing<W> {
     fn entry(&mut self, entry: &Entry, _: &Place<'_>) -> Result<()> {
         let (branches, below) = self.branches.of(entry);
         self.count(entry);

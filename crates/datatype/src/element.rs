@@ -113,6 +113,9 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         count: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
     ) -> Result<Vec<Self>, E> {
+        let full = |_| ConvertError::Memory { count, element: size_of::<Self>().max(Self::SIZE) };
+        // Tried first: what memory cannot hold is an error; then zeros that the system gives without writing them.
+        Vec::<Self>::new().try_reserve_exact(count).map_err(full)?;
         if let Some(zero) = Self::zero() {
             let mut values = vec![zero; count];
             if let Some(bytes) = Self::as_bytes_mut(&mut values) {
@@ -120,7 +123,9 @@ pub trait H5Type: Copy + Send + Sync + 'static {
                 return Ok(values);
             }
         }
-        let mut bytes = vec![0; Self::SIZE.saturating_mul(count)];
+        let length = Self::SIZE.saturating_mul(count);
+        Vec::<u8>::new().try_reserve_exact(length).map_err(full)?;
+        let mut bytes = vec![0; length];
         fill(&mut bytes)?;
         Ok(Self::from_bytes(&bytes)?)
     }

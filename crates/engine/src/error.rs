@@ -31,6 +31,14 @@ pub enum Error {
         /// The bound.
         limit: u64,
     },
+    /// Memory has no room for what was asked for, or for what the file says that it needs.
+    #[error("{what}: memory has no room for {bytes} bytes")]
+    Memory {
+        /// What should have been held.
+        what: &'static str,
+        /// Its bytes.
+        bytes: u64,
+    },
     /// No link, object or attribute of that name.
     #[error("{what} `{name}` not found")]
     NotFound {
@@ -128,7 +136,9 @@ impl Error {
         match self {
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Unsupported { .. } => ErrorKind::Unsupported,
-            Self::Limit { .. } => ErrorKind::Limit,
+            Self::Limit { .. } | Self::Memory { .. } | Self::Convert(ConvertError::Memory { .. }) => {
+                ErrorKind::Limit
+            }
             Self::NotFound { .. } => ErrorKind::NotFound,
             Self::Exists { .. } => ErrorKind::Exists,
             Self::Convert(ConvertError::Heap(error)) => {
@@ -140,7 +150,7 @@ impl Error {
             Self::Filter { source, .. } => match source {
                 FilterError::Missing { .. } | FilterError::Unsupported { .. } => ErrorKind::Unsupported,
                 FilterError::Refused { .. } => ErrorKind::Misuse,
-                FilterError::Limit { .. } => ErrorKind::Limit,
+                FilterError::Limit { .. } | FilterError::Memory { .. } => ErrorKind::Limit,
                 _ => ErrorKind::Corrupt,
             },
             Self::Context { source, .. } => source.kind(),

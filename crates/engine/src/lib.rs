@@ -7,6 +7,7 @@
 pub mod data;
 pub mod error;
 pub mod index;
+pub mod memory;
 pub mod object;
 pub mod ops;
 pub mod store;

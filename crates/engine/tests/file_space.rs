@@ -131,8 +131,7 @@ fn stir(store: &Store) {
 
 /// Closes the file. Returns how its bytes are spread then.
 fn close(store: &Store) -> SpaceUsage {
-    store.edit().unwrap().close().unwrap();
-    store.edit().unwrap().usage()
+    store.edit().unwrap().close().unwrap()
 }
 
 fn names(kept: bool) -> String {

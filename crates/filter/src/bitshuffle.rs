@@ -20,6 +20,7 @@
 //! The last block has what is left of whole groups of 8 elements.
 
 use crate::codec::choice::Codec as Compressor;
+use crate::codec::resize;
 use crate::codec::{bit_planes, lz4, zstd};
 use crate::filter::decode_and_copy;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
@@ -116,7 +117,7 @@ impl Filter for Bitshuffle {
         workspace: &mut Workspace,
     ) -> Result<Produced> {
         let encoded = Encoded::parse(context, input)?;
-        output.resize(encoded.length, 0);
+        resize(self.id(), output, encoded.length)?;
         encoded.decode(output, workspace)?;
         Ok(Produced::Output)
     }

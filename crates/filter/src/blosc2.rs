@@ -22,6 +22,7 @@ mod plan;
 mod transform;
 
 use crate::codec::choice::Codec;
+use crate::codec::resize;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use array::Array;
@@ -71,7 +72,7 @@ impl Filter for Blosc2 {
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
         let length = length.filter(|length| *length <= context.max_output).ok_or(limit)?;
         output.clear();
-        output.resize(length, 0);
+        resize(ID, output, length)?;
         match array {
             Some(array) => decode_array(&frame, &array, output)?,
             None => decode_plain(&frame, output)?,

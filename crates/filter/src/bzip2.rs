@@ -8,6 +8,7 @@
 
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
+use crate::codec::reserve;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// The bzip2 filter.
@@ -32,7 +33,7 @@ impl Filter for Bzip2 {
         loop {
             if output.len() == output.capacity() {
                 let more = output.len().max(FIRST).min(most.saturating_sub(output.len())).max(1);
-                output.reserve_exact(more);
+                reserve(self.id(), output, more)?;
             }
             let (consumed, before) = (usize::try_from(stream.total_in()).unwrap_or(usize::MAX), output.len());
             let rest = input.get(consumed..).unwrap_or_default();

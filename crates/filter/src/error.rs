@@ -51,6 +51,14 @@ pub enum FilterError {
         /// The largest number of bytes allowed.
         limit: usize,
     },
+    /// Memory has no room for what the chunk becomes.
+    #[error("filter {id}: memory has no room for {bytes} bytes of a chunk")]
+    Memory {
+        /// The filter in which it happened.
+        id: FilterId,
+        /// The bytes that were asked for.
+        bytes: usize,
+    },
     /// A new dataset cannot have the filter, or not with these parameters.
     #[error("filter {id} cannot be used here: {reason}")]
     Refused {

@@ -19,6 +19,7 @@ mod image;
 mod model;
 mod scan;
 
+use crate::codec::resize;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use image::{Frame, Image, Plan};
@@ -54,7 +55,7 @@ impl Filter for Fcidecomp {
             return Err(corrupt("it has too few bytes for its lines"));
         }
         output.clear();
-        output.resize(length, 0);
+        resize(ID, output, length)?;
         image.decode(output)?;
         Ok(Produced::Output)
     }

@@ -14,6 +14,7 @@
 //! ```
 
 use crate::codec::lz4;
+use crate::codec::resize;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// The LZ4 filter.
@@ -48,7 +49,7 @@ impl Filter for Lz4 {
             return Err(corrupt("its length or block size cannot be"));
         }
         output.clear();
-        output.resize(length, 0);
+        resize(self.id(), output, length)?;
         for block in output.chunks_mut(block.max(1)) {
             let (size, after) = rest.split_first_chunk().ok_or_else(|| corrupt("its blocks are cut off"))?;
             let size = usize::try_from(u32::from_be_bytes(*size)).unwrap_or(usize::MAX);

@@ -15,6 +15,7 @@
 //! ```
 
 use crate::codec::lz77::{self, Finder, Sequence};
+use crate::codec::resize;
 use crate::filter::{copy_start, decode_and_copy};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
@@ -42,13 +43,14 @@ impl Filter for Lzf {
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let limit = context.max_output;
         let guess = context.expected_output.unwrap_or(input.len().saturating_mul(2));
-        output.resize(guess.max(64).min(input.len().saturating_mul(EXPANSION)).min(limit), 0);
+        resize(self.id(), output, guess.max(64).min(input.len().saturating_mul(EXPANSION)).min(limit))?;
         let mut decoder = Decoder { rest: input, at: 0 };
         while !decoder.run(output)? {
             if output.len() >= limit {
                 return Err(FilterError::Limit { id: self.id(), limit });
             }
-            output.resize(output.len().saturating_mul(2).max(64).min(limit), 0);
+            let room = output.len().saturating_mul(2).max(64).min(limit);
+            resize(self.id(), output, room)?;
         }
         output.truncate(decoder.at);
         Ok(Produced::Output)

@@ -9,6 +9,7 @@
 
 use lzokay::Error;
 
+use crate::codec::resize;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// The LZO filter.
@@ -37,7 +38,7 @@ impl Filter for Lzo {
             context.expected_output.unwrap_or(0).max(input.len().saturating_mul(2)).max(LEAST).min(most);
         loop {
             output.clear();
-            output.resize(room, 0);
+            resize(ID, output, room)?;
             match lzokay::decompress::decompress(input, output) {
                 Ok(length) => {
                     output.truncate(length);

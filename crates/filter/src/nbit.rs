@@ -15,6 +15,7 @@
 mod columns;
 mod kind;
 
+use crate::codec::resize;
 use crate::filter::{copy_start, decode_and_copy};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
@@ -67,7 +68,7 @@ impl Filter for Nbit {
         if parameters.as_is {
             return Ok(Produced::unchanged(input));
         }
-        output.resize(length, 0);
+        resize(self.id(), output, length)?;
         decode(&parameters, input, output)?;
         Ok(Produced::Output)
     }

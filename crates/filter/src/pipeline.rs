@@ -74,9 +74,8 @@ pub struct ChunkTarget {
     /// Bytes of a plane of shuffled elements from which on encoders keep planes apart: each has codes of its own then, which
     /// makes most data smaller, and very regular data larger by some bytes a plane.
     pub least_plane: usize,
-    /// Whether an optional filter that is there to make chunks smaller is left out of a chunk that it does not. Only for
-    /// chunks that hyperslab alone writes: where libhdf5 replaces a chunk by one of as many bytes, it leaves the filter mask
-    /// as it was, so that it must find the mask that it would write itself.
+    /// Whether an optional compressor is left out of a chunk that it does not make smaller: only for chunks that libhdf5 never replaces
+    /// (docs/format/README.md).
     pub only_smaller: bool,
     /// Whether bytes beyond the expected length are an error. Otherwise they are dropped, as libhdf5 does.
     pub exact: bool,
@@ -129,6 +128,18 @@ pub struct Scratch {
     /// Bytes that each stage should decode to.
     lengths: Vec<Option<usize>>,
     workspace: Workspace,
+}
+
+impl Scratch {
+    /// Drops buffers of more than so many bytes, which a large chunk has left.
+    pub fn trim(&mut self, bytes: usize) {
+        for spare in &mut self.spares {
+            if spare.capacity() > bytes {
+                *spare = Vec::new();
+            }
+        }
+        self.workspace.trim(bytes);
+    }
 }
 
 /// The filters of a dataset, in the order in which they encode.
@@ -243,8 +254,7 @@ impl Pipeline {
         check_length(out.len(), self.decode_start(registry, filter_mask, stored, out, target, scratch)?)
     }
 
-    /// As [`Pipeline::decode_into`], of a chunk that may have too few bytes. Returns how many it has; what `out` holds behind
-    /// them is not defined.
+    /// As [`Pipeline::decode_into`], of a chunk that may have too few bytes. Returns their number; the rest of `out` is not defined.
     ///
     /// # Errors
     /// As [`Pipeline::decode_chunk`], but for [`FilterError::Length`].
@@ -320,8 +330,7 @@ impl Pipeline {
     }
 
     /// Encodes a chunk; gives what to store and its filter mask, in which the bits of the optional filters
-    /// are set that are missing or fail; with [`ChunkTarget::only_smaller`] also of those that were to make the chunk smaller
-    /// and do not.
+    /// are set that are missing or fail; with [`ChunkTarget::only_smaller`] also of compressors that do not help.
     ///
     /// # Errors
     /// [`FilterError::Missing`] and [`FilterError::Failed`] for mandatory filters.

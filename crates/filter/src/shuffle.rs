@@ -7,6 +7,7 @@
 //! ```
 //! Bytes behind the last whole element stay as they are, at the end.
 
+use crate::codec::resize;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// The shuffle filter.
@@ -33,7 +34,7 @@ impl Filter for Shuffle {
         if is_no_op(size, input.len()) {
             return Ok(Produced::unchanged(input));
         }
-        output.resize(input.len(), 0);
+        resize(self.id(), output, input.len())?;
         unshuffle(size, input, output);
         Ok(Produced::Output)
     }

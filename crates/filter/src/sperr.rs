@@ -24,6 +24,7 @@ mod speck;
 mod volume;
 mod wavelet;
 
+use crate::codec::reserve;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use missing::Missing;
@@ -104,7 +105,7 @@ impl Filter for Sperr {
         };
         let values = values.map_err(corrupt)?;
         output.clear();
-        output.reserve(length);
+        reserve(ID, output, length)?;
         if parameters.size == 4 {
             output.extend(values.iter().flat_map(|value| single(*value).to_le_bytes()));
         } else {

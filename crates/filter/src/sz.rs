@@ -28,6 +28,7 @@ mod plain;
 mod real;
 mod whole;
 
+use crate::codec::reserve;
 use crate::codec::{grow, inflate, zstd};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
@@ -256,7 +257,7 @@ impl Filter for Sz {
         let room = length.max(LEAST_ROOM).saturating_add(HEAD_ROOM);
         let is_packed = unpack(input, room, &mut stream)?;
         output.clear();
-        output.reserve(length);
+        reserve(ID, output, length)?;
         parameters.decode(if is_packed { &stream } else { input }, output)?;
         Ok(Produced::Output)
     }

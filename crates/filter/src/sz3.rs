@@ -26,6 +26,7 @@ mod lorenzo;
 mod quantiser;
 mod value;
 
+use crate::codec::{filled, reserve};
 use crate::codec::{grow, zstd};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
@@ -165,13 +166,13 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
     let most = count.saturating_mul(V::SIZE.saturating_add(64)).saturating_add(1 << 16);
     let mut unpacked = Vec::new();
     unpack(payload, most, &mut unpacked)?;
-    let mut values = vec![V::default(); count];
+    let mut values = filled(ID, V::default(), count)?;
     match config.method {
         Method::Lorenzo { one, two } => lorenzo::decode(&unpacked, &config.sizes, (one, two), &mut values)?,
         _ => interpolation::decode(&unpacked, &config.sizes, &mut values)?,
     }
     output.clear();
-    output.reserve(count.saturating_mul(V::SIZE));
+    reserve(ID, output, count.saturating_mul(V::SIZE))?;
     values.iter().for_each(|value| value.append(output));
     Ok(())
 }

@@ -24,6 +24,7 @@ mod parameters;
 
 use hyperslab_datatype::ByteOrder;
 
+use crate::codec::resize;
 use crate::facts::atom;
 use crate::filter::decode_and_copy;
 use crate::shuffle::{from_planes, to_planes};
@@ -53,7 +54,7 @@ impl Filter for Szip {
         workspace: &mut Workspace,
     ) -> Result<Produced> {
         let (parameters, length, coded) = parse(context, input)?;
-        output.resize(length, 0);
+        resize(self.id(), output, length)?;
         decode(&parameters, coded, output, workspace)?;
         Ok(Produced::Output)
     }

@@ -20,6 +20,7 @@
 //! n            | the integers, their lowest bytes (half bytes) first
 //! ```
 
+use crate::codec::resize;
 use crate::codec::{grow, zstd};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
@@ -103,7 +104,7 @@ impl Filter for Vbz {
             .filter(|_| length.is_multiple_of(size))
             .ok_or_else(|| corrupt("its integers are cut off, or not whole"))?;
         output.clear();
-        output.resize(length, 0);
+        resize(self.id(), output, length)?;
         let read = match size {
             1 => integers::<1>(parameters, keys, values, output),
             2 => integers::<2>(parameters, keys, values, output),

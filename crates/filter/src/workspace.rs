@@ -27,6 +27,12 @@ impl Workspace {
         state.and_then(|state| state.downcast().ok()).unwrap_or_default()
     }
 
+    /// Drops buffers of more than so many bytes.
+    pub(crate) fn trim(&mut self, bytes: usize) {
+        self.kept
+            .retain(|kept| kept.downcast_ref::<Vec<u8>>().is_none_or(|buffer| buffer.capacity() <= bytes));
+    }
+
     /// Keeps a value for the next [`take`](Self::take). States that an error has left in disorder are better
     /// dropped.
     pub fn keep<T: Any + Send>(&mut self, state: Box<T>) {

@@ -23,6 +23,7 @@ use zfp_rs::{
     ZfpScalar, ZfpScalarType,
 };
 
+use crate::codec::resize;
 use crate::facts::atom;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
@@ -54,7 +55,7 @@ impl Filter for Zfp {
             return Err(cut());
         }
         output.clear();
-        output.resize(length, 0);
+        resize(ID, output, length)?;
         let words = words(input);
         match header.metadata.scalar_type {
             ZfpScalarType::I32 => decode::<i32, 4>(&header, &words, output),

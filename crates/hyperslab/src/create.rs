@@ -11,8 +11,8 @@ use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{Access, Core, Driver, Sec2, SideFile};
 
-use crate::driver::journal_of;
 use crate::external::{Beside, ExternalFiles};
+use crate::journal_place::journal_of;
 use crate::locking::choose;
 use crate::{File, FileSpace, GroupOptions, SharedMessages};
 
@@ -337,7 +337,8 @@ impl File {
 
     /// Writes everything that was changed, cuts off what is free at the end, stores what else is free where the file
     /// asks for it, and says if any of that fails. Other handles of the file can only read it then, and nobody may write
-    /// to it until they are gone. A file that is dropped is closed too, but errors are only logged.
+    /// to it until they are gone. What no link leads to is deleted, whoever has it open: its handles give errors from then on. A file that is
+    /// dropped is closed too, but errors are only logged.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).

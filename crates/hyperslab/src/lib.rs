@@ -59,6 +59,7 @@ mod file;
 mod group;
 mod group_edit;
 mod info;
+mod journal_place;
 mod layout;
 mod locking;
 mod object;

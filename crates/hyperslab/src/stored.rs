@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hyperslab_engine::data::{
     ForeignHeap, ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue,
 };
+use hyperslab_engine::memory;
 use hyperslab_engine::ops::{OpenFile, SharedHeap};
 use hyperslab_engine::{Error, Result};
 use rayon::prelude::*;
@@ -59,27 +60,86 @@ const ONCE_MORE: u64 = 16;
 const LEAST_ROOM: u64 = 1 << 30;
 
 /// Bytes that one thread takes of them at once.
-const TAKEN_AT_ONCE: usize = 1 << 16;
+const TAKEN_AT_ONCE: usize = 1 << 14;
 
-/// How many bytes elements of variable length may still hold.
+/// Bytes that a memory allocator takes for a value besides its own.
+const ALLOCATION: usize = 16;
+
+/// How many bytes one read may still hold.
 pub(crate) struct Room {
+    /// Contents of elements of variable length.
+    contents: Bound,
+    /// All that the result takes in memory, and the elements as they are stored beside it.
+    held: Bound,
+}
+
+struct Bound {
+    what: &'static str,
     left: AtomicU64,
     limit: u64,
 }
 
-impl Room {
-    /// Takes so many of them.
-    pub(crate) fn take(&self, bytes: usize) -> Result<()> {
+impl Bound {
+    fn new(what: &'static str, limit: u64) -> Self {
+        Self { what, left: AtomicU64::new(limit), limit }
+    }
+
+    fn take(&self, bytes: usize) -> Result<()> {
         let bytes = bytes as u64;
         let taken = self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes));
         match taken {
             Ok(_) => Ok(()),
             Err(left) => Err(Error::Limit {
-                what: "elements of variable length: bytes".into(),
+                what: self.what.into(),
                 got: self.limit.saturating_sub(left).saturating_add(bytes),
                 limit: self.limit,
             }),
         }
+    }
+}
+
+impl Room {
+    /// Takes the contents of so many elements of variable length, that many bytes together.
+    fn take(&self, elements: usize, bytes: usize) -> Result<()> {
+        self.contents.take(bytes)?;
+        self.held.take(bytes.saturating_add(elements.saturating_mul(ALLOCATION)))
+    }
+
+    /// Takes the contents of an element of variable length.
+    pub(crate) fn take_one(&self, bytes: usize) -> Result<()> {
+        // Nothing is allocated for nothing.
+        if bytes == 0 { Ok(()) } else { self.take(1, bytes) }
+    }
+
+    /// Takes a vector of so many values, and returns it if memory has room for it.
+    pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
+        self.hold(count, size_of::<T>())?;
+        memory::room(count, "read")
+    }
+
+    /// Takes so many values of so many bytes.
+    pub(crate) fn hold(&self, count: usize, size: usize) -> Result<()> {
+        self.held.take(count.saturating_mul(size))
+    }
+}
+
+/// What one thread takes of a room, much at once.
+struct Taken<'a> {
+    room: &'a Room,
+    elements: usize,
+    bytes: usize,
+}
+
+impl Taken<'_> {
+    fn add(&mut self, bytes: usize) -> Result<()> {
+        if bytes > 0 {
+            self.elements = self.elements.saturating_add(1);
+            self.bytes = self.bytes.saturating_add(bytes);
+        }
+        if self.bytes >= TAKEN_AT_ONCE || self.elements >= TAKEN_AT_ONCE {
+            return self.room.take(std::mem::take(&mut self.elements), std::mem::take(&mut self.bytes));
+        }
+        Ok(())
     }
 }
 
@@ -170,12 +230,21 @@ impl Stored {
         Ok(Followable::new(Arc::clone(&self.file), self.reference(kind, descriptor)?))
     }
 
-    /// Room for what elements of variable length hold together.
-    pub(crate) fn room(&self) -> Room {
+    /// Room for what is made of the elements: what elements of variable length hold together, and all that is held.
+    ///
+    /// # Errors
+    /// If the elements themselves take more than may be held.
+    pub(crate) fn room(&self) -> Result<Room> {
         let store = &self.file.container.store;
         let most = ONCE_MORE.saturating_mul(store.file_length()).max(LEAST_ROOM);
-        let limit = store.limits().result_bytes.min(if self.foreign.is_some() { u64::MAX } else { most });
-        Room { left: AtomicU64::new(limit), limit }
+        let limit = store.limits().result_bytes;
+        let contents = limit.min(if self.foreign.is_some() { u64::MAX } else { most });
+        let room = Room {
+            contents: Bound::new("elements of variable length: bytes", contents),
+            held: Bound::new("read: bytes held in memory", limit),
+        };
+        room.hold(self.bytes.len(), 1)?;
+        Ok(room)
     }
 
     /// The elements as values of a Rust type of the same class.
@@ -185,6 +254,7 @@ impl Stored {
     pub fn convert<T: H5Type>(&self) -> Result<Vec<T>> {
         let conversion = self.conversions(conversion::defaults()).plan(&self.datatype, &T::datatype())?;
         let count = self.len();
+        self.room()?.hold(count, size_of::<T>().max(T::SIZE))?;
         T::read_vec(count, |out| Ok(conversion.convert(&self.bytes, out, count)?))
     }
 
@@ -194,17 +264,17 @@ impl Stored {
     /// If the elements are no strings, or their bytes no UTF-8.
     pub fn strings(&self) -> Result<Vec<String>> {
         let size = (self.datatype.size as usize).max(1);
-        let room = self.room();
+        let room = self.room()?;
         // Texts go to their places at once, so that the threads have nothing to join; the first error is kept aside.
         let failed = Mutex::new(None);
-        let mut texts = Vec::new();
+        let mut texts = room.vector(self.len())?;
         self.bytes
             .par_chunks_exact(size)
             .with_min_len(TEXTS_PER_TASK)
             .map_init(
-                || (self.contents(), 0_usize),
+                || (self.contents(), Taken { room: &room, elements: 0, bytes: 0 }),
                 |(contents, taken), element| {
-                    self.string_in(element, contents, taken, &room).unwrap_or_else(|error| {
+                    self.string_in(element, contents, taken).unwrap_or_else(|error| {
                         failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                         String::new()
                     })
@@ -217,22 +287,23 @@ impl Stored {
         }
     }
 
-    /// The text of an element. Bytes of texts are counted in `taken`, and taken from `room` many at once.
+    /// The text of an element.
     fn string_in(
         &self,
         element: &[u8],
         contents: &mut VariableLengthReader<'_>,
-        taken: &mut usize,
-        room: &Room,
+        taken: &mut Taken<'_>,
     ) -> Result<String> {
         let bytes = self.text_in(&self.datatype, element, contents)?;
         let text = std::str::from_utf8(bytes)
             .map_err(|_| Error::Misuse(format!("text that is not UTF-8: \"{}\"", bytes.escape_ascii())))?;
-        *taken = taken.saturating_add(text.len());
-        if *taken >= TAKEN_AT_ONCE {
-            room.take(std::mem::take(taken))?;
-        }
-        Ok(text.to_owned())
+        taken.add(text.len())?;
+        let mut owned = String::new();
+        owned
+            .try_reserve_exact(text.len())
+            .map_err(|_| Error::Memory { what: "text", bytes: text.len() as u64 })?;
+        owned.push_str(text);
+        Ok(owned)
     }
 
     /// Reads the contents of elements.
@@ -285,15 +356,19 @@ impl Stored {
         };
         let conversion = self.conversions(conversion::defaults()).plan(&variable.base, &T::datatype())?;
         let item_size = variable.base.size as usize;
-        let room = self.room();
-        let one = |element: &[u8]| {
+        let room = self.room()?;
+        let mut sequences = room.vector(self.len())?;
+        for element in self.elements() {
             let value = self.variable_length(element)?;
             let items = value.items(item_size)?;
-            room.take(items.len())?;
+            room.take_one(items.len())?;
             let count = items.len().checked_div(item_size).unwrap_or(0);
-            T::read_vec(count, |out| Ok(conversion.convert(items, out, count)?))
-        };
-        self.elements().map(one).collect()
+            // What the items take beyond their stored bytes.
+            room.hold(count, size_of::<T>().max(T::SIZE).saturating_sub(item_size))?;
+            let items = T::read_vec(count, |out| conversion.convert(items, out, count));
+            sequences.push(items.map_err(Error::from)?);
+        }
+        Ok(sequences)
     }
 }
 

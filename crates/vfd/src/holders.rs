@@ -38,6 +38,52 @@ impl LockHolders {
     }
 }
 
+/// The other processes that have a file open for writing, with or without a lock. Linux lists the open files of the processes
+/// of the same user; elsewhere nobody is found.
+pub fn find_writers(identity: Option<&FileIdentity>) -> LockHolders {
+    let Some(FileIdentity::Node { device, inode }) = identity else { return LockHolders::default() };
+    let mut holders = Vec::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.parse::<u32>().ok());
+        let Some(process) = process.filter(|process| *process != std::process::id()) else { continue };
+        if writes(process, *device, *inode) {
+            let kind = LockKind::Exclusive;
+            holders.push(LockHolder { process, own: false, command: command(process), kind });
+        }
+    }
+    LockHolders(holders)
+}
+
+/// Whether a process has that file open for writing.
+#[cfg(unix)]
+fn writes(process: u32, device: u64, inode: u64) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    /// Bits of the flags that are not 0 if a file is open for writing.
+    const WRITING: u32 = 3;
+    let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    files.into_iter().any(|file| {
+        let is_it = std::fs::metadata(file.path()).is_ok_and(|it| it.dev() == device && it.ino() == inode);
+        let about = || {
+            let number = file.file_name().to_string_lossy().into_owned();
+            std::fs::read_to_string(format!("/proc/{process}/fdinfo/{number}")).unwrap_or_default()
+        };
+        is_it && opened_with(&about()).is_some_and(|flags| flags & WRITING != 0)
+    })
+}
+
+#[cfg(not(unix))]
+fn writes(_process: u32, _device: u64, _inode: u64) -> bool {
+    false
+}
+
+/// The flags with which a file was opened, by what the system says of it.
+#[cfg(unix)]
+fn opened_with(about: &str) -> Option<u32> {
+    let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    u32::from_str_radix(flags.trim(), 8).ok()
+}
+
 impl fmt::Display for LockHolders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((first, others)) = self.0.split_first() else {
@@ -100,6 +146,13 @@ fn command(process: u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn flags_are_octal() {
+        assert_eq!(opened_with("pos:\t0\nflags:\t0100002\nmnt_id:\t30\n"), Some(0o100_002));
+        assert_eq!(opened_with("pos:\t0\n"), None);
+    }
 
     #[test]
     fn the_list_of_the_system_says_who() {

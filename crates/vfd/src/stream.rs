@@ -4,12 +4,15 @@
 //! the image alone; here they are framed, so that a broken connection is not taken for the end of the file:
 //!
 //! ```text
-//! client: 8 signature 89 48 53 53 0d 0a 1a 0a, 1 request (`G` get, `P` put; put is followed by an image)
+//! client: 8 signature 89 48 53 53 0d 0a 1a 0a, if there is a token `A` and its 32 bytes, 1 request (`G` get, `P` put; put is
+//!         followed by an image)
 //! server: 1 answer (`+`; to a get, followed by an image), or `-`, 2 length, text of a refusal
 //! image:  8 length, little-endian, then so many bytes
 //! ```
 //!
-//! There is no encryption and nobody is asked who they are: it is for machines and networks that one trusts.
+//! Nothing is encrypted, and nobody is asked who they are but by the token, which goes over the wire as it is: whoever can listen
+//! to the connection sees the image and the token, and whoever can change it changes the image. A server without a token gives
+//! its image to anybody who can connect. This is for machines and networks that one trusts.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -25,8 +28,28 @@ use crate::{
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89HSS\r\n\x1a\n";
 pub(crate) const GET: u8 = b'G';
 pub(crate) const PUT: u8 = b'P';
+pub(crate) const TOKEN: u8 = b'A';
 pub(crate) const ACCEPTED: u8 = b'+';
 pub(crate) const REFUSED: u8 = b'-';
+
+/// A secret that a server and its clients share: random bytes, made for each server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct StreamToken(pub [u8; 32]);
+
+impl StreamToken {
+    /// Whether it is the same, found out in a time that does not depend on where the two differ.
+    pub(crate) fn matches(&self, other: &[u8; 32]) -> bool {
+        let differences = self.0.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other));
+        std::hint::black_box(differences) == 0
+    }
+}
+
+/// Does not show the secret.
+impl fmt::Debug for StreamToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StreamToken(…)")
+    }
+}
 
 /// Bounds of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +58,13 @@ pub struct StreamOptions {
     pub most_bytes: u64,
     /// How long the other side may be silent, and how long connecting may take.
     pub timeout: Duration,
+    /// What clients send first, and what a server wants from them. It is not encrypted.
+    pub token: Option<StreamToken>,
 }
 
 impl Default for StreamOptions {
     fn default() -> Self {
-        Self { most_bytes: 1 << 30, timeout: Duration::from_secs(30) }
+        Self { most_bytes: 1 << 30, timeout: Duration::from_secs(30), token: None }
     }
 }
 
@@ -70,7 +95,7 @@ impl Stream {
         let (mut socket, server) = connect(&name, server, options)?;
         let bytes = match access {
             Access::ReadOnly | Access::ReadWrite | Access::Create => {
-                request(&mut socket, &name, GET)?;
+                request(&mut socket, &name, options.token, GET)?;
                 answer(&mut socket, &name)?;
                 receive(&mut socket, &name, options.most_bytes)?
             }
@@ -96,7 +121,7 @@ impl Stream {
 
     fn send(&self) -> Result<()> {
         let (mut socket, _) = connect(&self.name, self.server, self.options)?;
-        request(&mut socket, &self.name, PUT)?;
+        request(&mut socket, &self.name, self.options.token, PUT)?;
         send(&mut socket, &self.name, &self.image.to_vec())?;
         answer(&mut socket, &self.name)
     }
@@ -135,8 +160,12 @@ pub(crate) fn set_timeouts(socket: &TcpStream, timeout: Duration) -> io::Result<
     socket.set_nodelay(true)
 }
 
-fn request(socket: &mut TcpStream, name: &str, request: u8) -> Result<()> {
+fn request(socket: &mut TcpStream, name: &str, token: Option<StreamToken>, request: u8) -> Result<()> {
     let mut bytes = SIGNATURE.to_vec();
+    if let Some(StreamToken(token)) = token {
+        bytes.push(TOKEN);
+        bytes.extend(token);
+    }
     bytes.push(request);
     socket.write_all(&bytes).map_err(|source| DriverError::io(name, "send", source))
 }

@@ -1,16 +1,21 @@
 //! The other side of the stream driver: holds one file image, gives it out and takes it back.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use crate::stream::{self, ACCEPTED, GET, PUT, REFUSED, SIGNATURE};
-use crate::{DriverError, Result, StreamOptions};
+use crate::stream::{self, ACCEPTED, GET, PUT, REFUSED, SIGNATURE, TOKEN};
+use crate::{DriverError, Result, StreamOptions, StreamToken};
 
 /// Serves a file image to [`Stream`](crate::Stream) drivers, one connection after the other, until it is dropped.
+///
+/// **Nothing is encrypted.** Without a token ([`StreamOptions::token`]) the image goes to anybody who can connect; with one,
+/// to those who know it, or who can listen to a connection of somebody who does. Listen at a loopback address unless all of the
+/// network is trusted.
 ///
 /// ```
 /// use hyperslab_vfd::{Access, Driver, Stream, StreamOptions, StreamServer};
@@ -46,15 +51,32 @@ impl StreamServer {
         Self::listen(address, image.into(), options, false)
     }
 
-    /// As [`bind`](Self::bind), and lets whoever asks replace the image.
+    /// As [`bind`](Self::bind), and lets those who know the token replace the image.
+    ///
+    /// ```
+    /// use hyperslab_vfd::{Access, Driver, Stream, StreamOptions, StreamServer, StreamToken};
+    /// # let random = [7; 32];
+    /// let options = StreamOptions { token: Some(StreamToken(random)), ..StreamOptions::default() };
+    /// let server = StreamServer::bind_writable("127.0.0.1:0", *b"old", options)?;
+    /// let stream = Stream::open(server.address(), Access::ReadWrite, options)?;
+    /// stream.write_at(0, b"new")?;
+    /// stream.flush()?;
+    /// assert_eq!(&*server.image(), b"new");
+    /// # Ok::<(), hyperslab_vfd::DriverError>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`bind`](Self::bind).
+    /// As [`bind`](Self::bind), and [`DriverError::Unsupported`] if the options have no token: anybody who can connect could
+    /// replace the image.
     pub fn bind_writable(
         address: impl ToSocketAddrs,
         image: impl Into<Arc<[u8]>>,
         options: StreamOptions,
     ) -> Result<Self> {
+        if options.token.is_none() {
+            let name = "stream server".to_owned();
+            return Err(DriverError::Unsupported { name, operation: "to take images without a token" });
+        }
         Self::listen(address, image.into(), options, true)
     }
 
@@ -129,11 +151,23 @@ impl Shared {
     fn serve(&self, mut socket: TcpStream, peer: &str) -> Result<()> {
         stream::set_timeouts(&socket, self.options.timeout)
             .map_err(|source| DriverError::io(peer, "set up the connection", source))?;
-        let signature: [u8; 8] = stream::take(&mut socket, peer)?;
-        let [request] = stream::take(&mut socket, peer)?;
+        let mut hello = Hello { socket: &mut socket, until: Instant::now().checked_add(HELLO) };
+        let signature: [u8; 8] = stream::take(&mut hello, peer)?;
+        let [mut request] = stream::take(&mut hello, peer)?;
+        let mut token = None;
+        if signature == SIGNATURE && request == TOKEN {
+            token = Some(stream::take::<32>(&mut hello, peer)?);
+            [request] = stream::take(&mut hello, peer)?;
+        }
+        stream::set_timeouts(&socket, self.options.timeout)
+            .map_err(|source| DriverError::io(peer, "set up the connection", source))?;
         let send = |socket: &mut TcpStream, bytes: &[u8]| {
             socket.write_all(bytes).map_err(|source| DriverError::io(peer, "send", source))
         };
+        let is_known = |wanted: StreamToken| token.is_some_and(|token| wanted.matches(&token));
+        if signature == SIGNATURE && !self.options.token.is_none_or(is_known) {
+            return send(&mut socket, &refusal("the token is missing, or another one"));
+        }
         match request {
             GET if signature == SIGNATURE => {
                 send(&mut socket, &[ACCEPTED])?;
@@ -159,6 +193,26 @@ impl Shared {
     }
 }
 
+/// How long a client may take to say what it wants, in all.
+const HELLO: Duration = Duration::from_secs(10);
+
+/// The connection until the client has said what it wants: bytes that trickle in do not stretch the time.
+struct Hello<'a> {
+    socket: &'a mut TcpStream,
+    until: Option<Instant>,
+}
+
+impl Read for Hello<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        let left = left.filter(|left| !left.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
+        // Whichever is shorter: a silent client is not waited for longer than any other.
+        let most = self.socket.read_timeout()?.unwrap_or(left);
+        self.socket.set_read_timeout(Some(left.min(most)))?;
+        self.socket.read(bytes)
+    }
+}
+
 fn refusal(reason: &str) -> Vec<u8> {
     let text = reason.as_bytes();
     let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
@@ -179,13 +233,43 @@ impl fmt::Debug for StreamServer {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
-    use std::time::{Duration, Instant};
-
     use super::*;
     use crate::{Access, Driver, Stream, conformance};
 
-    const OPTIONS: StreamOptions = StreamOptions { most_bytes: 8 << 20, timeout: Duration::from_secs(5) };
+    const OPTIONS: StreamOptions = StreamOptions {
+        most_bytes: 8 << 20,
+        timeout: Duration::from_secs(5),
+        token: Some(StreamToken([0x5a; 32])),
+    };
+
+    #[test]
+    fn nobody_gets_or_puts_without_the_token() {
+        let server = StreamServer::bind_writable("127.0.0.1:0", *b"mine", OPTIONS).unwrap();
+        let mut near = [0x5a; 32];
+        near[31] ^= 1;
+        for token in [None, Some(StreamToken(near)), Some(StreamToken([0; 32]))] {
+            let options = StreamOptions { token, ..OPTIONS };
+            let error = Stream::open(server.address(), Access::ReadOnly, options).unwrap_err();
+            assert!(error.to_string().contains("refused: the token is missing, or another one"), "{error}");
+            let stream = Stream::open(server.address(), Access::Truncate, options).unwrap();
+            stream.write_at(0, b"yours").unwrap();
+            assert!(stream.flush().is_err());
+            std::mem::forget(stream);
+        }
+        assert_eq!(&*server.image(), b"mine");
+        assert!(Stream::open(server.address(), Access::ReadOnly, OPTIONS).is_ok());
+        assert_eq!(format!("{:?}", OPTIONS.token.unwrap()), "StreamToken(…)");
+    }
+
+    #[test]
+    fn images_are_not_taken_without_a_token() {
+        let options = StreamOptions { token: None, ..OPTIONS };
+        let error = StreamServer::bind_writable("127.0.0.1:0", *b"mine", options).unwrap_err();
+        assert!(matches!(error, DriverError::Unsupported { .. }), "{error}");
+        // Who has a token is served by those who want none.
+        let server = StreamServer::bind("127.0.0.1:0", *b"ours", options).unwrap();
+        assert!(Stream::open(server.address(), Access::ReadOnly, OPTIONS).is_ok());
+    }
 
     #[test]
     fn the_driver_keeps_the_contract() {
@@ -239,7 +323,9 @@ mod tests {
         let silent = TcpStream::connect(server.address()).unwrap();
         // An image that ends early is not taken.
         let mut broken = TcpStream::connect(server.address()).unwrap();
-        broken.write_all(&[&SIGNATURE[..], b"P", &9_u64.to_le_bytes(), b"half"].concat()).unwrap();
+        broken
+            .write_all(&[&SIGNATURE[..], b"A", &[0x5a; 32], b"P", &9_u64.to_le_bytes(), b"half"].concat())
+            .unwrap();
         drop(broken);
         let start = Instant::now();
         let next = Stream::open(server.address(), Access::ReadOnly, OPTIONS).unwrap();

@@ -1,5 +1,5 @@
-//! `cargo xtask crash`: files of a simulated disk that crashes or fails at every operation of many random histories, and processes that
-//! are killed; the tests try a few.
+//! `cargo xtask crash`: accidents of files whose writer was killed at any instant, files of a simulated disk that crashes or fails at every
+//! operation of many random histories, and processes that are killed; the tests try a few.
 
 use anyhow::{Result, bail};
 
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     };
     if crashes > 0 {
         let faults = crashes.div_ceil(CRASHES_A_FAULT);
+        shell::run(tests_of("accidents", &[]).env("HYPERSLAB_ACCIDENTS", "all"))?;
         let mut command = tests(&["--skip", "kills::"]);
         command.env("HYPERSLAB_CRASH", crashes.to_string()).env("HYPERSLAB_FAULTS", faults.to_string());
         shell::run(&mut command)?;
@@ -31,6 +32,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 fn tests(args: &[&str]) -> std::process::Command {
+    tests_of("crash", args)
+}
+
+fn tests_of(target: &str, args: &[&str]) -> std::process::Command {
     // One after the other: each of them uses all processors.
     let fixed = [
         "test",
@@ -38,7 +43,7 @@ fn tests(args: &[&str]) -> std::process::Command {
         "--package",
         "hyperslab",
         "--test",
-        "crash",
+        target,
         "--",
         "--nocapture",
         "--test-threads=1",

@@ -22,6 +22,16 @@ pub(super) fn field(text: &str) -> String {
     text.to_owned()
 }
 
+/// The name of a column as a field.
+pub(super) fn column(name: &str, style: Style) -> String {
+    if style == Style::NoFormula { field(&without_formula(name.to_owned())) } else { field(name) }
+}
+
+/// The text, which no spreadsheet takes for a formula: one that begins as formulas do gets a quote before it.
+pub(super) fn without_formula(text: String) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
+}
+
 /// The columns of a compound: its members, and theirs behind a point, and the elements of arrays with their index.
 /// `None` if elements are no records.
 pub(super) fn header(datatype: &Datatype) -> Option<Vec<String>> {
@@ -135,6 +145,22 @@ mod tests {
     fn fields_are_quoted_where_they_must_be() {
         let fields = ["plain", "a,b", "say \"x\"", "two\nlines", " space", ""].map(field);
         assert_eq!(fields, ["plain", "\"a,b\"", "\"say \"\"x\"\"\"", "\"two\nlines\"", "\" space\"", ""]);
+    }
+
+    #[test]
+    fn formulas_get_a_quote_and_numbers_do_not() {
+        let shown = |value: Value| spelled(&value, Style::NoFormula);
+        for (text, expected) in
+            [("=1+1", "'=1+1"), ("@SUM(1)", "'@SUM(1)"), ("\t=1", "'\t=1"), ("a=1", "a=1"), ("", "")]
+        {
+            assert_eq!(shown(Value::Text(text.into())), expected);
+            assert_eq!(column(text, Style::NoFormula), field(expected));
+        }
+        assert_eq!(shown(Value::Name(b"-x".to_vec())), "'-x");
+        assert_eq!(shown(Value::Float("-1.5".into())), "-1.5");
+        assert_eq!(shown(Value::Integer(-2)), "-2");
+        assert_eq!(spelled(&Value::Text(b"=1".to_vec()), Style::Bare), "=1");
+        assert_eq!(column("=b", Style::Bare), "=b");
     }
 
     #[test]

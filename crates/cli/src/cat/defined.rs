@@ -7,7 +7,7 @@ use hyperslab::{Dataset, Dataspace, File, Points, Stored};
 
 use super::elements::{Elements, Style, spelled};
 use super::selection::{self, Taken};
-use super::{Format, csv, csv_style};
+use super::{Form, Format, csv, csv_style};
 use crate::cat::destination::Destination;
 use crate::values::Decoder;
 use crate::values::blocks::{coordinates, listed};
@@ -183,12 +183,12 @@ pub(super) fn write(
     file: &File,
     dataset: &Dataset,
     taken: Vec<Taken>,
-    format: Format,
+    form: Form,
 ) -> Result<()> {
     let elements = DefinedElements::new(dataset, taken)?;
-    match format {
+    match form.format {
         Format::Json => write_json(output, file, &elements),
-        Format::Csv => write_csv(output, file, &elements),
+        Format::Csv => write_csv(output, file, &elements, form),
         Format::Text => write_text(output, file, &elements),
         Format::Npy | Format::Raw => {
             bail!(
@@ -226,17 +226,22 @@ fn write_text(output: &mut Destination, file: &File, elements: &DefinedElements<
 }
 
 /// One element in a record, behind a column for each coordinate.
-fn write_csv(output: &mut Destination, file: &File, elements: &DefinedElements<'_>) -> Result<()> {
+fn write_csv(
+    output: &mut Destination,
+    file: &File,
+    elements: &DefinedElements<'_>,
+    form: Form,
+) -> Result<()> {
     let datatype = elements.dataset.datatype();
     let columns = csv::header(datatype);
     let rank = elements.dataset.dataspace().dims().len();
     let mut names: Vec<String> = (0..rank).map(|dimension| format!("index{dimension}")).collect();
+    let (paths, style) = (Paths::new(file), csv_style(output, form));
     match &columns {
-        Some(columns) => names.extend(columns.iter().map(|name| csv::field(name))),
+        Some(columns) => names.extend(columns.iter().map(|name| csv::column(name, style))),
         None => names.push("value".into()),
     }
     writeln!(output, "{}", names.join(","))?;
-    let (paths, style) = (Paths::new(file), csv_style(output));
     elements.for_each(&mut |points, stored| {
         for (number, element) in stored.elements().enumerate() {
             let mut decoder = Decoder { stored: Some(stored), paths: &paths, budget: usize::MAX };

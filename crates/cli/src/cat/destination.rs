@@ -5,11 +5,17 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use hyperslab::vfd::is_same_file;
 use tempfile::NamedTempFile;
+
+use crate::interrupted::new_file_for;
+use crate::output::{PlainOutput, Screen, plain_stdout};
+
+use super::Format;
 
 /// Standard output or a file, which appears whole or not at all.
 pub(crate) enum Destination {
-    Stdout(BufWriter<io::StdoutLock<'static>>),
+    Stdout(PlainOutput),
     /// Something that is there already and no regular file, such as a pipe.
     Device(BufWriter<File>),
     New {
@@ -19,42 +25,36 @@ pub(crate) enum Destination {
 }
 
 impl Destination {
-    /// The standard output, unless bytes that are no text would fill a terminal.
-    pub(super) fn stdout(binary: bool) -> Result<Self> {
-        let output = io::stdout().lock();
-        if binary && output.is_terminal() {
+    /// Standard output for a format. Text is made safe for terminals; bytes that are no text do not go to one, and comma-separated
+    /// values are data wherever no terminal shows them.
+    pub(super) fn stdout(format: Format) -> Result<Self> {
+        let is_terminal = io::stdout().is_terminal();
+        if format.is_binary() && is_terminal {
             bail!(
                 "this format is not text, and would go to the terminal; name a file with --output, or use a pipe"
             );
         }
-        Ok(Self::Stdout(BufWriter::with_capacity(1 << 16, output)))
+        let is_data = format.is_binary() || (format == Format::Csv && !is_terminal);
+        Ok(Self::Stdout(plain_stdout(is_data)))
     }
 
     /// A file, which must not be the one that is read.
     pub(crate) fn file(path: &Path, source: &Path) -> Result<Self> {
         let cannot = || format!("cannot write `{}`", path.display());
-        match (path.canonicalize(), source.canonicalize()) {
-            (Ok(path), Ok(source)) if path == source => {
-                bail!("`{}` is the file that is read", path.display())
-            }
-            _ => {}
+        if is_same_file(path, source) {
+            bail!("`{}` is the file that is read", path.display())
         }
         if path.exists() && !path.is_file() {
             return Ok(Self::Device(BufWriter::new(File::create(path).with_context(cannot)?)));
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        // As other programs make files: the user's mask takes away what it takes.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.prefix(".hyperslab-").tempfile_in(folder).with_context(cannot)?;
+        let file = new_file_for(path, "")?;
         Ok(Self::New { writer: BufWriter::with_capacity(1 << 16, file), path: path.to_owned() })
     }
 
     /// Whether people see it at once.
     pub(super) fn is_terminal(&self) -> bool {
         match self {
-            Self::Stdout(writer) => writer.get_ref().is_terminal(),
+            Self::Stdout(writer) => writer.get_ref().get_ref().is_terminal(),
             Self::Device(writer) => writer.get_ref().is_terminal(),
             Self::New { .. } => false,
         }
@@ -86,6 +86,16 @@ impl Write for Destination {
             Self::Stdout(writer) => writer.flush(),
             Self::Device(writer) => writer.flush(),
             Self::New { writer, .. } => writer.flush(),
+        }
+    }
+}
+
+impl Screen for Destination {
+    fn style(&mut self, code: impl std::fmt::Display) -> io::Result<()> {
+        match self {
+            Self::Stdout(writer) => writer.style(code),
+            Self::Device(writer) => write!(writer, "{code}"),
+            Self::New { writer, .. } => write!(writer, "{code}"),
         }
     }
 }

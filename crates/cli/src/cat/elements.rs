@@ -8,6 +8,7 @@ use hyperslab::datatype::convert::Conversion;
 use hyperslab::datatype::{DatatypeClass, FixedPoint};
 use hyperslab::{Datatype, H5Type, Stored};
 
+use super::csv::without_formula;
 use crate::values::blocks::Texts;
 use crate::values::numbers::{double, single};
 use crate::values::paths::Paths;
@@ -22,6 +23,8 @@ pub(super) enum Style {
     Bare,
     /// Strings as they are, but safe for a terminal.
     Shown,
+    /// Strings as they are, but for a quote before those that a spreadsheet would take for formulas.
+    NoFormula,
     /// As JSON has it; numbers that JSON does not have are strings.
     Json,
 }
@@ -124,6 +127,10 @@ pub(super) fn spelled(value: &Value, style: Style) -> String {
         (Style::Json, value) => value.json().to_string(),
         (Style::Shown, Value::Text(bytes)) => crate::output::escape(bytes),
         (Style::Bare, Value::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        (Style::NoFormula, Value::Text(bytes)) => {
+            without_formula(String::from_utf8_lossy(bytes).into_owned())
+        }
+        (Style::NoFormula, Value::Name(name)) => without_formula(crate::output::escape(name)),
         (_, value) => python(value),
     }
 }

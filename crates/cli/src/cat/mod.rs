@@ -44,6 +44,10 @@ pub(crate) struct CatArguments {
     /// The same as --format json
     #[arg(long, conflicts_with_all = ["format", "sparse_locations", "sparse_data"])]
     json: bool,
+    /// As csv: begin texts with a quote (') that a spreadsheet would take for formulas: those that begin with = + - @, a tab or
+    /// a return. Numbers stay as they are
+    #[arg(long)]
+    escape_formulas: bool,
     /// Where to write it, instead of the terminal
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -81,6 +85,10 @@ pub(crate) struct ExportArguments {
     /// How to write it [default: by the ending of OUT]
     #[arg(short, long, value_enum)]
     format: Option<Format>,
+    /// As csv: begin texts with a quote (') that a spreadsheet would take for formulas: those that begin with = + - @, a tab or
+    /// a return. Numbers stay as they are
+    #[arg(long)]
+    escape_formulas: bool,
 }
 
 /// What `head` takes.
@@ -108,6 +116,14 @@ struct Source {
     file: PathBuf,
     /// The dataset
     path: String,
+}
+
+/// A format, and what is asked for of it.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    format: Format,
+    /// Texts that look like formulas begin with a quote.
+    escape_formulas: bool,
 }
 
 /// How elements are written.
@@ -172,7 +188,8 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
     let taken = taken(arguments.select.as_deref(), &dataset)?;
     let mut output = Destination::file(out, &arguments.source.file)?;
-    write(&mut output, &file, &dataset, taken, format)?;
+    let form = Form { format, escape_formulas: arguments.escape_formulas };
+    write(&mut output, &file, &dataset, taken, form)?;
     output.finish()?;
     arguments.source.open.report();
     Ok(())
@@ -195,14 +212,15 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
     let format = asked.or_else(by_ending).unwrap_or(Format::Text);
     let mut output = match &arguments.output {
         Some(path) => Destination::file(path, &arguments.source.file)?,
-        None => Destination::stdout(format.is_binary())?,
+        None => Destination::stdout(format)?,
     };
+    let form = Form { format, escape_formulas: arguments.escape_formulas };
     if arguments.sparse_locations || arguments.sparse_data {
         blocks_of(&mut output, &file, &dataset, &taken, arguments.sparse_data)?;
     } else if arguments.defined {
-        defined::write(&mut output, &file, &dataset, taken, format)?;
+        defined::write(&mut output, &file, &dataset, taken, form)?;
     } else {
-        write(&mut output, &file, &dataset, taken, format)?;
+        write(&mut output, &file, &dataset, taken, form)?;
     }
     output.finish()?;
     arguments.source.open.report();
@@ -232,8 +250,8 @@ pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
     let taken = selection::first_rows(dataset.dataspace().dims(), arguments.rows);
     let format = if arguments.json { Format::Json } else { arguments.format };
-    let mut output = Destination::stdout(format.is_binary())?;
-    write(&mut output, &file, &dataset, taken, format)?;
+    let mut output = Destination::stdout(format)?;
+    write(&mut output, &file, &dataset, taken, Form { format, escape_formulas: false })?;
     output.finish()?;
     arguments.source.open.report();
     Ok(())
@@ -244,6 +262,9 @@ impl ExportArguments {
     fn table(&self, out: &std::path::Path, kind: tables::Kind) -> Result<()> {
         if self.select.is_some() || self.deflate.is_some() {
             bail!("--select and --deflate have no meaning for a table, which is written whole");
+        }
+        if hyperslab::vfd::is_same_file(out, &self.source.file) {
+            bail!("`{}` is the file that is read", out.display());
         }
         let _progress = self.source.open.progress("writing");
         let file = self.source.open.open(&self.source.file)?;
@@ -270,8 +291,9 @@ fn write(
     file: &File,
     dataset: &Dataset,
     taken: Vec<Taken>,
-    format: Format,
+    form: Form,
 ) -> Result<()> {
+    let format = form.format;
     let kept = taken.iter().filter(|dimension| dimension.kept);
     let shape: Vec<u64> = kept.map(|dimension| dimension.count).collect();
     let blocks = Blocks::new(dataset, taken);
@@ -282,11 +304,11 @@ fn write(
         Format::Npy => npy::write(output, dataset.datatype(), &shape, &blocks),
         Format::Raw => blocks.for_each(|stored| Ok(output.write_all(stored.bytes())?)),
         Format::Csv if csv::header(dataset.datatype()).is_some() => {
-            write_records(output, file, dataset, &blocks)
+            write_records(output, file, dataset, &blocks, form)
         }
         Format::Text | Format::Csv | Format::Json => {
             let (nested, datatype) = with_elements_of_arrays(shape.clone(), dataset.datatype());
-            write_texts(output, file, datatype, (&shape, &nested), &blocks, format)
+            write_texts(output, file, datatype, (&shape, &nested), &blocks, form)
         }
     }
 }
@@ -318,12 +340,13 @@ fn write_texts(
     datatype: &Datatype,
     (outer, shape): (&[u64], &[u64]),
     blocks: &Blocks<'_>,
-    format: Format,
+    form: Form,
 ) -> Result<()> {
+    let format = form.format;
     let paths = Paths::new(file);
     let style = match format {
         Format::Json => Style::Json,
-        Format::Csv => csv_style(output),
+        Format::Csv => csv_style(output, form),
         _ => Style::Python,
     };
     let mut elements = Elements::new(datatype, &paths, style);
@@ -357,8 +380,12 @@ fn write_texts(
     }
 }
 
-fn csv_style(output: &Destination) -> Style {
-    if output.is_terminal() { Style::Shown } else { Style::Bare }
+fn csv_style(output: &Destination, form: Form) -> Style {
+    match form.escape_formulas {
+        true => Style::NoFormula,
+        false if output.is_terminal() => Style::Shown,
+        false => Style::Bare,
+    }
 }
 
 /// How wide numbers are at least, if elements are such, which stand in columns.
@@ -375,12 +402,13 @@ fn write_records(
     file: &File,
     dataset: &Dataset,
     blocks: &Blocks<'_>,
+    form: Form,
 ) -> Result<()> {
     let datatype = dataset.datatype();
     let columns = csv::header(datatype).unwrap_or_default();
-    let names: Vec<String> = columns.iter().map(|name| csv::field(name)).collect();
+    let (paths, style) = (Paths::new(file), csv_style(output, form));
+    let names: Vec<String> = columns.iter().map(|name| csv::column(name, style)).collect();
     writeln!(output, "{}", names.join(","))?;
-    let (paths, style) = (Paths::new(file), csv_style(output));
     blocks.for_each(|stored| {
         for element in stored.elements() {
             let mut decoder = Decoder { stored: Some(stored), paths: &paths, budget: usize::MAX };

@@ -98,8 +98,5 @@ pub(super) fn into_group(target: &File, from: &str, to: &str) -> Result<String> 
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
+    hyperslab::vfd::is_same_file(one, other)
 }

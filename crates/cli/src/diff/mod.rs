@@ -107,9 +107,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         // Nobody reads on, which is not for this command to judge.
         Err(error) if crate::reader_is_gone(&error) => return Err(error),
         Err(error) => {
-            let line = output::escape(output::chain(error.as_ref()).as_bytes());
             // The exit code says it, too.
-            let _ = writeln!(std::io::stderr(), "hyperslab: {line}");
+            output::complain(format_args!("hyperslab: {}", output::chain(error.as_ref())));
             TROUBLE
         }
     };

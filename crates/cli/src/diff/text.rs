@@ -1,13 +1,14 @@
 //! Findings for people.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::found::{AttributeChange, Change, Counts, Detail, Finding, Place, Tally};
+use crate::output::Screen;
 use crate::output::{DATASET, ERROR, FAINT, PLAIN, VALUE, styled};
 use crate::values::numbers::double;
 
 /// Writes a finding, unless nothing differs.
-pub(super) fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+pub(super) fn write(out: &mut impl Screen, finding: &Finding) -> io::Result<()> {
     let (mark, style, rest) = match &finding.change {
         Change::Same => return Ok(()),
         Change::Removed(what) => ("-", ERROR, what.as_str()),
@@ -34,7 +35,7 @@ pub(super) fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     }
 }
 
-fn write_details(out: &mut impl Write, details: &[Detail], indent: usize) -> io::Result<()> {
+fn write_details(out: &mut impl Screen, details: &[Detail], indent: usize) -> io::Result<()> {
     for detail in details {
         write!(out, "{:indent$}", "")?;
         match detail {
@@ -66,7 +67,7 @@ fn write_details(out: &mut impl Write, details: &[Detail], indent: usize) -> io:
     Ok(())
 }
 
-fn change(out: &mut impl Write, name: &str, one: &str, other: &str) -> io::Result<()> {
+fn change(out: &mut impl Screen, name: &str, one: &str, other: &str) -> io::Result<()> {
     let [one, other] = [one, other].map(|text| crate::output::escape(text.as_bytes()));
     if one.chars().count().saturating_add(other.chars().count()) > 100 {
         return writeln!(out, "{name}\n        {one}\n      → {other}");
@@ -74,7 +75,7 @@ fn change(out: &mut impl Write, name: &str, one: &str, other: &str) -> io::Resul
     writeln!(out, "{name:<10}  {one} → {other}")
 }
 
-fn write_tally(out: &mut impl Write, tally: &Tally, indent: usize) -> io::Result<()> {
+fn write_tally(out: &mut impl Screen, tally: &Tally, indent: usize) -> io::Result<()> {
     write!(out, "{:<10}  {} of {} differ", "elements", tally.differing, tally.elements)?;
     write!(out, "{}", reach(tally))?;
     writeln!(out)?;
@@ -133,7 +134,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Writes what was counted, if anything differs.
-pub(super) fn summary(out: &mut impl Write, counts: &Counts) -> io::Result<()> {
+pub(super) fn summary(out: &mut impl Screen, counts: &Counts) -> io::Result<()> {
     if counts.is_same() {
         return Ok(());
     }

@@ -44,17 +44,18 @@ pub(crate) fn compare(before: &File, after: &File, new_fill: bool) -> Option<Dif
     loop {
         let (one, other) = match (left.next(), right.next()) {
             (None, None) => return None,
-            (Some(found), None) => return Some(only(&found.path, "is missing")),
-            (None, Some(found)) => return Some(only(&found.path, "was not there before")),
+            (Some(found), None) => return Some(only(&before.path_to(found), "is missing")),
+            (None, Some(found)) => return Some(only(&after.path_to(found), "was not there before")),
             (Some(one), Some(other)) => (one, other),
         };
-        if one.path != other.path {
-            return Some(only(&one.path, &format!("stands where `{}` is now", other.path)));
+        if before.hash(one) != after.hash(other) {
+            let other = after.path_to(other);
+            return Some(only(&before.path_to(one), &format!("stands where `{other}` is now")));
         }
         let (mut first, mut second) = (describe::object(&before, one), describe::object(&after, other));
         simplify(&mut first, &mut second, new_fill);
         if let Some(what) = difference(&first, &second, "") {
-            return Some(Difference { path: one.path.clone(), what });
+            return Some(Difference { path: before.path_to(one), what });
         }
         if first.get("defined_sha256").is_some() {
             continue;
@@ -62,7 +63,7 @@ pub(crate) fn compare(before: &File, after: &File, new_fill: bool) -> Option<Dif
         if first.get("data_skipped").is_some()
             && let Some(what) = large_difference((&before, one), (&after, other))
         {
-            return Some(Difference { path: one.path.clone(), what });
+            return Some(Difference { path: before.path_to(one), what });
         }
     }
 }

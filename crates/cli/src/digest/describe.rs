@@ -62,7 +62,7 @@ pub(super) fn file(info: &FileInfo) -> Value {
 
 pub(super) fn object(objects: &Objects, found: &Found) -> Value {
     let mut entry = Entry::new();
-    put(&mut entry, "path", found.path.clone());
+    put(&mut entry, "path", objects.path_to(found));
     match &found.object {
         Ok(object) => describe(objects, found, object, &mut entry),
         Err(error) => {

@@ -8,11 +8,11 @@ mod selection;
 mod types;
 mod walk;
 
-use std::io::{BufWriter, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::open::OpenArguments;
 
@@ -35,21 +35,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         .swmr_read(true)
         .open(path)
         .with_context(|| format!("cannot open `{}`", path.display()))?;
-    let mut document = Map::new();
-    document.insert("schema".into(), json!(1));
     let info = file.info();
-    document.insert("open_as".into(), json!(info.driver.name()));
-    document.insert("file".into(), describe::file(&info));
-    let mut out = BufWriter::new(std::io::stdout().lock());
     let found = walk::Objects::find(&file);
-    let objects: Vec<Value> = found.iter().map(|one| describe::object(&found, one)).collect();
-    document.insert("objects".into(), Value::Array(objects));
-    if found.truncated {
-        document.insert("truncated".into(), json!(true));
+    let mut out = crate::output::stdout();
+    let driver = json!(info.driver.name());
+    write!(out, "{{\"schema\":1,\"open_as\":{driver},\"file\":{},\"objects\":[", describe::file(&info))?;
+    // One after the other: together they may be large.
+    for (number, one) in found.iter().enumerate() {
+        let comma = if number == 0 { "" } else { "," };
+        write!(out, "{comma}{}", describe::object(&found, one))?;
     }
+    writeln!(out, "]{}}}", if found.truncated { ",\"truncated\":true" } else { "" })?;
     drop(progress);
-    serde_json::to_writer(&mut out, &Value::Object(document))?;
-    out.write_all(b"\n")?;
     out.flush()?;
     arguments.open.report();
     Ok(())
@@ -74,6 +71,6 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The path that a token stands for, or that no path leads to it.
-fn path_of(objects: &walk::Objects, token: hyperslab::ObjectToken) -> &str {
-    objects.path(token).unwrap_or("unlinked")
+fn path_of(objects: &walk::Objects, token: hyperslab::ObjectToken) -> String {
+    objects.path(token).unwrap_or_else(|| "unlinked".into())
 }

@@ -82,7 +82,7 @@ pub(crate) fn import(from: &Place, input: &Path, file: &Path, path: &str, wanted
 }
 
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+    hyperslab::vfd::is_same_file(one, other)
 }
 
 /// Makes what a matrix becomes. If that fails, nothing of it stays.

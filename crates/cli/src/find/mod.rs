@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     finder.end()?;
     for failure in &finder.failures {
         // The exit code says it, too.
-        let _ = writeln!(std::io::stderr(), "hyperslab: {}", escape(failure.as_bytes()));
+        output::complain(format_args!("hyperslab: {failure}"));
     }
     arguments.open.report();
     Ok(match (finder.failures.is_empty(), finder.found) {

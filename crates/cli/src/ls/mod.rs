@@ -8,7 +8,6 @@ pub(crate) mod rows;
 pub(crate) mod tree;
 pub(crate) mod walk;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -85,8 +84,7 @@ pub(crate) fn told(failures: usize, shown: &str) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let things = if failures == 1 { "1 thing" } else { &format!("{failures} things") };
-    let line = output::escape(format!("hyperslab: {things} in `{shown}` could not be read").as_bytes());
     // The exit code says it, too.
-    let _ = writeln!(std::io::stderr(), "{line}");
+    output::complain(format_args!("hyperslab: {things} in `{shown}` could not be read"));
     ExitCode::FAILURE
 }

@@ -1,10 +1,11 @@
 //! Lines in columns. Lines are held back until enough of them are known to make the columns of one width; columns
 //! never become narrower, so that long listings stay calm.
 
-use std::io::{self, Write};
+use std::io;
 
 use anstyle::Style;
 
+use crate::output::Screen;
 use crate::output::{FAINT, styled, width};
 
 /// Lines that are held back.
@@ -42,13 +43,13 @@ pub(crate) struct Row {
 
 /// Writes rows in blocks.
 #[derive(Debug)]
-pub(crate) struct Rows<W: Write> {
+pub(crate) struct Rows<W: Screen> {
     output: W,
     held: Vec<Row>,
     widths: [usize; COLUMNS],
 }
 
-impl<W: Write> Rows<W> {
+impl<W: Screen> Rows<W> {
     pub(crate) fn new(output: W) -> Self {
         Self { output, held: Vec::new(), widths: [0; COLUMNS] }
     }
@@ -83,7 +84,7 @@ impl Row {
         Some(if at == 0 { columns.saturating_add(width(&self.branches)) } else { columns })
     }
 
-    fn write(&self, output: &mut impl Write, widths: [usize; COLUMNS]) -> io::Result<()> {
+    fn write(&self, output: &mut impl Screen, widths: [usize; COLUMNS]) -> io::Result<()> {
         styled(output, FAINT, &self.branches)?;
         // Spaces are written only once something follows them.
         let mut owed = 0_usize;

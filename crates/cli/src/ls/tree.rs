@@ -1,6 +1,6 @@
 //! The listing as a tree for people.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use anyhow::Result;
@@ -11,6 +11,7 @@ use super::dataset::{DatasetFacts, index_name, layout_name, shape, sizes};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
 use super::rows::{Cell, Row, Rows};
 use super::walk::{Content, Entry, Place, Sink};
+use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, width};
 use crate::sections::{filter_name, filters_text, percent};
 
@@ -27,7 +28,7 @@ const EDGES_UNFILTERED: &str = " · chunks at the edge unfiltered";
 const SHOWN_MEMBERS: usize = 32;
 
 /// Draws the entries.
-pub(crate) struct Tree<W: Write> {
+pub(crate) struct Tree<W: Screen> {
     rows: Rows<W>,
     verbose: bool,
     /// Header of the file, until the first entry is drawn.
@@ -35,7 +36,7 @@ pub(crate) struct Tree<W: Write> {
     branches: Branches,
 }
 
-impl<W: Write> Tree<W> {
+impl<W: Screen> Tree<W> {
     pub(crate) fn new(output: W, file: &Path, info: &FileInfo, verbose: bool) -> Self {
         let name = escape(file.display().to_string().as_bytes());
         let mut about = format!("{} · superblock {}", output::bytes(info.length), info.superblock_version);
@@ -87,7 +88,7 @@ impl<W: Write> Tree<W> {
     }
 }
 
-impl<W: Write> Sink for Tree<W> {
+impl<W: Screen> Sink for Tree<W> {
     fn entry(&mut self, entry: &Entry, _: &Place<'_>) -> Result<()> {
         if let Some(header) = self.header.take() {
             self.rows.push(header)?;

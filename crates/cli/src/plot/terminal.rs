@@ -1,6 +1,6 @@
 //! A figure in the terminal: lines of braille, images of half blocks.
 
-use std::io::{self, Write};
+use std::io;
 
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
 
@@ -9,6 +9,7 @@ use super::figure::{Content, Figure};
 use super::image::Image;
 use super::line::Line;
 use super::numbers::{float, index, long, whole};
+use crate::output::Screen;
 use crate::output::{DATASET, FAINT, VALUE, cut, styled, width};
 
 /// Whether there are colours, and how many.
@@ -39,7 +40,7 @@ impl Size {
 }
 
 /// Draws the figure.
-pub(super) fn draw(figure: &Figure, size: Size, colours: Colours, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn draw(figure: &Figure, size: Size, colours: Colours, out: &mut impl Screen) -> io::Result<()> {
     let columns = index(size.columns).saturating_add(MARKS).saturating_add(2);
     styled(out, DATASET, &cut(&figure.title, columns))?;
     writeln!(out)?;
@@ -88,7 +89,7 @@ fn lines_of(image: &Image, colours: Colours) -> u64 {
 }
 
 /// The mark at the left of a line, if one belongs there.
-fn mark(figure: &Figure, row: u64, lines: u64, out: &mut impl Write) -> io::Result<()> {
+fn mark(figure: &Figure, row: u64, lines: u64, out: &mut impl Screen) -> io::Result<()> {
     let about = u32::try_from(lines / 4).unwrap_or(4).clamp(2, 8);
     let last = float(lines.saturating_sub(1));
     let here = |(place, _): &(f64, String)| {
@@ -103,7 +104,7 @@ fn mark(figure: &Figure, row: u64, lines: u64, out: &mut impl Write) -> io::Resu
 }
 
 /// The axis below, with its marks and its label.
-fn axis(figure: &Figure, wide: usize, out: &mut impl Write) -> io::Result<()> {
+fn axis(figure: &Figure, wide: usize, out: &mut impl Screen) -> io::Result<()> {
     let about = u32::try_from(wide / 14).unwrap_or(2).clamp(1, 10);
     let mut ticks: Vec<char> = vec!['─'; wide];
     let mut labels: Vec<char> = vec![' '; wide.saturating_add(MARKS)];
@@ -203,7 +204,7 @@ fn cells(
     image: &Image,
     (line, wide): (u64, u64),
     colours: Colours,
-    out: &mut impl Write,
+    out: &mut impl Screen,
 ) -> io::Result<()> {
     let place = |row: u64, column: u64| figure.values.place(image.cell(row, column));
     for column in 0..image.columns.cells {
@@ -216,7 +217,7 @@ fn cells(
         let next = row.saturating_add(1);
         let below = (next < image.rows.cells).then(|| style_of(place(next, column), colours));
         let style = Style::new().fg_color(Some(above)).bg_color(below);
-        write!(out, "{style}{}{style:#}", "▀".repeat(index(wide)))?;
+        out.styled(style, &"▀".repeat(index(wide)))?;
     }
     Ok(())
 }
@@ -250,7 +251,7 @@ fn shade(place: Option<f64>) -> char {
 }
 
 /// What colours stand for.
-fn legend(figure: &Figure, colours: Colours, out: &mut impl Write) -> io::Result<()> {
+fn legend(figure: &Figure, colours: Colours, out: &mut impl Screen) -> io::Result<()> {
     const WIDE: u32 = 24;
     let step = (figure.values.high - figure.values.low) / 100.0;
     let low = super::scale::label(figure.values.low, step);
@@ -263,7 +264,7 @@ fn legend(figure: &Figure, colours: Colours, out: &mut impl Write) -> io::Result
             write!(out, "{}", shade(place))?;
         } else {
             let style = Style::new().fg_color(Some(style_of(place, colours)));
-            write!(out, "{style}█{style:#}")?;
+            out.styled(style, "█")?;
         }
     }
     let log = if figure.values.log { "  logarithmic" } else { "" };

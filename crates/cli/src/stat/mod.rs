@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let failures = survey.say(arguments, &path)?;
     for failure in &failures {
         // The exit code says it, too.
-        let _ = writeln!(std::io::stderr(), "hyperslab: {}", output::escape(failure.as_bytes()));
+        output::complain(format_args!("hyperslab: {failure}"));
     }
     arguments.open.report();
     Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

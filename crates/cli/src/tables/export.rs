@@ -16,6 +16,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::Kind;
 use super::arrays::{array, field, fields, lists};
+use crate::interrupted::new_file_for;
 use crate::values::paths::Paths;
 
 /// Bytes of rows that are written at once, unless one row has more.
@@ -26,9 +27,7 @@ pub(crate) fn export(file: &File, object: Object, out: &Path, kind: Kind) -> Res
     let table = Table::of(file, object)?;
     let schema = table.schema()?;
     // The file appears whole or not at all.
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let made = tempfile::Builder::new().prefix(".hyperslab-").tempfile_in(folder);
-    let made = made.with_context(|| format!("cannot write `{}`", out.display()))?;
+    let made = new_file_for(out, "")?;
     let mut writer = Writer::new(BufWriter::new(made.reopen()?), &schema, kind)?;
     let at_once = (AT_ONCE / table.row_bytes.max(1)).max(1);
     let mut start = 0;

@@ -1,6 +1,6 @@
 //! Files that tools change.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -18,10 +18,7 @@ pub(super) fn open_or_create(path: &Path, bounds: LibverBounds) -> Result<File> 
 
 /// Whether both names are those of one file, which is there.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
+    hyperslab::vfd::is_same_file(one, other)
 }
 
 /// An error unless the groups on the way to a path are there.
@@ -51,10 +48,12 @@ pub(super) fn change<T>(file: File, work: impl FnOnce(&File) -> Result<T>) -> Re
 
 /// A line on standard output.
 pub(super) fn say(line: &str) -> Result<()> {
-    Ok(writeln!(io::stdout(), "{line}")?)
+    let mut out = crate::output::tool_stdout();
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
 }
 
-/// A line on the error output, where nothing is left to be done if it cannot be printed.
+/// Prints a line on the error output.
 pub(super) fn warn(tool: &str, line: &str) {
-    let _ = writeln!(io::stderr(), "{tool} warning: {}", crate::output::escape(line.as_bytes()));
+    crate::output::complain(format_args!("{tool} warning: {line}"));
 }

@@ -57,6 +57,14 @@ pub enum ConvertError {
         /// The value.
         bytes: Vec<u8>,
     },
+    /// Memory has no room for so many elements.
+    #[error("memory has no room for {count} elements of {element} bytes")]
+    Memory {
+        /// Elements asked for.
+        count: usize,
+        /// Bytes of an element.
+        element: usize,
+    },
     /// The contents of an element of variable length cannot be read or written.
     #[error(transparent)]
     Heap(HeapError),

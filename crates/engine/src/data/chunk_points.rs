@@ -10,6 +10,7 @@ use super::chunk_index::{ChunkIndex, ChunkLocation};
 use super::chunked::{ChunkedSource, chunk_box};
 use super::context::ReadContext;
 use crate::error::{Error, Result};
+use crate::memory::lengthen;
 
 /// Decoded bytes held at once while a read goes on.
 const BATCH_BYTES: usize = 32 << 20;
@@ -209,7 +210,7 @@ impl<'a> Scattered<'a> {
             let (now, behind) = rest.split_at(count);
             rest = behind;
             let length = now.iter().fold(0_usize, |sum, (_, run)| sum.saturating_add(run.bytes));
-            buffer.resize(length, 0);
+            lengthen(&mut buffer, length, "chunk")?;
             let mut free = buffer.as_mut_slice();
             let mut requests = Vec::with_capacity(now.len());
             for (at, run) in now {

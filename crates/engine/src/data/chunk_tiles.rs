@@ -264,7 +264,7 @@ impl Regular<'_> {
             return self.context.store.read_raw(first.address, slice);
         }
         let mut fetched = std::mem::take(&mut room.fetched);
-        let bytes = room_of(&mut fetched, length);
+        let bytes = room_of(&mut fetched, length)?;
         let outcome = self
             .context
             .store
@@ -363,7 +363,7 @@ impl Regular<'_> {
             store.check_inside(location.address, location.size, "raw data")?;
             let length = usize::try_from(location.size).unwrap_or(usize::MAX);
             let mut fetched = std::mem::take(&mut room.fetched);
-            let stored = room_of(&mut fetched, length);
+            let stored = room_of(&mut fetched, length)?;
             let outcome = self
                 .read_stored(location, stored)
                 .and_then(|()| self.decode(&mut tile, location, stored, transform, keep, room));
@@ -393,7 +393,7 @@ impl Regular<'_> {
             return Ok(());
         }
         store.check_inside(address, length, "raw data")?;
-        let bytes = room_of(&mut room.fetched, usize::try_from(length).unwrap_or(usize::MAX));
+        let bytes = room_of(&mut room.fetched, usize::try_from(length).unwrap_or(usize::MAX))?;
         store.read_raw(address, bytes)?;
         transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles)
     }
@@ -425,7 +425,7 @@ impl Regular<'_> {
             return source.decode(store, location, stored, place, &mut room.filters);
         }
         let mut decoded = std::mem::take(&mut room.decoded);
-        let chunk = room_of(&mut decoded, source.chunk_bytes);
+        let chunk = room_of(&mut decoded, source.chunk_bytes)?;
         let outcome = source.decode(store, location, stored, chunk, &mut room.filters).and_then(|()| {
             if keep && !is_whole {
                 self.context.resources.chunks.insert((source.owner, location.address), Arc::from(&*chunk));

@@ -14,6 +14,7 @@ use super::chunk_tiles::Regular;
 use super::chunk_write::LONGEST;
 use super::{Destination, Fill, ReadContext, Source};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::store::Store;
 
 /// A dataset of chunked layout.
@@ -151,7 +152,7 @@ impl ChunkedSource {
     /// A buffer for a decoded chunk.
     pub(super) fn buffer(&self, store: &Store, location: &ChunkLocation) -> Result<Vec<u8>> {
         self.check_expansion(store, location)?;
-        Ok(vec![0; self.chunk_bytes])
+        zeros(self.chunk_bytes, "chunk")
     }
 
     /// Decodes stored bytes into a buffer of a chunk's size. Elements that a chunk does not have, though others of it are there,

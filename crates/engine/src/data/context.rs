@@ -7,6 +7,8 @@ use hyperslab_filter::Scratch;
 
 use super::ChunkCache;
 use super::structured::DefinedChunk;
+use crate::error::Result;
+use crate::memory::lengthen;
 use crate::store::Store;
 
 /// Buffers that are kept for the next read, and bytes up to which one is.
@@ -68,6 +70,7 @@ impl ReadContext<'_> {
                 *buffer = Vec::new();
             }
         }
+        room.filters.trim(KEPT_BYTES);
         let mut rooms = rooms();
         if rooms.len() < KEPT_BUFFERS {
             rooms.push(room);
@@ -77,9 +80,10 @@ impl ReadContext<'_> {
 }
 
 /// The first `length` bytes of a buffer that is made longer if need be. What they hold is not defined.
-pub(super) fn room_of(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
-    if buffer.len() < length {
-        buffer.resize(length, 0);
-    }
-    buffer.get_mut(..length).unwrap_or_default()
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if memory has no room for them.
+pub(super) fn room_of(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8]> {
+    lengthen(buffer, length, "chunk")?;
+    Ok(buffer.get_mut(..length).unwrap_or_default())
 }

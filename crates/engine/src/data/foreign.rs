@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 
 const NAME: &str = "element of another file";
 
+/// Bytes that an item takes besides its own: a pointer to it, two counts, and those of the memory allocator.
+const OVERHEAD: u64 = 48;
+
 /// Contents that one read of a virtual dataset collects.
 #[derive(Debug)]
 pub struct ForeignHeap {
@@ -65,7 +68,7 @@ impl ForeignHeap {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let limit = contents.limit;
         let full = |got| Error::Limit { what: "elements of other files: bytes".into(), got, limit };
-        let size = items.len() as u64;
+        let size = (items.len() as u64).saturating_add(OVERHEAD);
         contents.left = contents.left.checked_sub(size).ok_or_else(|| full(limit.saturating_add(size)))?;
         contents.items.push(items.into());
         let number = u32::try_from(contents.items.len()).map_err(|_| full(u64::from(u32::MAX)))?;
@@ -96,7 +99,7 @@ mod tests {
 
     #[test]
     fn contents_by_descriptors_of_any_width() {
-        let heap = ForeignHeap::new(9);
+        let heap = ForeignHeap::new(3 * (3 + OVERHEAD));
         for width in [2, 4, 8] {
             let mut descriptor = vec![0xff; width + 8];
             heap.store(b"abc", 3, &mut descriptor).unwrap();
@@ -111,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_leads_nowhere() {
-        let heap = ForeignHeap::new(9);
+        let heap = ForeignHeap::new(3 * (3 + OVERHEAD));
         let mut descriptor = vec![0xff; 16];
         descriptor[4] = 0xfe;
         assert!(heap.get(&descriptor).is_err());

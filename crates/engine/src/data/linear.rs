@@ -220,7 +220,7 @@ impl Blocks<'_> {
             return self.bytes.fetch(vec![(offset, place)]);
         }
         self.bytes.check(offset, length)?;
-        let fetched = room_of(&mut room.fetched, length);
+        let fetched = room_of(&mut room.fetched, length)?;
         self.bytes.fetch(vec![(offset, &mut *fetched)])?;
         transform.tile(&mut tile, fetched, wanted.start, &mut room.tiles)
     }
@@ -258,7 +258,7 @@ fn read_runs(
                 let length = byte_count(piece, size, "raw data")?;
                 let offset = at.saturating_mul(size as u64);
                 bytes.check(offset, length)?;
-                let buffer = room_of(&mut fetched, length);
+                let buffer = room_of(&mut fetched, length)?;
                 fetch_all(context, bytes, vec![(offset, &mut *buffer)])?;
                 to.put(position, buffer)?;
                 position = position.saturating_add(piece);
@@ -269,7 +269,7 @@ fn read_runs(
         let length = byte_count(elements, size, "raw data")?;
         let buffer = match to.as_stored() {
             Some(_) => to.run(position, elements)?,
-            None => room_of(&mut fetched, length),
+            None => room_of(&mut fetched, length)?,
         };
         let mut rest = &mut *buffer;
         let mut requests = Vec::with_capacity(batch.len());

@@ -8,6 +8,7 @@ use super::origin::Origin;
 use super::staged::{self, Room};
 use super::{byte_count, parallel};
 use crate::error::Result;
+use crate::memory::lengthen;
 use crate::store::{ByteRows, Store};
 
 /// Bytes that are converted at once.
@@ -191,7 +192,7 @@ fn write_converted(
     while at < run.end {
         let count = most.min(run.end - at);
         buffer.clear();
-        buffer.resize(byte_count(count, size, "raw data")?, 0);
+        lengthen(buffer, byte_count(count, size, "raw data")?, "raw data")?;
         let offset = at.saturating_mul(size as u64);
         if from.is_partial() {
             target.read(offset, buffer)?;

@@ -6,7 +6,7 @@ use hyperslab_format::message::{FreeSpaceManagers, Message as _};
 use hyperslab_format::object_header::replace_body;
 
 use super::edit::Edit;
-use super::space::{Class, ManagerRoom, Record, SpaceKind, set_manager};
+use super::space::{Class, ManagerRoom, Record, SpaceKind, SpaceUsage, set_manager};
 use super::{Store, at};
 use crate::error::Result;
 
@@ -26,15 +26,17 @@ impl Edit<'_> {
 
     /// The last commit, after which there is no journal: the file is as short as it can be, and where it asks for that, what is free in it is stored.
     ///
+    /// Returns how the bytes of the file are spread then.
+    ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the medium fails.
-    pub fn close(mut self) -> Result<()> {
+    pub fn close(mut self) -> Result<SpaceUsage> {
         self.writing()?.space.give_up_blocks();
         self.commit()?;
         if self.is_followed() {
             self.end_swmr_write()?;
             self.store().note_closed();
-            return Ok(());
+            return Ok(self.usage());
         }
         let writing = self.writing()?;
         if writing.space.has_changed()
@@ -53,7 +55,7 @@ impl Edit<'_> {
         let store = self.store();
         store.journal.end(&*store.driver)?;
         store.note_closed();
-        Ok(())
+        Ok(self.usage())
     }
 
     fn write_out(&mut self) -> Result<()> {

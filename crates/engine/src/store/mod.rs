@@ -6,6 +6,7 @@ mod callbacks;
 mod commit;
 mod create;
 mod decoded;
+mod direct;
 mod edit;
 mod following;
 #[cfg(test)]
@@ -40,7 +41,6 @@ use hyperslab_format::metadata_cache_image::{MetadataCacheBlock, MetadataCacheCo
 use hyperslab_format::superblock::Superblock;
 use hyperslab_vfd::{Driver, DriverError, DriverKind, ReadRequest};
 use parking_lot::RwLock;
-use smallvec::{SmallVec, smallvec};
 
 pub use bytes::Bytes;
 pub(crate) use caches::cache;
@@ -65,11 +65,12 @@ use space::{Fresh, Space};
 pub(crate) use unsaved::Spread;
 
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use callbacks::Callbacks;
 use decoded::Decoded;
 use edit::{SMALL_WRITE, Writing};
 use following::Following;
-use journal::{Change, Journal, LITTLE};
+use journal::{Change, Journal};
 use locking::FileLock;
 use open_objects::OpenObjects;
 pub use pages::ByteRows;
@@ -469,7 +470,7 @@ impl Store {
             got: length,
             limit: usize::MAX as u64,
         })?;
-        let mut buffer = vec![0; length];
+        let mut buffer = zeros(length, "raw data")?;
         self.read_raw(address, &mut buffer)?;
         Ok(buffer)
     }
@@ -565,78 +566,6 @@ impl Store {
             self.relieve()?;
             offset = offset.saturating_add(rows.stride.saturating_mul(at_once as u64));
         }
-        Ok(())
-    }
-
-    /// Returns a range of the file in pieces, each with whether it can be written at once: it is not part of the file as committed, and
-    /// the journal does not know it.
-    fn pieces(&self, start: u64, end: u64) -> Result<SmallVec<[(u64, u64, bool); 3]>> {
-        if !self.journal.is_on() || start >= self.direct_from() {
-            return Ok(smallvec![(start, end, true)]);
-        }
-        let known = self.journal.known().parts(start, end);
-        if known.iter().fold(0_u64, |sum, (from, to)| sum.saturating_add(to.saturating_sub(*from))) > LITTLE {
-            self.journal.retire(&*self.driver)?;
-        }
-        let border = self.direct_from();
-        let base = self.base;
-        let fresh =
-            self.fresh.read().pieces(start.saturating_sub(base), end.min(border).saturating_sub(base));
-        let mut pieces: SmallVec<[(u64, u64, bool); 3]> = fresh
-            .into_iter()
-            .map(|(from, to, fresh)| (from.saturating_add(base), to.saturating_add(base), fresh))
-            // The journal must not bring back what stood there.
-            .map(|(from, to, fresh)| (from, to, fresh && !self.journal.has_moved_of(from, to)))
-            .flat_map(|piece| self.without_known(piece))
-            .collect();
-        if end > border {
-            pieces.push((border.max(start), end, true));
-        }
-        Ok(pieces)
-    }
-
-    /// Returns a piece in parts that the journal knows, which go through it, and others.
-    fn without_known(&self, (start, end, is_new): (u64, u64, bool)) -> SmallVec<[(u64, u64, bool); 3]> {
-        let mut parts = SmallVec::new();
-        let mut at = start;
-        for (from, to) in if is_new { self.journal.known().parts(start, end) } else { Vec::new() } {
-            if at < from {
-                parts.push((at, from, true));
-            }
-            parts.push((from, to, false));
-            at = to;
-        }
-        if at < end {
-            parts.push((at, end, is_new));
-        }
-        parts
-    }
-
-    /// Returns the offset from which on bytes are written without a journal: no commit has them, and no journal knows them.
-    fn direct_from(&self) -> u64 {
-        match self.new_from.load(Ordering::Acquire) {
-            0 => 0,
-            new_from => new_from.max(self.journal.known().end()),
-        }
-    }
-
-    /// Records that bytes were written into new space. The first commit of a new file relies on no journal.
-    fn note_new(&self, offset: u64, bytes: &[u8]) {
-        match self.new_from.load(Ordering::Acquire) {
-            0 => self.journal.note_write(),
-            _ => self.journal.note_new(offset, bytes),
-        }
-    }
-
-    /// Writes bytes to their place.
-    fn write_through(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
-        let _writing = self.gate.read();
-        self.note_new(start, bytes);
-        self.driver.write_at(start, bytes)?;
-        let end = start.saturating_add(bytes.len() as u64);
-        self.touched.fetch_max(end, Ordering::AcqRel);
-        self.written.fetch_max(end, Ordering::AcqRel);
-        self.pages.written_through(start, bytes);
         Ok(())
     }
 

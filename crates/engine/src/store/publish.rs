@@ -116,6 +116,13 @@ impl Store {
         driver.flush().map_err(io)?;
         self.journal.sync(driver)?;
         self.journal.forget_extents();
+        let unlinked = self.unlinked_addresses();
+        if !unlinked.is_empty() {
+            // A journal that changes nothing, for the sake of its list.
+            let commit = Commit { changes: &[], file_length: file_end, unlinked: &unlinked, go_on: false };
+            self.journal.commit(driver, &commit)?;
+            self.journal.note_applied();
+        }
         Ok(())
     }
 
@@ -215,6 +222,10 @@ impl Store {
         Ok(Seam { start, before, after })
     }
 
+    fn unlinked_addresses(&self) -> Vec<u64> {
+        self.unlinked_objects().into_iter().map(Address::raw).collect()
+    }
+
     /// Writes changes before `border` to the journal, then to the file.
     fn publish_through_journal(
         &self,
@@ -239,7 +250,7 @@ impl Store {
             records.push(Change { offset: *start, old, new });
         }
         records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
-        let unlinked: Vec<u64> = self.unlinked_objects().into_iter().map(Address::raw).collect();
+        let unlinked = self.unlinked_addresses();
         let commit = Commit { changes: &records, file_length: file_end, unlinked: &unlinked, go_on: little };
         self.journal.commit(driver, &commit)?;
         self.journal.note_covered();

@@ -188,7 +188,8 @@ impl Store {
 
 impl Edit<'_> {
     /// Lets others read the file from now on while it is written: everything is committed, the file is marked, its lock
-    /// is given back, and there is no journal any more.
+    /// is shared, and there is no journal any more. The shared lock tells those who would put the file right that its
+    /// writer lives.
     ///
     /// # Errors
     /// [`Error::Misuse`] if the superblock is older than version 3; [`Error::Io`].
@@ -217,7 +218,7 @@ impl Edit<'_> {
         store.journal.stop();
         store.mark(ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS)?;
         store.followed.on.store(true, Ordering::Release);
-        store.unlock()
+        store.lock.share()
     }
 
     /// The end of SWMR writing, after the last commit.

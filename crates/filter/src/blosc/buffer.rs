@@ -21,6 +21,7 @@
 
 use crate::codec::bit_planes;
 use crate::codec::choice::Codec;
+use crate::codec::resize;
 use crate::{FilterError, Produced, Result, shuffle};
 
 use super::ID;
@@ -117,7 +118,7 @@ pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result
     if length.div_ceil(layout.block) > input.len() / 4 {
         return Err(corrupt("the places of its blocks are cut off"));
     }
-    output.resize(length, 0);
+    resize(ID, output, length)?;
     let mut memory = Memory::default();
     let places = input.get(HEADER..).unwrap_or_default().as_chunks::<4>().0;
     let mut blocks = output.chunks_mut(layout.block).zip(places);

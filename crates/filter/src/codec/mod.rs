@@ -12,6 +12,28 @@ pub(crate) mod zstd;
 
 use crate::{FilterError, FilterId, Result};
 
+/// Makes a buffer so many bytes long, if memory has room for them.
+pub(crate) fn resize(id: FilterId, output: &mut Vec<u8>, length: usize) -> Result<()> {
+    reserve(id, output, length.saturating_sub(output.len()))?;
+    output.resize(length, 0);
+    Ok(())
+}
+
+/// Makes room for so many more bytes behind those of a buffer, if memory has it.
+pub(crate) fn reserve(id: FilterId, output: &mut Vec<u8>, more: usize) -> Result<()> {
+    let bytes = output.len().saturating_add(more);
+    output.try_reserve_exact(more).map_err(|_| FilterError::Memory { id, bytes })
+}
+
+/// Returns so many equal values, if memory has room for them.
+pub(crate) fn filled<T: Clone>(id: FilterId, value: T, count: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    values.try_reserve_exact(count).map_err(|_| FilterError::Memory { id, bytes })?;
+    values.resize(count, value);
+    Ok(values)
+}
+
 /// Runs a decoder with a buffer that is larger each time, until the decoder tells how many bytes it has made of it:
 /// first with room for `guess` bytes, at last for one more than `limit`, so that it is seen if there are more.
 pub(crate) fn grow(
@@ -24,7 +46,7 @@ pub(crate) fn grow(
     let most = limit.saturating_add(1);
     let mut room = guess.max(64).min(most);
     loop {
-        output.resize(room, 0);
+        resize(id, output, room)?;
         match decode(output)? {
             Some(length) if length <= limit => {
                 output.truncate(length);

@@ -17,7 +17,7 @@ pub struct Limits {
     pub chunk_bytes: u64,
     /// Ratio of decoded to stored bytes of one chunk beyond which it is refused.
     pub expansion: u64,
-    /// Bytes that one read may allocate for its result.
+    /// Bytes that one read may hold in memory: elements as they are stored, and what is made of them.
     pub result_bytes: u64,
     /// Steps that virtual datasets may take in one operation, however they show each other: 16 for a source to look for, 1
     /// for a mapping, for a run of elements, and for 4 elements to copy. There are 16 more for each element that is asked

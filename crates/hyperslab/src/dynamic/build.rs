@@ -9,6 +9,7 @@ use crate::datatype::{
     self, Array, Bitfield, ByteOrder, Compound, Enumeration, FixedPoint, FloatingPoint, VariableLength,
     VariableLengthKind,
 };
+use crate::stored::Room;
 use crate::{Datatype, DatatypeClass, H5Type, Reference, Stored};
 
 impl Stored {
@@ -27,7 +28,7 @@ impl Stored {
     /// [`Limits::result_bytes`](crate::Limits::result_bytes).
     pub fn column(&self) -> Result<Column> {
         let size = self.datatype().size as usize;
-        let build = Build { stored: self, conversions: Conversions::default() };
+        let build = Build { stored: self, conversions: Conversions::default(), room: self.room()? };
         build.column(self.datatype(), Strided::new(self.bytes(), size, size))
     }
 
@@ -39,13 +40,19 @@ impl Stored {
         let DatatypeClass::Reference(kind) = &self.datatype().class else {
             return Err(Error::Misuse(format!("elements of type {} are no references", self.datatype())));
         };
-        self.elements().map(|element| self.follow(*kind, element)).collect()
+        let mut references = self.room()?.vector(self.len())?;
+        for element in self.elements() {
+            references.push(self.follow(*kind, element)?);
+        }
+        Ok(references)
     }
 }
 
 struct Build<'a> {
     stored: &'a Stored,
     conversions: Conversions,
+    /// What all columns together may hold.
+    room: Room,
 }
 
 impl Build<'_> {
@@ -65,13 +72,16 @@ impl Build<'_> {
             DatatypeClass::FloatingPoint(float) => self.floats(datatype, float, elements),
             DatatypeClass::Bitfield(bits) => self.bits(datatype, bits, elements),
             DatatypeClass::Time(_) | DatatypeClass::Opaque(_) | DatatypeClass::Complex(_) => {
-                Ok(bytes(elements))
+                self.bytes(elements)
             }
             DatatypeClass::String(_) => self.text(datatype, elements),
             DatatypeClass::Compound(compound) => self.compound(compound, elements),
             DatatypeClass::Reference(kind) => {
-                let references = elements.iter().map(|element| self.stored.follow(*kind, element));
-                references.collect::<Result<_>>().map(Column::Reference)
+                let mut references = self.room.vector(elements.len())?;
+                for element in elements.iter() {
+                    references.push(self.stored.follow(*kind, element)?);
+                }
+                Ok(Column::Reference(references))
             }
             DatatypeClass::Enumeration(enumeration) => self.enumeration(datatype, enumeration, elements),
             DatatypeClass::VariableLength(variable) => match variable.kind {
@@ -89,6 +99,7 @@ impl Build<'_> {
 
     fn converted<T: H5Type>(&self, from: &Datatype, to: &Datatype, elements: Strided<'_>) -> Result<Vec<T>> {
         let kernel = self.conversions.kernel(from, to)?;
+        self.room.hold(elements.len(), size_of::<T>().max(T::SIZE))?;
         T::read_vec(elements.len(), |out| {
             Ok(kernel.run_strided(elements, StridedMut::new(out, T::SIZE, T::SIZE))?)
         })
@@ -104,7 +115,7 @@ impl Build<'_> {
             (..=16, true) => Column::I16(self.numbers(datatype, elements)?),
             (..=32, true) => Column::I32(self.numbers(datatype, elements)?),
             (..=64, true) => Column::I64(self.numbers(datatype, elements)?),
-            _ => bytes(elements),
+            _ => self.bytes(elements)?,
         })
     }
 
@@ -124,16 +135,21 @@ impl Build<'_> {
             9..=16 => Column::U16(self.converted(datatype, &native(2), elements)?),
             17..=32 => Column::U32(self.converted(datatype, &native(4), elements)?),
             33..=64 => Column::U64(self.converted(datatype, &native(8), elements)?),
-            _ => bytes(elements),
+            _ => self.bytes(elements)?,
         })
     }
 
+    fn bytes(&self, elements: Strided<'_>) -> Result<Column> {
+        let mut bytes = self.room.vector(elements.len().saturating_mul(elements.size()))?;
+        elements.iter().for_each(|element| bytes.extend_from_slice(element));
+        Ok(Column::Bytes { size: elements.size(), bytes })
+    }
+
     fn text(&self, datatype: &Datatype, elements: Strided<'_>) -> Result<Column> {
-        let room = self.stored.room();
-        let mut all = Vec::with_capacity(elements.len());
+        let mut all: Vec<Vec<u8>> = self.room.vector(elements.len())?;
         for element in elements.iter() {
             let text = self.stored.text_of(datatype, element)?;
-            room.take(text.len())?;
+            self.room.take_one(text.len())?;
             all.push(text);
         }
         if all.iter().any(|text| std::str::from_utf8(text).is_err()) {
@@ -165,14 +181,16 @@ impl Build<'_> {
         elements: Strided<'_>,
     ) -> Result<Column> {
         if datatype.is_bool() && elements.iter().all(|element| matches!(element, [0 | 1])) {
-            return Ok(Column::Bool(elements.iter().map(|element| element == [1]).collect()));
+            let mut values = self.room.vector(elements.len())?;
+            values.extend(elements.iter().map(|element| element == [1]));
+            return Ok(Column::Bool(values));
         }
         let base = &enumeration.base;
         let mut names = Vec::with_capacity(enumeration.members.len());
         for member in &enumeration.members {
             let size = member.value.len();
             let value = self.column(base, Strided::new(&member.value, size, size))?.get(0);
-            let Some(super::Value::Integer(value)) = value else { return Ok(bytes(elements)) };
+            let Some(super::Value::Integer(value)) = value else { return self.bytes(elements) };
             names.push((lossy(&member.name), value));
         }
         let values = self.column(base, elements)?;
@@ -185,6 +203,7 @@ impl Build<'_> {
         if item == 0 || whole != Some(datatype.size as usize) {
             return Err(Error::corrupt("datatype message", "array size", "that of its items", datatype.size));
         }
+        self.room.hold(elements.len(), elements.size())?;
         let packed = elements.to_packed();
         let items = Box::new(self.column(&array.base, Strided::new(&packed, item, item))?);
         let shape = array.dims.iter().map(|size| *size as usize).collect();
@@ -193,22 +212,19 @@ impl Build<'_> {
 
     fn sequences(&self, variable: &VariableLength, elements: Strided<'_>) -> Result<Column> {
         let item = variable.base.size as usize;
-        let room = self.stored.room();
-        let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(elements.len()));
+        let (mut all, mut ends) = (Vec::new(), self.room.vector(elements.len())?);
         for element in elements.iter() {
             let value = self.stored.variable_length(element)?;
             let items = value.items(item)?;
-            room.take(items.len())?;
+            self.room.take_one(items.len())?;
+            let full = |_| Error::Memory { what: "sequences", bytes: items.len() as u64 };
+            all.try_reserve(items.len()).map_err(full)?;
             all.extend_from_slice(items);
             ends.push(all.len().checked_div(item).unwrap_or(0));
         }
         let items = Box::new(self.column(&variable.base, Strided::new(&all, item, item))?);
         Ok(Column::Sequence { ends, items })
     }
-}
-
-fn bytes(elements: Strided<'_>) -> Column {
-    Column::Bytes { size: elements.size(), bytes: elements.to_packed().into_owned() }
 }
 
 fn lossy(name: &[u8]) -> String {

@@ -2,11 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 
 use hyperslab_engine::Address;
 use hyperslab_engine::object::kind::ObjectKind;
 use hyperslab_engine::ops::{ChunkTally, CopyGuide, Part, Salvage};
 use hyperslab_engine::store::Damage;
+
+use crate::walk::name_of;
 
 use super::report::{Loss, LossPart, Salvaged, SalvagedObject};
 
@@ -21,16 +25,19 @@ pub(super) struct Collector {
 #[derive(Debug, Default)]
 struct Found {
     objects: Vec<SalvagedObject>,
-    by_path: HashMap<String, usize>,
+    /// Objects by two hashes of their paths, since whole paths of deep groups would take much memory.
+    by_path: HashMap<(u64, u64), usize>,
+    hashers: [RandomState; 2],
 }
 
 impl Found {
     fn object(&mut self, path: &str) -> Option<&mut SalvagedObject> {
         let next = self.objects.len();
-        let number = *self.by_path.entry(path.to_owned()).or_insert(next);
+        let [one, other] = self.hashers.each_ref().map(|hasher| hasher.hash_one(path));
+        let number = *self.by_path.entry((one, other)).or_insert(next);
         if number == next {
             self.objects.push(SalvagedObject {
-                path: path.to_owned(),
+                path: name_of(path.as_bytes()).into_owned(),
                 kind: None,
                 address: None,
                 chunks: None,

@@ -9,7 +9,7 @@ use hyperslab_vfd::{Access, PathSideFile, Sec2, SideFile};
 
 use super::Recovery;
 use crate::File;
-use crate::driver::journal_of;
+use crate::journal_place::journal_of;
 
 pub use hyperslab_engine::store::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::{RepairOptions, ends, repair};
 use hyperslab_engine::{Error, Result};
-use hyperslab_vfd::{Access, Core, Driver, DriverError, LockKind, Sec2};
+use hyperslab_vfd::{Access, Core, Driver, DriverError, LockKind, Sec2, find_writers, is_same_file};
 
-use crate::driver::{journal_of, members_of};
-use crate::{File, FileOptions, LibverBounds, OpenOptions};
+use crate::driver::members_of;
+use crate::journal_place::journal_of;
+use crate::{File, FileLocking, FileOptions, LibverBounds, OpenOptions};
 use collect::Collector;
 
 pub use hyperslab_engine::store::{EndRepair, JournalRepair, MarksRepair, Repaired};
@@ -53,11 +54,20 @@ pub struct Recovery {
     libver: Option<LibverBounds>,
     search: bool,
     repair: RepairOptions,
+    locking: Option<FileLocking>,
+    unlocked: bool,
 }
 
 impl Default for Recovery {
     fn default() -> Self {
-        Self { options: OpenOptions::new(), libver: None, search: true, repair: RepairOptions::default() }
+        Self {
+            options: OpenOptions::new(),
+            libver: None,
+            search: true,
+            repair: RepairOptions::default(),
+            locking: None,
+            unlocked: false,
+        }
     }
 }
 
@@ -95,6 +105,22 @@ impl Recovery {
     #[must_use]
     pub fn discard_journal(mut self, yes: bool) -> Self {
         self.repair.discard_journal = yes;
+        self
+    }
+
+    /// In place: whether the file is locked meanwhile, so that no writer lives; what `HDF5_USE_FILE_LOCKING` says, else
+    /// [`FileLocking::BestEffort`], if nothing is said.
+    #[must_use]
+    pub fn locking(mut self, locking: FileLocking) -> Self {
+        self.locking = Some(locking);
+        self
+    }
+
+    /// In place: the file is put right although it is not locked, or a process has it open for writing. To be asked for by who
+    /// knows that no writer lives: the marks and the journal of a writer that lives would be taken from it.
+    #[must_use]
+    pub fn unlocked(mut self, yes: bool) -> Self {
+        self.unlocked = yes;
         self
     }
 
@@ -173,7 +199,9 @@ impl Recovery {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if somebody has the file locked, or it cannot be written;
+    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if somebody has the file locked, or, as far as the system tells, open
+    /// for writing (SWMR writers of libhdf5 hold no lock); [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if locking is
+    /// off and [`unlocked`](Self::unlocked) was not asked for; [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be written;
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the superblock is damaged, or the journal does not belong to what
     /// the file has become.
     pub fn repair(&self, path: impl AsRef<Path>) -> Result<Repaired> {
@@ -183,15 +211,41 @@ impl Recovery {
             Some(members) => members,
             None => Arc::new(Sec2::open(path, Access::ReadWrite).map_err(failed)?),
         };
-        match driver.lock(LockKind::Exclusive) {
-            Ok(()) | Err(DriverError::Unsupported { .. }) => {}
-            Err(source) => {
-                return Err(Error::Io { action: "cannot lock the file, which somebody uses".into(), source });
-            }
-        }
+        let is_locked = self.lock(&*driver)?;
         let repaired = repair(&driver, &*journal_of(path), self.repair);
-        driver.unlock().map_err(failed)?;
+        if is_locked {
+            driver.unlock().map_err(failed)?;
+        }
         repaired
+    }
+
+    /// Keeps writers away, and makes sure that there is none. Returns whether the file is locked now.
+    fn lock(&self, driver: &dyn Driver) -> Result<bool> {
+        let kind = LockKind::Exclusive;
+        let locking = crate::locking::choose(self.locking);
+        let is_locked = match locking {
+            FileLocking::Off if !self.unlocked => {
+                return Err(Error::Misuse(
+                    "locking is off, so that a writer may live whose marks and journal would be taken from it: let the \
+                     file be locked, or ask for it to be put right unlocked if you know that nobody writes it"
+                        .into(),
+                ));
+            }
+            FileLocking::Off => false,
+            FileLocking::On | FileLocking::BestEffort => match driver.lock(kind) {
+                Ok(()) => true,
+                Err(DriverError::Unsupported { .. }) if locking == FileLocking::BestEffort => false,
+                Err(DriverError::Locked { name, holders }) => {
+                    return Err(Error::Locked { name, kind, holders });
+                }
+                Err(source) => return Err(Error::Io { action: "cannot lock the file".into(), source }),
+            },
+        };
+        let writers = find_writers(driver.identity().as_ref());
+        if !self.unlocked && !writers.0.is_empty() {
+            return Err(Error::Locked { name: driver.name().to_owned(), kind, holders: writers });
+        }
+        Ok(is_locked)
     }
 
     /// Saves what is left of the file at `source` into a new one at `target`, in place of a file that is there.
@@ -201,9 +255,7 @@ impl Recovery {
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if both are the same.
     pub fn salvage(&self, source: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Salvaged> {
         let (source, target) = (source.as_ref(), target.as_ref());
-        if let (Ok(one), Ok(other)) = (source.canonicalize(), target.canonicalize())
-            && one == other
-        {
+        if is_same_file(source, target) {
             return Err(Error::Misuse("the damaged file cannot be its own copy".into()));
         }
         let source = self.options.clone().salvage().open_file(source)?;

@@ -3,7 +3,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::panic,
     clippy::print_stderr,
     clippy::arithmetic_side_effects,
     reason = "in a test a panic is the report"

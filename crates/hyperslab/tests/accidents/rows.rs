@@ -291,12 +291,27 @@ fn unrelated_file(state: &State<'_>) -> Outcome {
     if !error.to_string().contains(JOURNAL) {
         return Err(format!("{error}"));
     }
+    if File::create(state.file()).is_ok() || fs::read(state.file()).unwrap() != state.scene.first {
+        return Err("the file was replaced, and its journal would take the place of another file".into());
+    }
     let first = state.ever()[0];
     let read = content(&File::open(state.file()).unwrap()).unwrap();
     let file = state.options().durability(Durability::None).open(state.file()).unwrap();
     file.set_attr("written", 1).unwrap();
     file.close().unwrap();
     let notes = fs::read(state.journal()).unwrap();
+    #[cfg(unix)]
+    {
+        let notes_of_another = state.path("notes");
+        fs::rename(state.journal(), &notes_of_another).unwrap();
+        std::os::unix::fs::symlink(&notes_of_another, state.journal()).unwrap();
+        if state.options().open(state.file()).is_ok() || File::open(state.file()).is_err() {
+            return Err("a journal that is a link was used".into());
+        }
+        if fs::read(&notes_of_another).unwrap() != notes {
+            return Err("what a link leads to was changed".into());
+        }
+    }
     if read == *first && notes == b"notes of the user" { Ok(()) } else { Err("something was lost".into()) }
 }
 

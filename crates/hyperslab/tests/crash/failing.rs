@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hyperslab::vfd::simulated::{Fault, FaultKind, SimulatedDisk};
+use hyperslab::vfd::simulated::{Crash, Fault, FaultKind, SimulatedDisk};
 use hyperslab::{Durability, ErrorKind, File, FileOptions, LibraryVersion, LibverBounds, OpenOptions};
 use rayon::prelude::*;
 
@@ -182,7 +182,7 @@ fn troubles(good: &Recording, few: bool) -> Vec<Trouble> {
     let mut replay = good.history.replay();
     let mut size = |at| {
         replay.go_to(at);
-        let files = replay.crash(hyperslab::vfd::simulated::Crash::ProcessEnd, 0);
+        let files = replay.crash(Crash::ProcessEnd, 0);
         files.values().map(|bytes| bytes.len() as u64).sum::<u64>()
     };
     let mut sizes: Vec<u64> = (0..=good.history.len()).map(&mut size).collect();
@@ -303,4 +303,39 @@ fn attributes_that_wait_outlast_a_full_disk() {
     let found = options.open_driver(left.file(FILE)).unwrap();
     assert_eq!(found.attr("long").unwrap().read::<i32>().unwrap().as_slice().unwrap(), long);
     check(&left).unwrap();
+}
+
+/// A write of new space fails and is done again; the commit relies on the bytes that are there, also where the program ends before the
+/// commit is in the file.
+#[test]
+fn a_failed_write_of_new_space_does_not_spoil_the_next_commit() {
+    for (kind, after) in FaultKind::ALL.into_iter().flat_map(|kind| (0..4).map(move |after| (kind, after))) {
+        let disk = SimulatedDisk::new();
+        let file = numbers(&disk);
+        let values: Vec<i32> = (0..20_000).collect();
+        let data = file.new_dataset("data").of::<i32>().shape(&[20_000]).create().unwrap();
+        disk.fail(Fault { after, kind, lasting: false });
+        if data.write(&values).is_err() {
+            data.write(&values).unwrap();
+        }
+        disk.mend();
+        file.set_attr("number", 1).unwrap();
+        let before = disk.operations();
+        file.flush().unwrap();
+        let history = disk.history();
+        let mut replay = history.replay();
+        for point in before..=history.len() {
+            replay.go_to(point);
+            let left = SimulatedDisk::holding(replay.crash(Crash::ProcessEnd, 0));
+            let options = OpenOptions::new().write(LibverBounds::DEFAULT).journal(left.side_file(JOURNAL));
+            let found = options.open_driver(left.file(FILE)).unwrap();
+            let outcome = found.journal_outcome().map(ToString::to_string).unwrap_or_default();
+            assert!(!left.files().keys().any(|name| name.contains("stale")), "{kind:?} {after}: {outcome}");
+            if found.attr("number").unwrap().read_scalar::<i32>().unwrap() == 1 {
+                assert_eq!(found.dataset("data").unwrap().read_raw::<i32>().unwrap(), values);
+            } else {
+                assert!(point < history.len());
+            }
+        }
+    }
 }

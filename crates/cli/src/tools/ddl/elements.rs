@@ -1,5 +1,7 @@
 //! Elements as h5dump writes them.
 
+use std::ops::Range;
+
 use anyhow::{Result, anyhow};
 use hyperslab::datatype::{
     Array, ByteOrder, Compound, Enumeration, StringPadding, VariableLength, VariableLengthKind,
@@ -148,12 +150,9 @@ impl Elements<'_> {
         }
         let size = usize::try_from(variable.base.size)?.max(1);
         out.push('(');
-        for (number, item) in value.items(size)?.chunks_exact(size).enumerate() {
-            if number > 0 {
-                out.push_str(", ");
-            }
-            self.write(out, &variable.base, item, inside + LEVEL)?;
-        }
+        let between = |out: &mut String, _| out.push_str(", ");
+        let item = |out: &mut String, item: &[u8]| self.write(out, &variable.base, item, inside + LEVEL);
+        write_items(out, value.items(size)?.chunks_exact(size), between, item)?;
         out.push(')');
         Ok(())
     }
@@ -163,19 +162,18 @@ impl Elements<'_> {
         let row = array.dims.last().map_or(1, |row| usize::try_from(*row).unwrap_or(usize::MAX)).max(1);
         let holds_arrays = has_array(&array.base);
         out.push_str("[ ");
-        for (number, item) in bytes.chunks_exact(size).enumerate() {
-            if number > 0 {
-                out.push(',');
-                if holds_arrays {
-                    out.push_str(&format!("\n{}", spaces(inside + 1)));
-                } else if array.dims.len() > 1 && number % row == 0 {
-                    out.push_str(&format!("\n{}", spaces(inside)));
-                } else {
-                    out.push(' ');
-                }
+        let between = |out: &mut String, number: usize| {
+            out.push(',');
+            if holds_arrays {
+                out.push_str(&format!("\n{}", spaces(inside + 1)));
+            } else if array.dims.len() > 1 && number.is_multiple_of(row) {
+                out.push_str(&format!("\n{}", spaces(inside)));
+            } else {
+                out.push(' ');
             }
-            self.write(out, &array.base, item, inside + LEVEL)?;
-        }
+        };
+        let item = |out: &mut String, item: &[u8]| self.write(out, &array.base, item, inside + LEVEL);
+        write_items(out, bytes.chunks_exact(size), between, item)?;
         out.push_str(" ]");
         Ok(())
     }
@@ -197,6 +195,29 @@ impl Elements<'_> {
     }
 }
 
+/// Writes items, and what stands before each but the first one. An item of the same bytes as the item before it has the same
+/// text, which is copied: a small file may hold, or have as its fill value, millions of equal ones.
+fn write_items<'i>(
+    out: &mut String,
+    items: impl Iterator<Item = &'i [u8]>,
+    between: impl Fn(&mut String, usize),
+    mut write: impl FnMut(&mut String, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut before: Option<(&[u8], Range<usize>)> = None;
+    for (number, item) in items.enumerate() {
+        if number > 0 {
+            between(out, number);
+        }
+        let start = out.len();
+        match before {
+            Some((bytes, text)) if bytes == item => out.extend_from_within(text),
+            _ => write(out, item)?,
+        }
+        before = Some((item, start..out.len()));
+    }
+    Ok(())
+}
+
 /// Whether there are arrays within elements of the type.
 fn has_array(datatype: &Datatype) -> bool {
     match &datatype.class {
@@ -204,5 +225,25 @@ fn has_array(datatype: &Datatype) -> bool {
         DatatypeClass::Compound(record) => record.members.iter().any(|member| has_array(&member.datatype)),
         DatatypeClass::VariableLength(variable) => has_array(&variable.base),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_items_are_formatted_once() {
+        let bytes = [vec![0_u8; 10_000], vec![7; 3], vec![0; 2]].concat();
+        let (mut out, mut formatted) = (String::new(), 0);
+        let write = |out: &mut String, item: &[u8]| {
+            formatted += 1;
+            out.push_str(&printf::bytes_of(item));
+            Ok(())
+        };
+        write_items(&mut out, bytes.chunks_exact(1), |out, _| out.push(' '), write).unwrap();
+        assert_eq!(formatted, 3);
+        let expected: Vec<String> = bytes.iter().map(|byte| printf::bytes_of(&[*byte])).collect();
+        assert_eq!(out, expected.join(" "));
     }
 }

@@ -79,7 +79,8 @@ fn clear(arguments: &Arguments, path: &Path) -> Result<()> {
         say(&format!("EOA is {stated}; EOF is {} ", end.length))?;
     }
     if arguments.status || arguments.room.is_some() {
-        let mut recovery = Recovery::new().keep_marks(!arguments.status).keep_end(true);
+        // To clear marks is all that it is for; a lock is in its way nevertheless.
+        let mut recovery = Recovery::new().keep_marks(!arguments.status).keep_end(true).unlocked(true);
         if let Some(room) = arguments.room {
             recovery = recovery.room(room);
         }

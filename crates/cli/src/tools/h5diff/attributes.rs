@@ -8,6 +8,7 @@ use super::data::Elements;
 use super::types::Pair;
 use crate::compare::blocks::compare_values;
 use crate::compare::step::in_step;
+use crate::output::in_line;
 
 impl Diff<'_> {
     /// The attributes of two objects.
@@ -32,7 +33,7 @@ impl Diff<'_> {
             for (one, other) in &sides {
                 let mark = |attribute: Option<&Attribute>| if attribute.is_some() { 'x' } else { ' ' };
                 let name = one.or(*other).map(Attribute::name).unwrap_or_default();
-                writeln!(self.out, "    {}      {}    {name:<15}", mark(*one), mark(*other))?;
+                writeln!(self.out, "    {}      {}    {:<15}", mark(*one), mark(*other), in_line(&name))?;
             }
         }
         if self.level() > 0 {

@@ -8,6 +8,7 @@ use super::data::Elements;
 use super::types::Pair;
 use crate::compare::blocks::{Order, PlacedListener, compare, compare_parts};
 use crate::compare::elements::Leaf;
+use crate::output::in_line;
 use crate::tools::subset::{Subset, Taken};
 
 impl Diff<'_> {
@@ -51,7 +52,12 @@ impl Diff<'_> {
         let mut can = true;
         if datasets.iter().any(|dataset| dataset.layout() == Layout::Virtual) {
             if self.is_verbose() || self.arguments.list {
-                writeln!(self.out, "Warning: <{name}> or <{other_name}> is a virtual dataset")?;
+                writeln!(
+                    self.out,
+                    "Warning: <{}> or <{}> is a virtual dataset",
+                    in_line(name),
+                    in_line(other_name)
+                )?;
             }
         } else if is_empty(one)? || is_empty(other)? {
             self.incomparable(&format!("Not comparable: <{name}> or <{other_name}> is an empty dataset"))?;

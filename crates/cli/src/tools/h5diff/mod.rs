@@ -11,7 +11,7 @@ mod types;
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -19,6 +19,7 @@ use anyhow::{Context as _, Result, anyhow};
 use hyperslab::{File, FileDriver, OpenOptions};
 
 use self::arguments::{Arguments, Refused};
+use crate::output::in_line;
 
 const HELP: &str = include_str!("help.txt");
 
@@ -29,7 +30,7 @@ const TROUBLE: u8 = 2;
 
 /// Runs h5diff.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = crate::output::tool_stdout();
     let status = match Arguments::parse(arguments) {
         Ok(arguments) => compare(&arguments, &mut out)?,
         Err(Refused::Value(given)) => {
@@ -98,9 +99,7 @@ fn open(arguments: &Arguments, number: usize, path: &Path) -> Result<File> {
 
 /// Says what went wrong.
 fn trouble(error: &anyhow::Error) {
-    let line = crate::output::escape(crate::output::chain(error.as_ref()).as_bytes());
-    // Nothing is left to be done if it cannot be said.
-    let _ = writeln!(io::stderr(), "h5diff error: {line}");
+    crate::output::complain(format_args!("h5diff error: {}", crate::output::chain(error.as_ref())));
 }
 
 /// Two files that are being compared.
@@ -145,7 +144,7 @@ impl Diff<'_> {
     /// The line above what is said of two objects.
     fn title(&mut self, kind: &str, names: [&dyn Display; 2]) -> io::Result<()> {
         let [one, other] = names;
-        writeln!(self.out, "{kind}: <{one}> and <{other}>")
+        writeln!(self.out, "{kind}: <{}> and <{}>", in_line(one.to_string()), in_line(other.to_string()))
     }
 
     /// With more detail, an empty line parts the objects.

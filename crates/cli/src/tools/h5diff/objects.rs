@@ -6,6 +6,7 @@ use hyperslab::{ErrorKind, Group, LinkTarget, Object, ObjectKind};
 use super::Diff;
 use crate::compare::listing::{Entry, Kind, Listing, in_order};
 use crate::compare::step::{Side, in_step};
+use crate::output::in_line;
 use crate::tools::subset::Subset;
 
 /// What is at a path of a file.
@@ -67,7 +68,7 @@ impl Diff<'_> {
         if self.arguments.follow && !self.arguments.no_dangling && self.is_verbose() {
             for (name, there) in ["obj1", "obj2"].into_iter().zip(&found) {
                 if is_dangling(there) && found.iter().all(is_dangling) {
-                    writeln!(self.out, "{name} <{}> is a dangling link.", there.path)?;
+                    writeln!(self.out, "{name} <{}> is a dangling link.", in_line(&there.path))?;
                 }
             }
         }
@@ -88,7 +89,7 @@ impl Diff<'_> {
         let link: hyperslab::Result<_> = group.and_then(|group| Ok((group.link(name)?, group)));
         let Ok((Some(link), group)) = link else {
             let name = self.names.get(number).cloned().unwrap_or_default();
-            writeln!(self.out, "Object <{path}> could not be found in <{name}>")?;
+            writeln!(self.out, "Object <{}> could not be found in <{}>", in_line(&path), in_line(&name))?;
             self.failed = true;
             return match link {
                 Err(error) if error.kind() != ErrorKind::NotFound => self.fail(error.into()).map(|()| None),
@@ -158,14 +159,14 @@ impl Diff<'_> {
     /// What there is in the one, in the other, in both.
     fn table(&mut self, sides: &[Side<'_, Entry>], are_files: bool) -> Result<()> {
         if self.level() == 3 {
-            writeln!(self.out, "file1: {}\nfile2: {}", self.names[0], self.names[1])?;
+            writeln!(self.out, "file1: {}\nfile2: {}", in_line(&self.names[0]), in_line(&self.names[1]))?;
         }
         let head = if are_files { "file1     file2" } else { "group1   group2" };
         writeln!(self.out, "\n{head}\n{}", "-".repeat(39))?;
         for (one, other) in sides {
             let mark = |entry: Option<&Entry>| if entry.is_some() { 'x' } else { ' ' };
             let path = one.or(*other).map(Entry::text).unwrap_or_default();
-            writeln!(self.out, "    {}      {}    {path:<15}", mark(*one), mark(*other))?;
+            writeln!(self.out, "    {}      {}    {:<15}", mark(*one), mark(*other), in_line(&*path))?;
         }
         writeln!(self.out)?;
         Ok(())
@@ -240,7 +241,7 @@ impl Diff<'_> {
             if let Some((_, there)) = sides.into_iter().find(|(_, there)| is_dangling(there))
                 && self.is_verbose()
             {
-                writeln!(self.out, "Warning: <{}> is a dangling link.", there.path)?;
+                writeln!(self.out, "Warning: <{}> is a dangling link.", in_line(&there.path))?;
             }
             self.failed = true;
             return Ok(());
@@ -250,7 +251,7 @@ impl Diff<'_> {
         }
         if self.is_verbose() {
             for (name, there) in sides.into_iter().filter(|(_, there)| is_dangling(there)) {
-                writeln!(self.out, "{name} <{}> is a dangling link.", there.path)?;
+                writeln!(self.out, "{name} <{}> is a dangling link.", in_line(&there.path))?;
             }
         }
         self.differs = true;

@@ -5,6 +5,7 @@ use hyperslab::{Hyperslab, Object, ObjectKind, ObjectToken, Reference, Reference
 
 use super::data::Told;
 use crate::compare::blocks::PlacedListener as _;
+use crate::output::in_line;
 
 /// Blocks of a region that are compared, at most.
 const MOST_BLOCKS: u64 = 1 << 20;
@@ -67,7 +68,7 @@ impl Told<'_, '_> {
             (kind, other_kind) if kind == other_kind => {
                 if self.diff.is_verbose() {
                     let what = "Warning: Comparison not possible of object types referenced";
-                    writeln!(self.diff.out, "{what}: <{name}> and <{other_name}>")?;
+                    writeln!(self.diff.out, "{what}: <{}> and <{}>", in_line(&name), in_line(&other_name))?;
                 }
                 self.diff.has_incomparable = true;
                 Ok(())
@@ -75,7 +76,7 @@ impl Told<'_, '_> {
             _ => {
                 if !self.diff.arguments.quiet {
                     let what = "Different object types referenced";
-                    writeln!(self.diff.out, "{what}: <{name}> and <{other_name}>")?;
+                    writeln!(self.diff.out, "{what}: <{}> and <{}>", in_line(&name), in_line(&other_name))?;
                 }
                 self.diff.failed = true;
                 Ok(())

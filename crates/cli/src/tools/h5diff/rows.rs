@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::compare::elements::{Leaf, Texts};
 use crate::compare::rules::{Distance, Number, Numbers, Rules};
+use crate::output::in_line;
 use crate::tools::printf::Format;
 
 /// What stands above the differences of two datasets or attributes.
@@ -28,7 +29,8 @@ pub(super) struct Rows {
 
 impl Head {
     pub(super) fn write(&self, out: &mut dyn Write, relative: bool) -> io::Result<()> {
-        let ([size, other_size], [name, other_name]) = (&self.sizes, &self.names);
+        let [size, other_size] = &self.sizes;
+        let [name, other_name] = self.names.each_ref().map(in_line);
         writeln!(out, "size:           {size}           {other_size}")?;
         if relative {
             writeln!(
@@ -75,9 +77,7 @@ impl Rows {
         match leaf {
             Leaf::Numbers(numbers) => self.numbers(out, &position, numbers),
             Leaf::Names(one, other) => {
-                let name = |name: &Option<&[u8]>| {
-                    name.map_or("**INVALID VALUE**".into(), |name| String::from_utf8_lossy(name).into_owned())
-                };
+                let name = |name: &Option<&[u8]>| name.map_or("**INVALID VALUE**".into(), in_line);
                 writeln!(out, "{position}{:<16} {:<17}", name(one), name(other))
             }
             Leaf::Texts(texts) => {

@@ -4,6 +4,7 @@ use anyhow::{Result, anyhow};
 use hyperslab::{Attribute, Group, LinkTarget, Object, ObjectKind};
 
 use super::Dump;
+use crate::output::in_line;
 use crate::tools::known::MOST_LEVELS;
 
 impl Dump<'_> {
@@ -23,7 +24,7 @@ impl Dump<'_> {
     }
 
     fn entry(&mut self, kind: &str, path: &str) -> Result<()> {
-        self.line(0, &format!(" {kind:<10} {path}"))?;
+        self.line(0, &format!(" {kind:<10} {}", in_line(path)))?;
         Ok(())
     }
 

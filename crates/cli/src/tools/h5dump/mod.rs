@@ -19,12 +19,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
+use hyperslab::vfd::is_same_file;
 use hyperslab::{File, FileDriver, OpenOptions};
 
 use self::arguments::Arguments;
 use super::ddl::elements::Style;
 use super::known::Known;
+use crate::output::{complain, tool_stdout};
 
 const HELP: &str = include_str!("help.txt");
 
@@ -32,9 +34,9 @@ const HELP: &str = include_str!("help.txt");
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = Arguments::parse(arguments)?;
     let mut out: Box<dyn Write> = match &arguments.ddl {
-        None => Box::new(stdout()),
+        None => Box::new(tool_stdout()),
         Some(None) => Box::new(io::sink()),
-        Some(Some(path)) => Box::new(create(path)?),
+        Some(Some(path)) => Box::new(arguments.create(path)?),
     };
     if arguments.help {
         out.write_all(HELP.as_bytes())?;
@@ -48,9 +50,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
         return Err(anyhow!("no file is named; `-h` says what can be asked for"));
     }
     let mut data = match &arguments.output {
-        Some(Some(path)) => Some(Box::new(create(path)?) as Box<dyn Write>),
+        Some(Some(path)) => Some(Box::new(arguments.create(path)?) as Box<dyn Write>),
         Some(None) => Some(Box::new(io::sink()) as Box<dyn Write>),
-        None if arguments.ddl.is_some() => Some(Box::new(stdout()) as Box<dyn Write>),
+        None if arguments.ddl.is_some() => Some(Box::new(tool_stdout()) as Box<dyn Write>),
         None => None,
     };
     let mut is_complete = true;
@@ -86,14 +88,15 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Standard output as it is: nothing is taken out of what goes there.
-fn stdout() -> impl Write {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
-}
-
-fn create(path: &Path) -> Result<BufWriter<fs::File>> {
-    let file = fs::File::create(path).with_context(|| format!("cannot make `{}`", path.display()))?;
-    Ok(BufWriter::new(file))
+impl Arguments {
+    /// Makes a file for output, which must not be one that is read.
+    fn create(&self, path: &Path) -> Result<BufWriter<fs::File>> {
+        if self.files.iter().any(|file| is_same_file(file, path)) {
+            bail!("`{}` is a file that is read", path.display());
+        }
+        let file = fs::File::create(path).with_context(|| format!("cannot make `{}`", path.display()))?;
+        Ok(BufWriter::new(file))
+    }
 }
 
 fn open(path: &Path, driver: Option<&str>) -> Result<File> {
@@ -155,8 +158,7 @@ impl Dump<'_> {
             return Err(error);
         }
         self.is_complete = false;
-        // Nothing is left to be done if it cannot be said.
-        let _ = writeln!(io::stderr(), "h5dump error: {error:#}");
+        complain(format_args!("h5dump error: {error:#}"));
         Ok(())
     }
 }

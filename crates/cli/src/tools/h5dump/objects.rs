@@ -244,7 +244,7 @@ impl Dump<'_> {
 
     fn comment(&mut self, object: &Object, indent: usize) -> Result<()> {
         if let Some(comment) = object.comment()? {
-            let text = format!("COMMENT \"{}\"", String::from_utf8_lossy(&comment));
+            let text = format!("COMMENT \"{}\"", crate::output::in_line(&comment));
             self.line(indent, &text)?;
         }
         Ok(())

@@ -54,7 +54,7 @@ impl Dump<'_> {
                 } else {
                     self.line(inside, "EXTERNAL {")?;
                     for file in files {
-                        let name = String::from_utf8_lossy(&file.name).into_owned();
+                        let name = crate::output::in_line(&file.name);
                         let size = file.size.map_or_else(|| "H5S_UNLIMITED".into(), |size| size.to_string());
                         let line = format!("FILENAME {name} SIZE {size} OFFSET {}", file.offset);
                         self.line(inside + LEVEL, &line)?;

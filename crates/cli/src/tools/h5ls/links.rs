@@ -6,6 +6,7 @@ use hyperslab::{ErrorKind, Group, Link, LinkTarget, Object, ObjectKind};
 use super::list::{Shown, Walked};
 use super::place::Place;
 use super::{List, complain};
+use crate::output::in_line;
 
 /// Links behind each other that are looked through for one that leads to another file.
 const MOST_LINKS: usize = 16;
@@ -33,13 +34,13 @@ impl List<'_> {
         self.name(name)?;
         let (target, is_followed) = match &link.target {
             LinkTarget::Soft(target) => {
-                self.out.write_all(&[b"Soft Link {", target.as_slice(), b"}"].concat())?;
+                write!(self.out, "Soft Link {{{}}}", in_line(target))?;
                 let target = [walked.place.name.as_bytes(), b"\0", target.as_slice()].concat();
                 (target, self.arguments.soft)
             }
             LinkTarget::External { file, path } => {
-                let slashes = if path.starts_with(b"/") { b"/".as_slice() } else { b"//" };
-                self.out.write_all(&[b"External Link {", file.as_slice(), slashes, path, b"}"].concat())?;
+                let slashes = if path.starts_with(b"/") { "/" } else { "//" };
+                write!(self.out, "External Link {{{}{slashes}{}}}", in_line(file), in_line(path))?;
                 ([file.as_slice(), b"\0\0", path].concat(), self.arguments.external)
             }
             _ => {

@@ -16,7 +16,7 @@ mod values;
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -37,7 +37,7 @@ const MISSING: usize = 10;
 
 /// Runs h5ls.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = crate::output::tool_stdout();
     let arguments = match Asked::parse(arguments) {
         Asked::List(arguments) => arguments,
         Asked::Help => {
@@ -82,8 +82,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
 }
 
 fn complain(text: &str) {
-    // Nothing is left to be done if it cannot be said.
-    let _ = writeln!(io::stderr(), "h5ls: {text}");
+    crate::output::complain(format_args!("h5ls: {text}"));
 }
 
 /// Whether an object that is asked for is there.

@@ -7,6 +7,7 @@ use hyperslab::{Dataset, DatatypeClass, FilterInfo, Layout};
 use super::List;
 use super::memory::in_memory;
 use super::names::{Quotes, escaped};
+use crate::output::in_line;
 
 impl List<'_> {
     /// What is said of a dataset's storage, but of the address.
@@ -88,7 +89,7 @@ impl List<'_> {
         let mappings = dataset.virtual_mappings()?;
         self.line("Maps:", &format!("{{{}}} Source {{", mappings.len()))?;
         for mapping in mappings {
-            let [file, path] = [&mapping.file, &mapping.dataset].map(|name| String::from_utf8_lossy(name));
+            let [file, path] = [&mapping.file, &mapping.dataset].map(in_line);
             writeln!(self.out, "                      {file}   {path}")?;
         }
         writeln!(self.out, "               }}")?;

@@ -10,6 +10,7 @@ use super::List;
 use super::elements::Elements;
 use super::place::Place;
 use super::text::{Characters, Lines, Margins};
+use crate::output::in_line;
 use crate::tools::ddl::elements::Names as _;
 use crate::tools::ddl::region::{Places, places};
 use crate::tools::ddl::space::dataspace;
@@ -154,7 +155,7 @@ impl List<'_> {
                 Ok(ReferenceTarget::Attribute(token, name)) => {
                     let mut path = place.names().of(token);
                     path.pop();
-                    writeln!(self.out, "{before}{path}/{}\"", String::from_utf8_lossy(&name))?;
+                    writeln!(self.out, "{before}{path}/{}\"", in_line(&name))?;
                 }
                 Ok(_) => writeln!(self.out, "{before}NULL")?,
                 Err(error) => {

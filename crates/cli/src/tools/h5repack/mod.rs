@@ -6,7 +6,7 @@ mod table;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, Read as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -29,7 +29,7 @@ const USUAL_BLOCK: u64 = 1024;
 /// Runs h5repack.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = Arguments::parse(arguments)?;
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = crate::output::tool_stdout();
     if arguments.help {
         out.write_all(HELP.as_bytes())?;
         return Ok(ExitCode::SUCCESS);

@@ -7,7 +7,7 @@ mod spread;
 mod survey;
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ const HELP: &str = include_str!("help.txt");
 /// Runs h5stat.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = Arguments::parse(arguments)?;
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = crate::output::tool_stdout();
     if arguments.help {
         out.write_all(HELP.as_bytes())?;
         return Ok(ExitCode::SUCCESS);

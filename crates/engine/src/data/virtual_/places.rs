@@ -4,6 +4,7 @@ use hyperslab_dataspace::{Block, Dims, Ordered, Selection, gather, scatter};
 
 use crate::data::byte_count;
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 
 const WHAT: &str = "virtual data";
 
@@ -120,7 +121,7 @@ impl Places {
     /// # Errors
     /// If a place lies outside of `elements`.
     pub fn pack(&self, elements: &[u8], element_size: usize) -> Result<Vec<u8>> {
-        let mut packed = vec![0; byte_count(self.count(), element_size, WHAT)?];
+        let mut packed = zeros(byte_count(self.count(), element_size, WHAT)?, WHAT)?;
         match self {
             Self::Part { dims, selection, .. } => {
                 gather(elements, dims, selection, &mut packed, element_size)?;

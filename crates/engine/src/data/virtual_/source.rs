@@ -10,6 +10,7 @@ use super::places::{Piece, Places};
 use super::steps::Steps;
 use crate::data::{Fill, byte_count};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 
 /// The shapes of the datasets that a virtual one shows.
 pub trait SourceShapes: std::fmt::Debug {
@@ -108,7 +109,7 @@ impl VirtualSource<'_> {
                 settled = settled.max(end);
                 return self.sources.read(part.file, part.dataset, &part.selection, place);
             }
-            let mut packed = vec![0; byte_count(count, self.element_size, "virtual data")?];
+            let mut packed = zeros(byte_count(count, self.element_size, "virtual data")?, "virtual data")?;
             self.sources.read(part.file, part.dataset, &part.selection, &mut packed)?;
             part.places.place(&packed, out, self.element_size)
         })?;

@@ -9,6 +9,7 @@ use super::{Copier, Task};
 use crate::data::ChunkedSource;
 use crate::data::chunk_index::{ChunkBox, ChunkLocation};
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind, Store};
 
@@ -131,7 +132,7 @@ pub(super) fn read_batch(from: &Store, chunks: &[(Address, u64)]) -> Result<Vec<
     for (address, size) in chunks {
         from.check_inside(*address, *size, "chunk")?;
     }
-    let mut buffer = vec![0; usize::try_from(all).unwrap_or(usize::MAX)];
+    let mut buffer = zeros(usize::try_from(all).unwrap_or(usize::MAX), "chunks to copy")?;
     let mut rest = buffer.as_mut_slice();
     let mut requests = Vec::with_capacity(chunks.len());
     for (address, size) in chunks {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
 
+use super::ways::Way;
 use super::{Copier, Original, Part, Task};
 use crate::error::{Error, Result};
 use crate::object::group;
@@ -74,8 +75,8 @@ impl Copier<'_> {
             _ => None,
         };
         let Some(original) = original else { return Ok(Link { creation_order: None, ..link }) };
-        let path: Arc<str> = format!("{}/{}", task.path.trim_end_matches('/'), lossy(&link.name)).into();
-        let copy = self.enter(edit, original, &path, task.depth.saturating_add(1))?;
+        let way = Way::below(task, &lossy(&link.name));
+        let copy = self.enter(edit, original, &way, task.depth.saturating_add(1))?;
         Ok(Link { target: LinkTarget::Hard(copy), creation_order: None, ..link })
     }
 

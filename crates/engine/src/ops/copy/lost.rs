@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
 
+use super::ways::Way;
 use super::{Copier, CopyGuide, CopyOptions, Original, Part};
 use crate::error::{Error, Result};
 use crate::object::dataset::DatasetDescription;
@@ -77,18 +78,18 @@ impl Copier<'_> {
     /// The copy of the root group, with all that it leads to; none if it is no group.
     fn salvage_root(&mut self, edit: &mut Edit<'_>, address: Address) -> Result<Option<Address>> {
         let source = self.source(0)?;
-        let path: Arc<str> = "/".into();
+        let (way, path) = (Way::whole("/"), "/");
         let header = ObjectHeader::load(&source.container.store, address);
         let is_group = header.map(|header| ObjectKind::of(&header) == Some(ObjectKind::Group));
         let entered = match is_group {
-            Ok(true) => self.enter(edit, Original { file: 0, address }, &path, 0),
+            Ok(true) => self.enter(edit, Original { file: 0, address }, &way, 0),
             Ok(false) => {
                 Err(Error::corrupt("object header", "messages", "those of a group", "others").at(address))
             }
             Err(error) => Err(error),
         };
-        self.tell(&source, &path, &Part::Block);
-        let root = self.forgive(&path, Part::Object, entered)?;
+        self.tell(&source, path, &Part::Block);
+        let root = self.forgive(path, Part::Object, entered)?;
         if let Some(root) = root {
             self.use_once(root);
             self.do_what_waits(edit)?;
@@ -131,14 +132,14 @@ impl Copier<'_> {
                 continue;
             }
             let name = format!("{:#x}", found.address.raw());
-            let path: Arc<str> = format!("/{FOLDER}/{name}").into();
-            let entered = self.enter(edit, Original { file: 0, address: found.address }, &path, 1);
-            if let Some(copy) = self.forgive(&path, Part::Object, entered)? {
+            let way = Way::whole(format!("/{FOLDER}/{name}"));
+            let entered = self.enter(edit, Original { file: 0, address: found.address }, &way, 1);
+            if let Some(copy) = self.forgive(&way.text, Part::Object, entered)? {
                 self.use_once(copy);
                 self.do_what_waits(edit)?;
                 copies.push((name, copy));
             }
-            self.tell(source, &path, &Part::Block);
+            self.tell(source, &way.text, &Part::Block);
         }
         let linked = root.into_iter().chain(copies.iter().map(|(_, copy)| *copy)).collect();
         for (address, copy) in self.unlinked(linked) {

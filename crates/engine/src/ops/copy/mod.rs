@@ -15,6 +15,7 @@ mod share;
 mod sparse;
 mod storage;
 mod streamed;
+mod ways;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use crate::object::header_edit::HeaderEditor;
 use crate::store::Edit;
 
 use sparse::SparseCopy;
+use ways::{Way, Ways};
 
 pub use salvage::{ChunkTally, Part, Salvage};
 pub use storage::{AsStored, CopyGuide, NewStorage, StoredBefore};
@@ -66,7 +68,18 @@ struct Task {
     original: Original,
     copy: Address,
     path: Arc<str>,
+    /// The number of its path.
+    way: usize,
     /// Steps from the object that was asked for.
+    depth: usize,
+}
+
+/// A task that waits, without its path.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    original: Original,
+    copy: Address,
+    way: usize,
     depth: usize,
 }
 
@@ -93,8 +106,9 @@ struct Copier<'a> {
     /// Whether there are copies that the link which led to them cannot lead to.
     any_stray: bool,
     uses: HashMap<Address, Uses>,
-    groups: VecDeque<Task>,
-    waiting: VecDeque<Task>,
+    ways: Ways,
+    groups: VecDeque<Waiting>,
+    waiting: VecDeque<Waiting>,
     /// How copies whose elements are still to come are to be sparse.
     sparse: HashMap<Address, SparseCopy>,
     /// The committed datatypes of the target, once one is looked for.
@@ -119,8 +133,8 @@ impl OpenFile {
             self.flush_writers(edit)?;
         }
         let mut copier = Copier::new(self, source, options, guide);
-        let path: Arc<str> = if object == source.root() { "/".into() } else { "".into() };
-        let copy = copier.enter(edit, Original { file: 0, address: object }, &path, 0)?;
+        let way = Way::whole(if object == source.root() { "/" } else { "" });
+        let copy = copier.enter(edit, Original { file: 0, address: object }, &way, 0)?;
         copier.use_once(copy);
         copier.finish(edit)?;
         Ok(copy)
@@ -162,6 +176,7 @@ impl<'a> Copier<'a> {
             links: Vec::new(),
             any_stray: false,
             uses: HashMap::new(),
+            ways: Ways::default(),
             groups: VecDeque::new(),
             waiting: VecDeque::new(),
             sparse: HashMap::new(),
@@ -179,13 +194,7 @@ impl<'a> Copier<'a> {
     }
 
     /// The copy of an object: its header, if there was none yet; the rest comes later.
-    fn enter(
-        &mut self,
-        edit: &mut Edit<'_>,
-        original: Original,
-        path: &Arc<str>,
-        depth: usize,
-    ) -> Result<Address> {
+    fn enter(&mut self, edit: &mut Edit<'_>, original: Original, way: &Way, depth: usize) -> Result<Address> {
         if let Some(copy) = self.copies.get(&original) {
             return Ok(*copy);
         }
@@ -197,9 +206,10 @@ impl<'a> Copier<'a> {
         let header = header.inspect_err(|_| {
             self.failed.insert(original);
         })?;
-        let task = Task { original, copy: Address::UNDEFINED, path: Arc::clone(path), depth };
+        let (path, number) = (Arc::clone(&way.text), self.ways.add(way));
+        let task = Task { original, copy: Address::UNDEFINED, path: Arc::clone(&path), way: number, depth };
         let made = self.make(edit, &source, &header, task);
-        self.tell(&source, path, &Part::Block);
+        self.tell(&source, &path, &Part::Block);
         let made = made.inspect_err(|_| {
             self.failed.insert(original);
         });
@@ -220,14 +230,21 @@ impl<'a> Copier<'a> {
 
     fn do_what_waits(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         loop {
-            while let Some(task) = self.groups.pop_front() {
+            while let Some(waiting) = self.groups.pop_front() {
+                let task = self.take_up(waiting);
                 let copied = self.copy_links(edit, &task).map_err(|error| of_task(error, &task));
                 self.forgive(&task.path, Part::Links, copied)?;
             }
-            let Some(task) = self.waiting.pop_front() else { return Ok(()) };
+            let Some(waiting) = self.waiting.pop_front() else { return Ok(()) };
+            let task = self.take_up(waiting);
             let copied = self.copy_contents(edit, &task).map_err(|error| of_task(error, &task));
             self.forgive(&task.path, Part::Block, copied)?;
         }
+    }
+
+    fn take_up(&mut self, waiting: Waiting) -> Task {
+        let Waiting { original, copy, way, depth } = waiting;
+        Task { original, copy, path: self.ways.text(way), way, depth }
     }
 
     /// Lets headers say how many links and uses there are.
@@ -254,6 +271,12 @@ impl<'a> Copier<'a> {
             }
         }
         Ok(())
+    }
+}
+
+impl Task {
+    fn wait(&self) -> Waiting {
+        Waiting { original: self.original, copy: self.copy, way: self.way, depth: self.depth }
     }
 }
 

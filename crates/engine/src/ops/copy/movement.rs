@@ -13,6 +13,7 @@ use hyperslab_format::selection::SelectionEncoding;
 
 use super::elements::{Part, PartKind, Plan};
 use super::salvage::Part::Content;
+use super::ways::Way;
 use super::{Copier, Original};
 use crate::data::{ForeignHeap, VariableLengthValue};
 use crate::error::{Error, Result};
@@ -75,8 +76,8 @@ impl Copier<'_> {
             let source = self.source(file)?;
             let there = ObjectHeader::load(&source.container.store, address);
             if there.is_ok_and(|header| ObjectKind::of(&header).is_some()) {
-                let path: Arc<str> = format!("object at {address}").into();
-                return self.enter(edit, original, &path, 0).map(Some);
+                let way = Way::whole(format!("object at {address}"));
+                return self.enter(edit, original, &way, 0).map(Some);
             }
             return Ok(None);
         }

@@ -15,6 +15,7 @@ use super::elements::Plan;
 use super::movement::Origin;
 use super::sparse::SparseCopy;
 use super::storage::{NewStorage, same_layout};
+use super::ways::Way;
 use super::{Copier, Original, Part, StoredBefore, Task};
 use crate::data::virtual_::mappings;
 use crate::error::{Error, Result};
@@ -58,13 +59,13 @@ impl Copier<'_> {
         self.copies.insert(task.original, task.copy);
         self.uses.entry(task.copy).or_default().is_new = true;
         if kind == Some(ObjectKind::Group) && !(self.options.shallow && task.depth > 0) {
-            self.groups.push_back(task.clone());
+            self.groups.push_back(task.wait());
         }
         if let (Some(salvage), Some(kind)) = (self.guide.salvage(), kind) {
             salvage.object(&task.path, kind, task.original.address);
         }
         let copy = task.copy;
-        self.waiting.push_back(task);
+        self.waiting.push_back(task.wait());
         Ok(copy)
     }
 
@@ -388,7 +389,7 @@ impl Copier<'_> {
         if header.is_ok_and(|header| ObjectKind::of(&header) != Some(ObjectKind::Datatype)) {
             return Ok(None);
         }
-        let path: Arc<str> = format!("type of {}", task.path).into();
-        self.enter(edit, original, &path, task.depth.saturating_add(1)).map(Some)
+        let way = Way::whole(format!("type of {}", task.path));
+        self.enter(edit, original, &way, task.depth.saturating_add(1)).map(Some)
     }
 }

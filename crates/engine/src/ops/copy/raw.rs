@@ -10,6 +10,7 @@ use super::elements::Plan;
 use super::streamed::Streamed;
 use super::{Copier, Part, Task};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::object::dataset::{DatasetDescription, Filters};
 use crate::object::dataset_edit;
 use crate::object::header::ObjectHeader;
@@ -101,7 +102,7 @@ impl Copier<'_> {
         // Pieces hold whole elements.
         let size = u64::from(before.datatype.size).max(1);
         let at_once = AT_ONCE.saturating_sub(AT_ONCE.checked_rem(size).unwrap_or(0)).max(size);
-        let mut buffer = vec![0; usize::try_from(length.min(at_once)).unwrap_or(0)];
+        let mut buffer = zeros(usize::try_from(length.min(at_once)).unwrap_or(0), "raw data to copy")?;
         let mut done = 0;
         while done < length {
             let count = usize::try_from(length - done).unwrap_or(usize::MAX).min(buffer.len());

@@ -26,29 +26,39 @@ struct Run {
     sum: Option<u64>,
 }
 
-/// Whole sectors of one write, and those that it covers in part.
+/// Whole sectors of one write with their sums, if these are known, and sectors that it covers in part.
 #[derive(Debug)]
-pub(super) struct Written {
-    runs: Vec<(u64, u64, u64)>,
+pub(in crate::store) struct Written {
+    runs: Vec<(u64, u64, Option<u64>)>,
     edges: [Option<u64>; 2],
 }
 
 impl Written {
     /// Computes the sums of bytes that are written at `offset`.
-    pub(super) fn new(offset: u64, bytes: &[u8]) -> Self {
-        let end = offset.saturating_add(bytes.len() as u64);
+    pub(in crate::store) fn new(offset: u64, bytes: &[u8]) -> Self {
+        Self::with(offset, bytes.len() as u64, |start, end| {
+            let range = to_usize(start.saturating_sub(offset))..to_usize(end.saturating_sub(offset));
+            Some(SectorSums::CURRENT.total(start, bytes.get(range).unwrap_or_default()))
+        })
+    }
+
+    /// Returns a write that failed, after which nobody knows what stands in its place. The commit reads it.
+    pub(in crate::store) fn unknown(offset: u64, length: u64) -> Self {
+        Self::with(offset, length, |_, _| None)
+    }
+
+    fn with(offset: u64, length: u64, sum: impl Fn(u64, u64) -> Option<u64>) -> Self {
+        let end = offset.saturating_add(length);
         let (first, last) = (offset.next_multiple_of(SECTOR), end.saturating_sub(end % SECTOR));
-        let is_head = !offset.is_multiple_of(SECTOR) && !bytes.is_empty();
+        let is_head = !offset.is_multiple_of(SECTOR) && length > 0;
         let head = is_head.then(|| offset.saturating_sub(offset % SECTOR));
-        let is_tail = !end.is_multiple_of(SECTOR) && !bytes.is_empty();
+        let is_tail = !end.is_multiple_of(SECTOR) && length > 0;
         let tail = is_tail.then_some(last).filter(|tail| Some(*tail) != head);
         let mut runs = Vec::new();
         let mut start = first;
         while start < last {
             let end = start.saturating_add(1).next_multiple_of(MAX_RUN_BYTES).min(last);
-            let range = to_usize(start.saturating_sub(offset))..to_usize(end.saturating_sub(offset));
-            let run = bytes.get(range).unwrap_or_default();
-            runs.push((start, end, SectorSums::CURRENT.total(start, run)));
+            runs.push((start, end, sum(start, end)));
             start = end;
         }
         Self { runs, edges: [head, tail] }
@@ -88,16 +98,16 @@ impl Extents {
     }
 
     /// Adds a run where there is none, joined with the run before it if both are short.
-    fn insert(&mut self, start: u64, end: u64, sum: u64) {
+    fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start
             && end.saturating_sub(from) <= MAX_RUN_BYTES
-            && let Some(known) = before.sum
+            && let Some((known, sum)) = before.sum.zip(sum)
         {
             *before = Run { end, sum: Some(known.wrapping_add(sum)) };
             return;
         }
-        self.runs.insert(start, Run { end, sum: Some(sum) });
+        self.runs.insert(start, Run { end, sum });
     }
 
     /// Forgets everything.
@@ -170,16 +180,21 @@ mod tests {
         /// The extents cover each sector that was written, once, and their sums are those of the bytes in the file.
         #[test]
         fn extents_are_what_was_written(
-            writes in prop::collection::vec((0_usize..9000, 1_usize..4000, any::<u8>()), 0..20),
+            writes in prop::collection::vec((0_usize..9000, 1_usize..4000, any::<u8>(), any::<bool>()), 0..20),
             file_end in 0_usize..13_000,
         ) {
             let mut file = vec![0_u8; 16_384];
             let mut touched = BTreeSet::new();
             let mut extents = Extents::default();
-            for (number, (offset, length, value)) in writes.into_iter().enumerate() {
+            for (number, (offset, length, value, failed)) in writes.into_iter().enumerate() {
                 let bytes: Vec<u8> = (0..length).map(|at| value ^ u8::try_from((at / 7 + number) % 251).unwrap()).collect();
-                file[offset..offset + length].copy_from_slice(&bytes);
-                extents.add(&Written::new(offset as u64, &bytes));
+                let done = if failed { length / 2 } else { length };
+                file[offset..offset + done].copy_from_slice(&bytes[..done]);
+                let written = match failed {
+                    true => Written::unknown(offset as u64, length as u64),
+                    false => Written::new(offset as u64, &bytes),
+                };
+                extents.add(&written);
                 touched.extend(offset / 512..=(offset + length - 1) / 512);
             }
             let read = |offset: u64, buffer: &mut [u8]| {

@@ -22,7 +22,8 @@ use super::open::Durability;
 use super::pages::PAGE;
 use crate::error::{Error, Result};
 use batch::Batch;
-use extents::{Extents, Written};
+use extents::Extents;
+pub(super) use extents::Written;
 use known::KnownBytes;
 pub(super) use recover::{Found, Settled, apply_to_copy, discard, is_journal, read_report, settle};
 pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
@@ -171,9 +172,13 @@ impl Journal {
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         self.note_write();
         if self.is_on() && !bytes.is_empty() {
-            let written = Written::new(offset, bytes);
-            self.extents.lock().add(&written);
+            self.add_extent(&Written::new(offset, bytes));
         }
+    }
+
+    /// Records new space that was written: the next commit relies on it.
+    pub(super) fn add_extent(&self, written: &Written) {
+        self.extents.lock().add(written);
     }
 
     /// Returns the bytes that the commits of the journal change or rely on.

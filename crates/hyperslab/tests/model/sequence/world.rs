@@ -386,11 +386,11 @@ impl World {
     }
 
     fn remove(&mut self, path: &str, node: usize, name: &str) {
+        // Handles are open meanwhile: the removal may commit the file with an object that no link leads to.
+        self.file().remove(&join(path, name)).unwrap();
         self.nodes[node].links.remove(name);
         let alive: BTreeSet<usize> = self.paths().into_iter().map(|(_, node)| node).collect();
-        // Before the link is removed, which may commit the file: what is open then is in the file without a link.
         self.handles.retain(|node, _| alive.contains(node));
-        self.file().remove(&join(path, name)).unwrap();
     }
 
     fn rename(&mut self, link: u64, parent: u64, name: &str) {

@@ -1,0 +1,246 @@
+//! A file whose every text is hostile to terminals, given to every command and tool with each of its options: nothing that a
+//! terminal obeys comes out.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Mutex;
+
+use hyperslab::datatype::{ByteOrder::LittleEndian, CharacterSet, EnumerationMember, StringPadding};
+use hyperslab::{Datatype, File, Selection};
+
+/// Begins every hostile text, so that commands which show it are known.
+const MARK: &str = "EVIL";
+/// Stands at the beginning of a line only if a new line in a name came out as it is.
+const FORGED: &str = "FORGED";
+/// All that must not come out: a style (which no command uses), a title of the window, C1 characters, a return, steps back,
+/// directions of text. What follows each is harmless.
+const EVIL: &str = "EVIL\u{1b}[6;7m\u{1b}]0;pwn\u{7}\u{9b}31m\nFORGED\tx\r\u{8}\u{c}\u{7f}\u{202e}gnp\u{2066}\u{200f}\u{85}\u{61c}";
+/// Bytes that are no UTF-8 and of which terminals that do not know UTF-8 make control sequences.
+const C1: &[u8; 8] = b"\x1b[2J\x9b6m\x07";
+
+/// What is more to say to commands that would take long, or make much.
+const GIVEN: [(&str, &[&str]); 2] =
+    [("bench-file", &["--seconds", "0.01"]), ("demo", &["--frames", "2", "--size", "32"])];
+
+fn hostile(path: &Path) -> Vec<String> {
+    let name = |what: &str| format!("{what}{EVIL}");
+    let file = File::create(path).unwrap();
+    let group = file.create_group(&name("group")).unwrap();
+    group.set_attr(&name("attribute"), EVIL).unwrap();
+    group.set_attr("units", EVIL).unwrap();
+    group.create_group("inner").unwrap();
+    let mut paths = vec![name("group")];
+    let mut make = |what: &str, datatype: Datatype, bytes: &[u8]| {
+        let count = (bytes.len() / datatype.size as usize) as u64;
+        let dataset = file.new_dataset(&name(what)).datatype(datatype).shape(&[count]).create().unwrap();
+        dataset.write_stored(&Selection::All, bytes).unwrap();
+        dataset.set_attr("units", EVIL).unwrap();
+        paths.push(name(what));
+    };
+    make(
+        "fixed",
+        Datatype::fixed_string(8, StringPadding::NullPadded, CharacterSet::Ascii),
+        &[*C1, *b"=1+1\0\0\0\0"].concat(),
+    );
+    make("opaque", Datatype::opaque(4, EVIL), &[1; 8]);
+    let members = [(EVIL, 0), ("B", 1)];
+    let members = members.map(|(name, value)| EnumerationMember { name: name.into(), value: vec![value] });
+    make("enumeration", Datatype::enumeration(Datatype::u8(), members.into()), &[0, 1]);
+    let record = Datatype::packed([(EVIL, Datatype::u8()), ("=b", Datatype::f64(LittleEndian))]);
+    make("compound", record, &[0; 27]);
+    make("numbers", Datatype::u8(), &[1, 2, 3, 4]);
+    file.new_dataset("texts").write_strings(&[EVIL, "=cmd|calc!A1"]).unwrap();
+    let stored = file.new_dataset(&name("outside")).of::<u8>().shape(&[4]);
+    stored.external(&[(&name("raw"), 0, Some(4))]).create().unwrap();
+    file.commit_datatype(&name("type"), &Datatype::opaque(4, EVIL)).unwrap();
+    file.link_soft(&name("soft"), &name("/nowhere")).unwrap();
+    file.link_external(&name("external"), &name("no"), &name("/x")).unwrap();
+    file.close().unwrap();
+    paths.extend(["texts".into(), name("soft"), name("external"), name("type"), name("nothing"), "/".into()]);
+    paths
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+    // Without a terminal styles are left out, and with them what looks like one in the text of the file.
+    command.env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR").current_dir(folder).args(arguments);
+    command.output().unwrap()
+}
+
+/// The help without its styles.
+fn help(folder: &Path, arguments: &[&str]) -> String {
+    let output = command(folder, arguments);
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    without_styles(&text)
+}
+
+/// The commands that the command line knows, tools among them.
+fn commands(folder: &Path) -> Vec<String> {
+    let help = help(folder, &["--help"]);
+    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let names = listed.take_while(|line| !line.starts_with("Options:"));
+    let names = names.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).map(String::from).collect()
+}
+
+/// The options of a command that its help begins lines with, without what they take.
+fn options(folder: &Path, name: &str) -> BTreeSet<String> {
+    let mut options = BTreeSet::new();
+    for ask in ["--help", "-h"] {
+        for line in help(folder, &[name, ask]).lines() {
+            let words = line.trim_start().split([' ', ',', '=', '[', '<']).filter(|word| !word.is_empty());
+            // Paths that end in a null byte are for programs.
+            let words = words.filter(|word| !["--print0", "-0"].contains(word));
+            let named = words.take_while(|word| word.starts_with('-') && word.len() > 1);
+            options.extend(named.filter(|word| !["--help", "-h", "-V"].contains(word)).map(String::from));
+        }
+    }
+    options
+}
+
+/// The text without the styles that commands use.
+fn without_styles(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('m') {
+            Some((code, rest))
+                if code != "6;7" && code.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b';')) =>
+            {
+                plain.push_str(rest);
+            }
+            _ => plain.push_str(&format!("\u{1b}[{part}")),
+        }
+    }
+    plain
+}
+
+/// What a terminal would obey in the output, if anything.
+fn judge(bytes: &[u8], typed: bool) -> Option<String> {
+    let Ok(text) = str::from_utf8(bytes) else { return Some("bytes that are not UTF-8".into()) };
+    let plain = without_styles(text);
+    let bad = |character: char| {
+        character.is_control() && !matches!(character, '\n' | '\t')
+            || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if let Some(at) = plain.find(bad) {
+        let near: String = plain[at..].chars().take(24).collect();
+        return Some(format!("{near:?}"));
+    }
+    // The command line's own complaints quote what the user typed.
+    let forged = !typed && plain.lines().any(|line| line.starts_with(FORGED));
+    forged.then(|| "a line that begins within a name".into())
+}
+
+/// All that is tried with a command.
+fn trials(options: &BTreeSet<String>, paths: &[String]) -> Vec<Vec<String>> {
+    let mut trials: Vec<Vec<String>> = vec![vec!["a.h5".into()], vec!["a.h5".into(), "b.h5".into()]];
+    for path in paths {
+        trials.push(vec!["a.h5".into(), path.clone()]);
+        trials.push(vec!["a.h5".into(), path.clone(), "out.csv".into()]);
+        trials.push(vec![format!("a.h5/{path}")]);
+        trials.push(vec!["-d".into(), path.clone(), "a.h5".into()]);
+        trials.push(vec!["-a".into(), path.clone(), "a.h5".into()]);
+    }
+    for option in options {
+        for files in [&["a.h5"][..], &["a.h5", "b.h5"], &["a.h5", &paths[0]], &["a.h5", &paths[1]]] {
+            let given = std::iter::once(option.clone()).chain(files.iter().map(|file| (*file).to_owned()));
+            trials.push(given.collect());
+        }
+    }
+    trials
+}
+
+#[test]
+fn nothing_that_a_terminal_obeys_comes_out_of_any_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("hostile.h5");
+    let paths = hostile(&original);
+    let other = folder.path().join("other.h5");
+    std::fs::copy(&original, &other).unwrap();
+    let changed =
+        hyperslab::OpenOptions::new().write(hyperslab::LibverBounds::default()).open(&other).unwrap();
+    changed.dataset(&format!("numbers{EVIL}")).unwrap().write(&[1_u8, 2, 3, 9]).unwrap();
+    changed.root().set_attr("only here", EVIL).unwrap();
+    changed.close().unwrap();
+
+    let names = commands(folder.path());
+    assert!(names.len() > 30, "the help lists {names:?}");
+    let pending = Mutex::new(names.clone());
+    let (faults, showing) = (Mutex::new(Vec::new()), Mutex::new(BTreeMap::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let Some(name) = pending.lock().unwrap().pop() else { break };
+                    let place = tempfile::tempdir_in(folder.path()).unwrap();
+                    let more =
+                        GIVEN.iter().find(|(command, _)| *command == name).map_or(&[][..], |(_, more)| more);
+                    for trial in trials(&options(place.path(), &name), &paths) {
+                        std::fs::copy(&original, place.path().join("a.h5")).unwrap();
+                        std::fs::copy(&other, place.path().join("b.h5")).unwrap();
+                        let arguments: Vec<&str> = std::iter::once(name.as_str())
+                            .chain(more.iter().copied())
+                            .chain(trial.iter().map(String::as_str))
+                            .collect();
+                        let output = command(place.path(), &arguments);
+                        let said = String::from_utf8_lossy(&output.stderr);
+                        assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+                        // The parser of the command line quotes what the user typed, and never opens a file.
+                        if said.contains("Usage:") || said.starts_with("\u{1b}[1m\u{1b}[31merror:") {
+                            continue;
+                        }
+                        let typed = arguments.iter().any(|argument| argument.contains(FORGED));
+                        for bytes in [&output.stdout, &output.stderr] {
+                            if let Some(why) = judge(bytes, typed) {
+                                faults.lock().unwrap().push(format!("{arguments:?}: {why}"));
+                            }
+                        }
+                        let shows = output.stdout.windows(MARK.len()).any(|part| part == MARK.as_bytes());
+                        *showing.lock().unwrap().entry(name.clone()).or_insert(false) |= shows;
+                    }
+                }
+            });
+        }
+    });
+    let faults = faults.into_inner().unwrap();
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    let showing = showing.into_inner().unwrap();
+    for name in [
+        "ls", "tree", "find", "cat", "head", "digest", "diff", "stat", "h5ls", "h5dump", "h5diff", "h5repack",
+    ] {
+        assert_eq!(showing.get(name), Some(&true), "{name} shows nothing of the file");
+    }
+}
+
+#[test]
+fn json_is_valid_whatever_the_file_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.h5");
+    let paths = hostile(&path);
+    let mut trials = vec![
+        vec!["digest", "a.h5"],
+        vec!["ls", "--json", "a.h5"],
+        vec!["tree", "--json", "a.h5"],
+        vec!["stat", "--json", "a.h5"],
+        vec!["find", "--json", "a.h5"],
+        vec!["check", "--json", "a.h5"],
+    ];
+    trials.extend(paths.iter().skip(1).take(5).map(|path| vec!["cat", "--json", "a.h5", path]));
+    for trial in trials {
+        let output = command(folder.path(), &trial);
+        let document: Result<serde_json::Value, _> = serde_json::from_slice(&output.stdout);
+        let document = document.unwrap_or_else(|error| {
+            panic!("{trial:?}: {error}: {}", String::from_utf8_lossy(&output.stdout))
+        });
+        // The escapes stand for what is in the file.
+        if trial[0] == "ls" {
+            assert!(
+                document.to_string().contains(&serde_json::to_string(EVIL).unwrap()[1..20]),
+                "{document}"
+            );
+        }
+    }
+}
