@@ -4,7 +4,10 @@
 
 use std::path::Path;
 
-use hyperslab::{CopyOptions, File, FileOptions, LibraryVersion, LibverBounds};
+use hyperslab::{
+    AllocationTime, CharacterSet, ChunkIndexKind, CopyOptions, Datatype, File, FileOptions, LibraryVersion,
+    LibverBounds, OpenOptions,
+};
 use hyperslab_testkit::referee;
 
 /// Makes a file with all that a copy has to take care of.
@@ -108,4 +111,34 @@ fn options_say_how_much_comes_along() {
     assert!(file.copy(&source.object("g").unwrap(), "g").is_err());
     let whole = file.copy_from(&source, "/", "all").unwrap();
     assert_eq!(whole.into_group().unwrap().dataset("g/sub/deep").unwrap().read_raw::<u8>().unwrap(), [1]);
+}
+
+#[test]
+fn texts_in_chunks_that_are_allocated_at_once_are_copied_under_new_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.h5");
+    let bounds = |low| LibverBounds::new(low, LibraryVersion::LATEST).unwrap();
+    let file = FileOptions::new().libver(bounds(LibraryVersion::V18)).create(&path).unwrap();
+    let texts: Vec<String> = (0..130).map(|number| format!("text {number}")).collect();
+    let made = file
+        .new_dataset("texts")
+        .datatype(Datatype::variable_string(CharacterSet::Utf8, 8))
+        .shape(&[13, 10])
+        .max_shape(&[Some(13), Some(30)])
+        .chunks(&[5, 9])
+        .allocation_time(AllocationTime::Early)
+        .create()
+        .unwrap();
+    made.write_strings(&texts).unwrap();
+    drop(made);
+    file.close().unwrap();
+    // Chunks of the copy have an implicit index.
+    let file = OpenOptions::new().write(bounds(LibraryVersion::V110)).open(&path).unwrap();
+    file.copy(&file.object("texts").unwrap(), "copy").unwrap();
+    file.close().unwrap();
+    let copy = File::open(&path).unwrap().dataset("copy").unwrap();
+    assert_eq!(copy.chunking().unwrap().index, ChunkIndexKind::Implicit);
+    assert_eq!(copy.read_strings().unwrap().into_raw_vec_and_offset().0, texts);
+    let report = hyperslab_check::check_path(&path).unwrap();
+    assert!(report.is_sound(), "{report}");
 }

@@ -52,6 +52,7 @@ pub(crate) fn size(kind: &str) -> usize {
         "opaque" => 7,
         "record" => 9,
         "array" => 6,
+        "cvar" => 20,
         _ => 16,
     }
 }

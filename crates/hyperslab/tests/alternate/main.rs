@@ -12,7 +12,8 @@
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::arithmetic_side_effects,
-    reason = "in a test a panic is the report, and numbers are small"
+    clippy::print_stdout,
+    reason = "in a test a panic is the report, numbers are small, and the totals are told"
 )]
 
 mod clients;

@@ -2,9 +2,9 @@
 
 use hyperslab::filter::{FilterSpec, SzipCoding};
 use hyperslab::{
-    AllocationTime, Dataset, Dataspace, Durability, Error, File, FileDriver, FileOptions, FileSpace,
-    FileSpaceStrategy, FillTime, GroupOptions, Hyperslab, LibraryVersion, LibverBounds, OpenOptions, Points,
-    ReferenceTarget, RegularHyperslab, Selection, vfd::Driver,
+    AllocationTime, Dataset, DatasetBuilder, Dataspace, Durability, Error, File, FileDriver, FileOptions,
+    FileSpace, FileSpaceStrategy, FillTime, GroupOptions, Hyperslab, LibraryVersion, LibverBounds,
+    OpenOptions, Points, ReferenceTarget, RegularHyperslab, Selection, vfd::Driver,
 };
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ fn make_dataset(file: &File, op: &Json) -> Result<(), Error> {
             builder.chunks(&numbers(&op["chunk"])).max_shape(&most)
         }
     };
-    let builder = op["filters"].as_array().unwrap().iter().map(filter).fold(builder, |b, one| b.filter(one));
+    let builder = op["filters"].as_array().unwrap().iter().map(filter).fold(builder, DatasetBuilder::filter);
     let builder = match op["fill"].as_str() {
         Some(element) => builder.fill_stored(&kinds::from_hex(element)),
         None => builder,

@@ -14,6 +14,8 @@ pub(crate) type Id = usize;
 
 const ROOT: Id = 0;
 
+type Links = BTreeMap<String, Link>;
+
 #[derive(Debug, Clone)]
 pub(crate) enum Link {
     Hard(Id),
@@ -34,6 +36,8 @@ pub(crate) struct Dataset {
     pub(crate) dims: Option<Vec<u64>>,
     pub(crate) most: Vec<Option<u64>>,
     pub(crate) chunked: bool,
+    /// Whether one chunk holds everything it may ever have.
+    pub(crate) is_single: bool,
     pub(crate) fill: String,
     pub(crate) committed: Option<Id>,
     pub(crate) elements: Vec<Element>,
@@ -42,7 +46,7 @@ pub(crate) struct Dataset {
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
     Group {
-        links: BTreeMap<String, Link>,
+        links: Links,
         order: Option<Vec<String>>,
     },
     Dataset(Dataset),
@@ -114,7 +118,7 @@ impl World {
         Some(at)
     }
 
-    fn links(&mut self, id: Id) -> Option<(&mut BTreeMap<String, Link>, &mut Option<Vec<String>>)> {
+    fn links(&mut self, id: Id) -> Option<(&mut Links, &mut Option<Vec<String>>)> {
         match &mut self.objects.get_mut(&id)?.body {
             Body::Group { links, order } => Some((links, order)),
             _ => None,
@@ -316,7 +320,11 @@ impl World {
         };
         let elements = vec![Element::Said(fill.clone()); count];
         let chunked = op["layout"] == "chunked";
-        self.add(path, Body::Dataset(Dataset { kind, dims, most, chunked, fill, committed, elements }))
+        let is_single = chunked && op["chunk"] == op["max"];
+        self.add(
+            path,
+            Body::Dataset(Dataset { kind, dims, most, chunked, is_single, fill, committed, elements }),
+        )
     }
 
     fn dataset(&mut self, path: &str) -> Option<&mut Dataset> {
@@ -349,6 +357,10 @@ impl World {
     fn resize(&mut self, path: &str, dims: &[u64]) -> Option<()> {
         let dataset = self.dataset(path)?;
         let old = dataset.dims.clone()?;
+        // libhdf5 keeps the address of a single chunk whose space it gives back: docs/format/alternating.md.
+        if dims.contains(&0) && old.iter().product::<u64>() > 0 && dataset.is_single {
+            return None;
+        }
         let fits = dims.iter().zip(&dataset.most).all(|(size, most)| most.is_none_or(|most| *size <= most));
         if !dataset.chunked || old.len() != dims.len() || !fits {
             return None;
@@ -374,6 +386,8 @@ impl World {
         let kept = |id: &Id| matches!(self.objects[id].body, Body::Kept(_));
         // References within what is copied lead to the copies in hyperslab, to the originals in libhdf5.
         let points = |id: &Id| match &self.objects[id].body {
+            // libhdf5 cannot copy chunked references that were never written: docs/format/alternating.md.
+            Body::Dataset(dataset) if dataset.kind == "objref" && dataset.chunked => true,
             Body::Dataset(dataset) => dataset
                 .elements
                 .iter()

@@ -187,16 +187,18 @@ impl Copier<'_> {
             Layout::Structured(layout) => Some(layout.dims.iter().take(rank).copied().collect()),
             _ => None,
         };
-        if let Some(stored) = StoredParts::of(streamed.source, &streamed.dataset)? {
-            if stored.regions.is_empty() {
-                return Ok(None);
-            }
-            if (stored.regions.len() as u64).saturating_mul(2) < stored.total {
-                if target_chunk.is_none() {
-                    writer.allocate(self.target, edit)?;
-                }
-                return Ok(Some(Parts::Stored(stored.regions.into_iter())));
-            }
+        let stored = StoredParts::of(streamed.source, &streamed.dataset)?;
+        if stored.as_ref().is_some_and(|stored| stored.regions.is_empty()) {
+            return Ok(None);
+        }
+        let few = |stored: &StoredParts| (stored.regions.len() as u64).saturating_mul(2) < stored.total;
+        let stored = stored.filter(few);
+        if writer.is_laid_out_at_once() || (stored.is_some() && target_chunk.is_none()) {
+            // Every chunk has its place before the first of them comes.
+            writer.allocate(self.target, edit)?;
+        }
+        if let Some(stored) = stored {
+            return Ok(Some(Parts::Stored(stored.regions.into_iter())));
         }
         writer.expect_all();
         Ok(Some(Parts::All(streamed.boxes(target_chunk))))
