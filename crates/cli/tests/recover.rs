@@ -125,11 +125,14 @@ fn a_journal_is_replayed_or_discarded() {
     let other = folder.path().join("other.h5");
     make(&other);
     let writer = File::open_rw(&other).unwrap();
-    writer.create_group("new").unwrap().set_attr("text", "some text").unwrap();
+    let far = writer.new_dataset("far").write(&vec![1; 5000]).unwrap();
+    writer.flush().unwrap();
+    far.set_attr("values", vec![7; 500]).unwrap();
+    writer.create_group("new").unwrap();
     writer.flush().unwrap();
     let mut header = std::fs::read(folder.path().join("other.h5.hjournal")).unwrap();
     header.truncate(64);
-    drop(writer);
+    drop((far, writer));
     for discard in [false, true] {
         std::fs::write(&journal, &header).unwrap();
         let mut arguments = vec![path.to_str().unwrap()];
