@@ -251,6 +251,26 @@ fn libhdf5_and_hyperslab_in_turn() {
     }
 }
 
+/// Where raw data are in memory only, the end of all members lies far behind the few bytes that there are.
+#[test]
+fn small_files_of_members_are_changed_from_their_first_element_on() {
+    let Some(python) = referee::python() else { return };
+    let make = "import h5py, sys; f = h5py.File(sys.argv[1], 'w', driver='split', libver=('v108', 'latest'), fs_strategy='none'); f.close()";
+    let folder = tempfile::tempdir().unwrap();
+    python.run_script(make, [folder.path().join("f")]).unwrap();
+    let path = folder.path().join("f-m.h5");
+    let file = changing(FileDriver::split()).open(&path).unwrap();
+    file.new_dataset("one").write_scalar(7_u8).unwrap();
+    file.set_attr("note", 1.5).unwrap();
+    file.new_dataset("more").write(&[3_i64; 4000]).unwrap();
+    assert_eq!(file.dataset("more").unwrap().read_raw::<i64>().unwrap(), [3; 4000]);
+    file.close().unwrap();
+    assert_sound(&path);
+    let file = File::open(&path).unwrap();
+    assert_eq!(file.dataset("one").unwrap().read_scalar::<u8>().unwrap(), 7);
+    assert_eq!(file.attr("note").unwrap().read_scalar::<f64>().unwrap(), 1.5);
+}
+
 /// A family looks truncated if only its first member is looked at.
 #[test]
 fn recovering_a_family_keeps_its_end() {

@@ -410,7 +410,9 @@ impl Store {
             self.learn_length()?;
         }
         let start = self.locate(address, 1, structure)?;
-        self.read(address, length.min(self.length().saturating_sub(start)), structure)
+        // The end of several members may lie far behind the bytes that there are.
+        let most = self.length().saturating_sub(start).min(self.file_length());
+        self.read(address, length.min(most), structure)
     }
 
     /// Reads and decodes one block of metadata.
