@@ -63,13 +63,19 @@ impl Edit<'_> {
         store.save_all()?;
         let superblock = store.superblock();
         let before = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
-        let end = self.writing()?.space.stated_end(before);
+        let mut end = self.writing()?.space.stated_end(before);
+        let mut furthest = self.writing()?.space.furthest();
+        if store.journal.must_go_on() {
+            // The file becomes shorter with a later commit.
+            end = end.max(before.unwrap_or(0));
+            furthest = furthest.max(end);
+        }
         self.write_members()?;
         self.write_superblock(end)?;
         if self.is_unchanged()? {
             return store.sync_unchanged();
         }
-        let file_end = store.base.saturating_add(self.writing()?.space.furthest());
+        let file_end = store.base.saturating_add(furthest);
         if store.is_followed() {
             store.publish_in_order(file_end)?;
         } else if self.writing()?.space.has_members() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab_vfd::{Driver, SideFile};
 
-use super::journal::{self, Found, JournalReport, JournalVerdict, Settled};
+use super::journal::{self, Found, Journal, JournalReport, JournalVerdict, KeptJournal, SettleFor, Settled};
 use super::open::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
@@ -78,6 +78,7 @@ pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
     found: Found,
     write: bool,
+    kept: Option<KeptJournal>,
 }
 
 impl LeftJournal {
@@ -85,13 +86,19 @@ impl LeftJournal {
     pub(super) fn settle(driver: Arc<dyn Driver>, options: &StoreOptions) -> Result<(Arc<dyn Driver>, Self)> {
         let write = options.write.is_some();
         let Some(side) = options.journal.clone() else {
-            return Ok((driver, Self { side: None, found: Found::Nothing, write }));
+            return Ok((driver, Self { side: None, found: Found::Nothing, write, kept: None }));
         };
-        let Settled { driver, found } = journal::settle(driver, &*side, write)?;
+        let journals = options.durability != Durability::None && !driver.kind().has_member_ends();
+        let purpose = match () {
+            () if !write => SettleFor::Reading,
+            () if journals => SettleFor::Journaling,
+            () => SettleFor::Writing,
+        };
+        let Settled { driver, found, kept } = journal::settle(driver, &*side, purpose)?;
         if found == Found::Unrelated && write && options.durability != Durability::None {
             return Err(unrelated(&*side));
         }
-        Ok((driver, Self { side: Some(side), found, write }))
+        Ok((driver, Self { side: Some(side), found, write, kept }))
     }
 
     fn belongs_to_the_file(&self) -> bool {
@@ -110,6 +117,13 @@ impl LeftJournal {
             _ => format!("the header of the journal `{}` is damaged", side.name()),
         };
         error.context(format!("the file cannot be opened without its journal ({story}; nothing was changed)"))
+    }
+
+    /// Hands a journal that lists unlinked objects over to the new writer.
+    pub(super) fn hand_over(&mut self, journal: &Journal, length: u64) {
+        if let Some(kept) = self.kept.take() {
+            journal.adopt(kept, length);
+        }
     }
 
     /// Sets a journal aside that does not belong to the file, which can be opened, and returns the fate of the journal.

@@ -111,7 +111,7 @@ impl Store {
             return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
         }
         let lock = FileLock::take(&driver, options.write.is_some(), options.locking)?;
-        let (driver, left) = LeftJournal::settle(driver, &options)?;
+        let (driver, mut left) = LeftJournal::settle(driver, &options)?;
         let length = driver.len().map_err(unknown)?;
         let stored = driver.stored_len().map_err(unknown)?;
         let find = || {
@@ -138,14 +138,15 @@ impl Store {
                 check_length(&*driver, &superblock, base, length).map_err(|error| left.explain(error))?;
             }
         }
-        let journal_outcome = left.finish()?;
         if options.swmr_read {
             // Readers that come and go must not keep the next writer out.
             lock.release()?;
         }
-        let store = Self::assemble(driver, lock, superblock, base, (length, stored), options);
+        let mut store = Self::assemble(driver, lock, superblock, base, (length, stored), options);
+        left.hand_over(&store.journal, length);
+        store.journal_outcome = left.finish()?;
         store.spread_over_members()?;
-        Ok(Self { journal_outcome, ..store })
+        Ok(store)
     }
 
     /// Returns the fate of the journal that lay beside the file when the file was opened, if there was one with a whole commit.

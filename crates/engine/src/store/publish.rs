@@ -138,6 +138,8 @@ impl Store {
             && self.pages.changed_bytes() <= LITTLE
             && grows <= LITTLE
             && before <= file_end;
+        let lists_unlinked = self.journal.must_go_on();
+        let go_on = little || lists_unlinked;
         let border = if little { file_end } else { new_from.min(file_end) };
         let changes = self.changes_before(border)?;
         let seam = self.seam(new_from, file_end)?;
@@ -164,7 +166,8 @@ impl Store {
         if !little {
             self.journal.sync(driver)?;
         }
-        if changes.is_empty() && !self.journal.has_moved() && length <= file_end {
+        // A commit that changes nothing in place still has to replace a list of unlinked objects.
+        if changes.is_empty() && !self.journal.has_moved() && length <= file_end && !lists_unlinked {
             return Ok(());
         }
         if let [only] = changes.as_slice()
@@ -176,7 +179,7 @@ impl Store {
         {
             return self.publish_sector(only);
         }
-        self.publish_through_journal(changes, &seam, border, file_end, little)
+        self.publish_through_journal(changes, &seam, border, file_end, CommitForm { little, go_on })
     }
 
     /// Writes a single sector. A disk writes it wholly or not at all.
@@ -233,7 +236,7 @@ impl Store {
         seam: &Seam,
         border: u64,
         file_end: u64,
-        little: bool,
+        form: CommitForm,
     ) -> Result<()> {
         let driver = &*self.driver;
         // The sector of the superblock is written by itself.
@@ -241,7 +244,7 @@ impl Store {
         let others: Vec<InPlace> = changes.into_iter().filter(|change| change.start() != self.base).collect();
         let start = self.base;
         let mut records = vec![Change { offset: start, old: &sector.now, new: &sector.marked }];
-        if little && seam.before != seam.after {
+        if form.little && seam.before != seam.after {
             records.insert(0, Change { offset: seam.start, old: &seam.before, new: &seam.after });
         }
         records.extend(others.iter().map(InPlace::change));
@@ -251,7 +254,8 @@ impl Store {
         }
         records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
         let unlinked = self.unlinked_addresses();
-        let commit = Commit { changes: &records, file_length: file_end, unlinked: &unlinked, go_on: little };
+        let commit =
+            Commit { changes: &records, file_length: file_end, unlinked: &unlinked, go_on: form.go_on };
         self.journal.commit(driver, &commit)?;
         self.journal.note_covered();
         // From here on, the commit has happened: what fails is made up for by the next one, or by who opens the file.
@@ -312,6 +316,15 @@ impl Store {
         }
         Ok(SuperblockSector { now, marked, then })
     }
+}
+
+/// The form of a commit in the journal.
+#[derive(Debug, Clone, Copy)]
+struct CommitForm {
+    /// The journal holds the new space of the commit, too.
+    little: bool,
+    /// The commit follows those that the journal holds.
+    go_on: bool,
 }
 
 /// A sector in which the committed file ends: as it is, and with what is new in it, which is written first.

@@ -208,7 +208,7 @@ fn settle(
         return Ok(Some(JournalRepair::Discarded));
     }
     drop(found);
-    let report = match journal::settle(Arc::clone(driver), side, true)?.found {
+    let report = match journal::settle(Arc::clone(driver), side, journal::SettleFor::Writing)?.found {
         Found::Nothing | Found::Unrelated => return Ok(None),
         Found::Empty => return Ok(Some(JournalRepair::Removed)),
         Found::Journal(report) if report.verdict == JournalVerdict::Pending => {

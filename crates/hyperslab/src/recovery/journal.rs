@@ -3,18 +3,52 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hyperslab_engine::store::{journal_report, replay_into_copy};
+use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::store::{StoreOptions, journal_report, replay_into_copy};
 use hyperslab_engine::{Error, Result};
-use hyperslab_vfd::{Access, PathSideFile, Sec2, SideFile};
+use hyperslab_vfd::{Access, Driver, PathSideFile, Sec2, SideFile};
 
-use super::Recovery;
-use crate::File;
+use super::{JournalRepair, Recovery};
 use crate::journal_place::journal_of;
+use crate::{File, FileLocking, LibverBounds};
 
 pub use hyperslab_engine::store::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 
 fn journal_at(path: &Path, journal: Option<&Path>) -> Arc<dyn SideFile> {
     journal.map_or_else(|| journal_of(path), |journal| Arc::new(PathSideFile::new(journal)) as _)
+}
+
+/// Deletes the unlinked objects that the journal in `side` lists, after a replay of the journal, and removes the journal. Returns the
+/// fate of the journal, or `None` if nothing was done: the journal lists no objects, does not belong to the file, or the file cannot be
+/// opened.
+///
+/// # Errors
+/// [`Error::Io`] if the file or the journal cannot be written.
+pub(super) fn delete_unlinked(
+    driver: &Arc<dyn Driver>,
+    side: Arc<dyn SideFile>,
+) -> Result<Option<JournalRepair>> {
+    let Ok(Some(report)) = journal_report(&**driver, &*side) else { return Ok(None) };
+    let fate = match report.verdict {
+        _ if report.unlinked.is_empty() => return Ok(None),
+        JournalVerdict::Pending => JournalRepair::Replayed,
+        JournalVerdict::Applied => JournalRepair::Removed,
+        _ => return Ok(None),
+    };
+    let options = StoreOptions {
+        write: Some(LibverBounds::DEFAULT),
+        journal: Some(side),
+        // The caller holds the lock.
+        locking: FileLocking::Off,
+        ignore_marks: true,
+        ..StoreOptions::default()
+    };
+    match OpenFile::open(Arc::clone(driver), options) {
+        Ok(file) => file.close().map(|_| Some(fate)),
+        Err(error @ Error::Io { .. }) => Err(error),
+        // A damaged file keeps the objects. The repair goes on without this step.
+        Err(_) => Ok(None),
+    }
 }
 
 impl Recovery {

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::{RepairOptions, ends, repair};
 use hyperslab_engine::{Error, Result};
-use hyperslab_vfd::{Access, Core, Driver, DriverError, LockKind, Sec2, find_writers, is_same_file};
+use hyperslab_vfd::{
+    Access, Core, Driver, DriverError, LockKind, Sec2, SideFile, find_writers, is_same_file,
+};
 
 use crate::driver::members_of;
 use crate::journal_place::journal_of;
@@ -212,11 +214,21 @@ impl Recovery {
             None => Arc::new(Sec2::open(path, Access::ReadWrite).map_err(failed)?),
         };
         let is_locked = self.lock(&*driver)?;
-        let repaired = repair(&driver, &*journal_of(path), self.repair);
+        let repaired = self.repair_locked(&driver, journal_of(path));
         if is_locked {
             driver.unlock().map_err(failed)?;
         }
         repaired
+    }
+
+    fn repair_locked(&self, driver: &Arc<dyn Driver>, side: Arc<dyn SideFile>) -> Result<Repaired> {
+        let journal = match self.repair.discard_journal {
+            false => journal::delete_unlinked(driver, Arc::clone(&side))?,
+            true => None,
+        };
+        let mut repaired = repair(driver, &*side, self.repair)?;
+        repaired.journal = journal.or(repaired.journal);
+        Ok(repaired)
     }
 
     /// Keeps writers away, and makes sure that there is none. Returns whether the file is locked now.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyperslab::vfd::Core;
 use hyperslab::vfd::simulated::SimulatedDisk;
-use hyperslab::{File, LibverBounds, OpenOptions};
+use hyperslab::{File, JournalRepair, LibverBounds, OpenOptions, Recovery};
 use hyperslab_check::{CheckOptions, Report};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::StoreOptions;
@@ -131,5 +131,36 @@ fn a_killed_writer_leaves_no_objects_behind() {
     let freed = before.leaked_bytes() - after.leaked_bytes();
     assert!(taken > 100 && freed >= taken, "{freed} of {taken}");
     let file = File::from_bytes(bytes).unwrap();
+    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+}
+
+/// A repair in place frees the objects, too, before it removes the journal.
+#[test]
+fn a_repair_frees_what_a_killed_writer_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, copy) = (folder.path().join("file.h5"), folder.path().join("copy.h5"));
+    let file = options().create(&path).unwrap();
+    file.new_dataset("stays").write(&[1, 2, 3]).unwrap();
+    let held = file.new_dataset("held").chunks(&[10]).deflate(1).write(&vec![5; 1000]).unwrap();
+    file.flush().unwrap();
+    let bytes = check(std::fs::read(&path).unwrap()).of_objects[&held.token().address()];
+    let taken = bytes.metadata + bytes.raw;
+    file.remove("held").unwrap();
+    file.flush().unwrap();
+    let journal = |path: &std::path::Path| path.with_added_extension("hjournal");
+    std::fs::copy(&path, &copy).unwrap();
+    std::fs::copy(journal(&path), journal(&copy)).unwrap();
+    drop((held, file));
+
+    let before = check(std::fs::read(&copy).unwrap());
+    let repaired = Recovery::new().repair(&copy).unwrap();
+    assert_eq!(repaired.journal, Some(JournalRepair::Removed));
+    assert!(!journal(&copy).exists());
+    let after = check(std::fs::read(&copy).unwrap());
+    assert_eq!(after.faults, 0, "{:#?}", after.findings);
+    // The rest was free when the writer ended, which a file records only when it is closed.
+    let freed = before.leaked_bytes() - after.leaked_bytes();
+    assert!(taken > 100 && freed >= taken, "{freed} of {taken}");
+    let file = File::open(&copy).unwrap();
     assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
 }

@@ -25,7 +25,9 @@ use batch::Batch;
 use extents::Extents;
 pub(super) use extents::Written;
 use known::KnownBytes;
-pub(super) use recover::{Found, Settled, apply_to_copy, discard, is_journal, read_report, settle};
+pub(super) use recover::{
+    Found, KeptJournal, SettleFor, Settled, apply_to_copy, discard, is_journal, read_report, settle,
+};
 pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 
 /// A commit that changes no more pages than this, and makes the file no longer, is written to the journal wholly.
@@ -33,6 +35,9 @@ pub(super) const LITTLE: u64 = 1 << 20;
 
 /// Commits do not follow one another in a journal that is longer, and it is cut before it is used again.
 const LONG: u64 = 4 << 20;
+
+/// While a journal lists unlinked objects, commits follow one another up to this length of the journal.
+const MAX_LISTING_BYTES: u64 = 256 << 20;
 
 /// Why nothing is written after a sync that failed.
 const UNSYNCED: &str = "a sync of the file failed before, so that nobody knows what its disk holds";
@@ -97,6 +102,8 @@ struct State {
     building: bool,
     /// Whether the next commit is the first of its journal: the disk may have the commits before until then.
     is_first: bool,
+    /// Whether the last commit lists unlinked objects.
+    lists_unlinked: bool,
     /// Why nothing more is written.
     broken: Option<&'static str>,
 }
@@ -112,6 +119,14 @@ enum Phase {
     Committed,
     /// Commits that stand in the file, though perhaps not on its disk.
     Applied,
+}
+
+impl State {
+    /// Returns whether the next commit must follow those that the journal holds.
+    fn must_go_on(&self) -> bool {
+        let holds_commits = matches!(self.phase, Phase::Committed | Phase::Applied);
+        self.lists_unlinked && holds_commits && self.end <= MAX_LISTING_BYTES
+    }
 }
 
 impl Journal {
@@ -130,6 +145,7 @@ impl Journal {
             phase: Phase::Empty,
             building: false,
             is_first: true,
+            lists_unlinked: false,
             broken: None,
         };
         Self {
@@ -199,7 +215,27 @@ impl Journal {
         self.waits() && short && !self.dirty.load(Ordering::Acquire)
     }
 
-    /// An error if nothing more is to be written.
+    /// Continues a journal that was found beside the file: the next commits follow those that it holds.
+    pub(super) fn adopt(&self, kept: KeptJournal, synced_length: u64) {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        for (start, end) in kept.known {
+            self.known.add(start, end);
+        }
+        state.file = Some(kept.file);
+        (state.sequence, state.chain) = (kept.sequence, kept.chain);
+        (state.end, state.commits) = (kept.end, kept.commits);
+        state.synced_length = synced_length;
+        (state.phase, state.is_first, state.lists_unlinked) = (Phase::Applied, false, true);
+    }
+
+    /// Returns whether the next commit must follow those that the journal holds: they list unlinked objects, and no crash may lose the
+    /// list. The file must not become shorter with such a commit.
+    pub(super) fn must_go_on(&self) -> bool {
+        self.is_on() && self.state.lock().must_go_on()
+    }
+
+    /// Returns an error if nothing more is to be written.
     pub(super) fn check(&self) -> Result<()> {
         let Some(why) = self.state.lock().broken else { return Ok(()) };
         Err(Error::Misuse(format!(
@@ -266,7 +302,7 @@ impl Journal {
     pub(super) fn keep(&self, driver: &dyn Driver, pages: &[Change<'_>]) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
-        let file = self.begin(state, driver, false)?;
+        let file = self.begin(state, driver, state.must_go_on())?;
         let mut batch = Batch::new(state.chain, state.end, state.sequence)?;
         let mut places = Vec::with_capacity(pages.len());
         let written = pages.iter().try_for_each(|page| {
@@ -309,6 +345,7 @@ impl Journal {
         state.building = false;
         state.commits = state.commits.saturating_add(1);
         state.phase = Phase::Committed;
+        state.lists_unlinked = !commit.unlinked.is_empty();
         self.pending.store(true, Ordering::Release);
         if std::mem::take(&mut state.is_first) {
             self.known.clear();
@@ -408,7 +445,7 @@ impl Journal {
                 Error::Io { action: "cannot sync the journal".into(), source }
             })?;
         }
-        (state.phase, state.commits) = (Phase::Empty, 0);
+        (state.phase, state.commits, state.lists_unlinked) = (Phase::Empty, 0, false);
         self.known.clear();
         Ok(())
     }
@@ -443,7 +480,7 @@ impl Journal {
             self.empty(state, &*file)?;
         }
         // The disk may still have the commits of before, which the file holds by now.
-        (state.phase, state.is_first) = (Phase::Begun, true);
+        (state.phase, state.is_first, state.lists_unlinked) = (Phase::Begun, true, false);
         state.sequence = state.sequence.wrapping_add(1);
         let header = JournalHeader::new(state.sequence);
         state.chain = JournalChain::new(header);
@@ -465,7 +502,7 @@ impl Journal {
         self.sync_in(state, driver)?;
         let (Some(side), Some(file)) = (&self.side, state.file.take()) else { return Ok(()) };
         let phase = std::mem::replace(&mut state.phase, Phase::Empty);
-        state.building = false;
+        (state.building, state.lists_unlinked) = (false, false);
         self.known.clear();
         discard(&**side, file, self.waits() && phase != Phase::Empty)
     }

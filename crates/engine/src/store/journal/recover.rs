@@ -170,8 +170,10 @@ impl<'j> Walk<'j> {
 /// The last commit of a journal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastCommit {
-    /// The offset behind it in the journal.
+    /// The offset of the next record in the journal.
     end: u64,
+    /// The state of the records up to the commit.
+    chain: JournalChain,
     /// Bytes of the file after it.
     pub(super) file_length: u64,
     /// Number of commits up to it.
@@ -185,7 +187,7 @@ fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, DriverError> 
     while let Some((kind, _)) = walk.next()? {
         if let JournalRecordKind::Commit { file_length, .. } = kind {
             count = count.saturating_add(1);
-            last = Some(LastCommit { end: walk.at, file_length, count });
+            last = Some(LastCommit { end: walk.at, chain: walk.chain, file_length, count });
         }
     }
     Ok(last)
@@ -256,31 +258,89 @@ fn judge(journal: &dyn Driver, name: &str, file: &dyn Driver) -> Result<Found> {
     Ok(compare(journal, name, file).map_err(unreadable)?.map_or(Found::Empty, Found::Journal))
 }
 
+/// The use of a file whose journal is settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SettleFor {
+    /// The file is only read, and nothing is changed.
+    Reading,
+    /// The file is written without a journal.
+    Writing,
+    /// The file is written with the same journal, which stays if it lists unlinked objects.
+    Journaling,
+}
+
+/// A journal whose commits the file holds, and which still lists unlinked objects. The next commits follow its last one, so that the list
+/// is lost at no instant.
+#[derive(Debug)]
+pub(crate) struct KeptJournal {
+    pub(super) file: Arc<dyn Driver>,
+    pub(super) sequence: u64,
+    pub(super) chain: JournalChain,
+    /// The offset of the next record.
+    pub(super) end: u64,
+    pub(super) commits: u64,
+    /// The bytes of the file that the commits change or rely on: start and end of each range.
+    pub(super) known: Vec<(u64, u64)>,
+}
+
+impl KeptJournal {
+    /// Reads a journal to its last commit.
+    fn read(file: Arc<dyn Driver>) -> Result<Option<Self>, DriverError> {
+        let Some(header) = header(&*file)? else { return Ok(None) };
+        let mut known = Vec::new();
+        let last = for_each(&*file, |step| {
+            match step {
+                Step::Bytes { offset, bytes, .. } => {
+                    known.push((offset, offset.saturating_add(bytes.len() as u64)));
+                }
+                Step::Extents { extents, .. } => known.extend(
+                    extents.iter().map(|extent| (extent.offset, extent.offset.saturating_add(extent.length))),
+                ),
+                Step::Unlinked(_) | Step::Commit { .. } => {}
+            }
+            Ok(())
+        })?;
+        Ok(last.map(|LastCommit { end, chain, count, .. }| Self {
+            file,
+            sequence: header.sequence,
+            chain,
+            end,
+            commits: count,
+            known,
+        }))
+    }
+}
+
 /// A file as it was committed last, and the journal that was found beside it.
 #[derive(Debug)]
 pub(crate) struct Settled {
     pub(crate) driver: Arc<dyn Driver>,
     pub(crate) found: Found,
+    /// The journal, if the next commits are to follow those that it holds.
+    pub(crate) kept: Option<KeptJournal>,
 }
 
-/// Looks for a journal that was left beside a file, and lets the file be as it was committed last: on the medium if it may be written, else
-/// only for whoever reads through the driver that is returned. A journal that does not belong to the file stays as it is.
-pub(crate) fn settle(driver: Arc<dyn Driver>, side: &dyn SideFile, write: bool) -> Result<Settled> {
+/// Reads the journal that a writer left beside a file, and brings the file to its last commit: on the medium if the file is written, else
+/// in the driver that is returned. A journal that does not belong to the file stays as it is.
+pub(crate) fn settle(driver: Arc<dyn Driver>, side: &dyn SideFile, purpose: SettleFor) -> Result<Settled> {
+    let write = purpose != SettleFor::Reading;
     let access = if write { SideAccess::Write } else { SideAccess::Read };
     let Some(journal) = side.open(access).map_err(unreadable)? else {
-        return Ok(Settled { driver, found: Found::Nothing });
+        return Ok(Settled { driver, found: Found::Nothing, kept: None });
     };
     let found = judge(&*journal, side.name(), &*driver)?;
-    let verdict = match &found {
-        Found::Nothing | Found::Damaged | Found::Unrelated => return Ok(Settled { driver, found }),
-        Found::Empty => JournalVerdict::Empty,
-        Found::Journal(report) => report.verdict,
+    let (verdict, lists_unlinked) = match &found {
+        Found::Nothing | Found::Damaged | Found::Unrelated => {
+            return Ok(Settled { driver, found, kept: None });
+        }
+        Found::Empty => (JournalVerdict::Empty, false),
+        Found::Journal(report) => (report.verdict, !report.unlinked.is_empty()),
     };
     match verdict {
-        JournalVerdict::Foreign => return Ok(Settled { driver, found }),
+        JournalVerdict::Foreign => return Ok(Settled { driver, found, kept: None }),
         JournalVerdict::Pending if !write => {
             let driver = Arc::new(Overlay::new(driver, journal).map_err(unreadable)?);
-            return Ok(Settled { driver, found });
+            return Ok(Settled { driver, found, kept: None });
         }
         JournalVerdict::Pending => {
             // Its writer may have ended before the disk had the journal.
@@ -291,10 +351,16 @@ pub(crate) fn settle(driver: Arc<dyn Driver>, side: &dyn SideFile, write: bool) 
     }
     if write {
         driver.sync_data().map_err(|source| Error::Io { action: "cannot sync the file".into(), source })?;
-        // A journal that was whole must not be brought into the file again after the next commit.
+        if purpose == SettleFor::Journaling && lists_unlinked {
+            let kept = KeptJournal::read(Arc::clone(&journal)).map_err(unreadable)?;
+            if kept.is_some() {
+                return Ok(Settled { driver, found, kept });
+            }
+        }
+        // After the next commit, the journal must not be replayed again.
         discard(side, journal, true)?;
     }
-    Ok(Settled { driver, found })
+    Ok(Settled { driver, found, kept: None })
 }
 
 /// Removes a journal. One that was `whole` does not come back after a loss of power.

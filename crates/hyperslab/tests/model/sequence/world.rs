@@ -387,11 +387,9 @@ impl World {
 
     fn remove(&mut self, path: &str, node: usize, name: &str) {
         self.nodes[node].links.remove(name);
-        let alive: BTreeSet<usize> = self.paths().into_iter().map(|(_, node)| node).collect();
-        // Before the link is removed, which may commit the file: a crash at some instants leaves objects that were open without links
-        // (docs/journal.md).
-        self.handles.retain(|node, _| alive.contains(node));
         self.file().remove(&join(path, name)).unwrap();
+        let alive: BTreeSet<usize> = self.paths().into_iter().map(|(_, node)| node).collect();
+        self.handles.retain(|node, _| alive.contains(node));
     }
 
     fn rename(&mut self, link: u64, parent: u64, name: &str) {
