@@ -93,6 +93,14 @@ pub enum Error {
     /// Elements could not be converted to the type asked for.
     #[error(transparent)]
     Convert(ConvertError),
+    /// An invariant of this library does not hold. The file and the caller are not the cause.
+    #[error("internal error: {structure}: {invariant} does not hold; please report it")]
+    Internal {
+        /// The structure or operation.
+        structure: &'static str,
+        /// The condition that should hold.
+        invariant: &'static str,
+    },
     /// Where in the file's objects an error arose.
     #[error("{context}")]
     Context {
@@ -124,6 +132,8 @@ pub enum ErrorKind {
     Locked,
     /// The storage failed.
     Io,
+    /// This library is at fault.
+    Internal,
 }
 
 fn chunk_at(address: Address) -> String {
@@ -146,6 +156,7 @@ impl Error {
             }
             Self::Misuse(_) | Self::Convert(_) => ErrorKind::Misuse,
             Self::Locked { .. } | Self::Io { source: DriverError::Locked { .. }, .. } => ErrorKind::Locked,
+            Self::Io { source: DriverError::Internal { .. }, .. } => ErrorKind::Internal,
             Self::Io { .. } => ErrorKind::Io,
             Self::Filter { source, .. } => match source {
                 FilterError::Missing { .. } | FilterError::Unsupported { .. } => ErrorKind::Unsupported,
@@ -153,6 +164,7 @@ impl Error {
                 FilterError::Limit { .. } | FilterError::Memory { .. } => ErrorKind::Limit,
                 _ => ErrorKind::Corrupt,
             },
+            Self::Internal { .. } => ErrorKind::Internal,
             Self::Context { source, .. } => source.kind(),
         }
     }
@@ -196,6 +208,7 @@ impl From<FormatError> for Error {
                 Self::Limit { what: format!("{structure}: {what}"), got, limit }
             }
             FormatError::Unsupported { structure, what } => Self::unsupported(format!("{structure}: {what}")),
+            FormatError::Internal { structure, invariant } => Self::Internal { structure, invariant },
             other => Self::Misuse(other.to_string()),
         }
     }

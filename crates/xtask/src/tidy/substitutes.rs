@@ -25,9 +25,9 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("datatype", [62, 19, 9]),
     ("engine", [1055, 88, 129]),
     ("filter", [105, 76, 73]),
-    ("format", [244, 32, 17]),
+    ("format", [7, 1, 0]),
     ("hyperslab", [83, 18, 13]),
-    ("vfd", [96, 42, 18]),
+    ("vfd", [5, 1, 3]),
 ];
 
 const NAMES: [&str; 3] = ["saturating_*", "try_from(…).unwrap_or*", "unwrap_or_default()"];
