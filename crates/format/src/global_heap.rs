@@ -337,7 +337,7 @@ impl GlobalHeapCollection {
             }
             let (data, length) = (used + prefix, object.data.len());
             object.data = data..data + length;
-            used = used + end - start;
+            used += end - start;
         }
         self.used = used;
         self.write_free_space()
