@@ -22,7 +22,7 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("check", [120, 7, 6]),
     ("cli", [648, 58, 48]),
     ("dataspace", [17, 1, 1]),
-    ("datatype", [62, 19, 9]),
+    ("datatype", [6, 2, 3]),
     ("engine", [1055, 88, 129]),
     ("filter", [105, 76, 73]),
     ("format", [7, 1, 0]),
