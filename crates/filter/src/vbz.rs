@@ -57,7 +57,7 @@ impl Parameters {
 
     /// Bytes that so many integers take at most.
     fn most(self, count: usize) -> usize {
-        count.div_ceil(4).saturating_add(count.saturating_mul(4))
+        count.div_ceil(4) + count * 4
     }
 }
 

@@ -341,8 +341,8 @@ impl Column {
     fn pack_row<T: Word>(&self, elements: &[u8], count: usize, output: &mut Vec<u8>) {
         let mut words = [T::Row::default(); TILE];
         for (number, elements) in elements.chunks(TILE * self.size).enumerate() {
-            let left = count.saturating_sub(number * TILE);
-            let words = words.get_mut(..left.min(elements.len() / self.size)).unwrap_or_default();
+            let left = count.max(number * TILE) - number * TILE;
+            let words = words.split_at_mut(left.min(elements.len() / self.size)).0;
             T::read(elements, self.big_endian, words);
             if self.offset > 0 {
                 words.iter_mut().for_each(|word| *word = word.right(self.offset));

@@ -218,6 +218,7 @@ impl<V: Value> Interpolation<'_, V> {
     fn fill(&mut self, line: Line, at: usize, predict: impl Fn(&dyn Fn(isize) -> V) -> V) -> Result<()> {
         let place = line.offset + at * line.stride;
         let near = |away: isize| {
+            // Neighbours outside the array count as 0.
             let place = at.checked_add_signed(away).map(|at| line.offset + at * line.stride);
             place.and_then(|place| self.values.get(place).copied()).unwrap_or_default()
         };

@@ -24,7 +24,7 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("dataspace", [17, 1, 1]),
     ("datatype", [6, 2, 3]),
     ("engine", [1055, 88, 129]),
-    ("filter", [105, 76, 73]),
+    ("filter", [50, 38, 19]),
     ("format", [7, 1, 0]),
     ("hyperslab", [83, 18, 13]),
     ("vfd", [5, 1, 3]),
