@@ -28,6 +28,7 @@ impl Filter for Bzip2 {
         let corrupt = |what: &str| FilterError::corrupt(self.id(), format!("its bzip2 stream {what}"));
         let limit = context.max_output;
         // One byte over the limit is room enough to see that a stream passes it.
+        // Saturates: no output passes the largest limit.
         let most = limit.saturating_add(1);
         let mut stream = Decompress::new(false);
         output.clear();

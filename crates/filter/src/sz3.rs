@@ -159,12 +159,12 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
         return Err(corrupt("it has another number of values than its client data tell"));
     }
     if config.method == Method::Lossless {
-        let length = count.saturating_mul(V::SIZE);
+        let length = times(count, V::SIZE);
         unpack(payload, length, output)?;
         return if output.len() == length { Ok(()) } else { Err(corrupt("it has too few values")) };
     }
     // No tree has more than two nodes for a value, and no code is longer than a tree is high.
-    let most = count.saturating_mul(V::SIZE.saturating_add(64)).saturating_add(1 << 16);
+    let most = times(count, V::SIZE + 64).saturating_add(1 << 16);
     let mut unpacked = Vec::new();
     unpack(payload, most, &mut unpacked)?;
     let mut values = filled(ID, V::default(), count)?;
@@ -173,7 +173,7 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
         _ => interpolation::decode(&unpacked, &config.sizes, &mut values)?,
     }
     output.clear();
-    reserve(ID, output, count.saturating_mul(V::SIZE))?;
+    reserve(ID, output, times(count, V::SIZE))?;
     values.iter().for_each(|value| value.append(output));
     Ok(())
 }

@@ -244,7 +244,7 @@ fn write<const N: usize>(parameters: Parameters, input: &[u8], output: &mut Vec<
                 code
             } else {
                 let count = needed.div_ceil(8).max(1);
-                values.extend(value.to_le_bytes().iter().take(usize::try_from(count).unwrap_or(4)));
+                values.extend(value.to_le_bytes().iter().take(count as usize));
                 count - 1
             };
             key |= code << at;

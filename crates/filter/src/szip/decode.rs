@@ -77,8 +77,8 @@ impl Coder {
         let rest = (self.blocks - at.min(self.blocks)).min(SEGMENT - at % SEGMENT);
         let count = match window.get_unary().ok_or(CUT)? {
             TO_THE_END => rest,
-            count @ ..TO_THE_END => usize::try_from(count + 1).unwrap_or(1),
-            count => usize::try_from(count).unwrap_or(usize::MAX),
+            count @ ..TO_THE_END => (count + 1) as usize,
+            count => count as usize,
         };
         if count > rest || count == 0 {
             return Err("a run of zeros passes the end of its line or segment");
