@@ -79,7 +79,7 @@ impl Walk<'_> {
     fn siblings(&mut self, address: Address, node: &BTreeV1Node) {
         let level = usize::from(node.level);
         if self.latest.len() <= level {
-            self.latest.resize(level.saturating_add(1), None);
+            self.latest.resize(level + 1, None);
         }
         let Some(latest) = self.latest.get_mut(level) else { return };
         let before = latest.replace((address, node.right));
@@ -106,7 +106,7 @@ impl Walk<'_> {
 
     fn keys(&mut self, address: Address, node: &BTreeV1Node, above: Option<Key<'_>>) {
         for position in 0..node.children.len() {
-            let next = position.saturating_add(1);
+            let next = position + 1;
             match self.leaves.compare((node, position), (node, next)) {
                 Some(Ordering::Less) => {}
                 Some(_) => {
@@ -122,7 +122,7 @@ impl Walk<'_> {
         let Some((parent, position)) = above else { return };
         let (first, last) = ((node, 0), (node, node.children.len()));
         let starts = self.leaves.compare((parent, position), first);
-        let ends = self.leaves.compare(last, (parent, position.saturating_add(1)));
+        let ends = self.leaves.compare(last, (parent, position + 1));
         if starts == Some(Ordering::Greater) || ends == Some(Ordering::Greater) {
             self.checker.fault(NAME, address, "keys beyond those of the node above");
         }

@@ -125,7 +125,7 @@ impl Chunked<'_> {
 
     /// Looks at a chunk.
     pub(crate) fn chunk(&self, checker: &mut Checker, scaled: &[u64], place: Place) {
-        checker.report.chunks = checker.report.chunks.saturating_add(1);
+        checker.report.chunks += 1;
         let Place { address, filtered } = place;
         let (size, mask) = filtered.unwrap_or((self.chunk_bytes, 0));
         let dims = self.dataset.space.dims();
@@ -256,7 +256,7 @@ impl Chunked<'_> {
         else {
             return;
         };
-        let outer = chunk.len().saturating_sub(1);
+        let outer = chunk.len() - 1;
         let rest = dims.last().zip(starts.last()).map_or(0, |(dim, start)| dim.saturating_sub(*start));
         let inside = to_usize(rest).saturating_mul(size).min(row);
         let mut at = Dims::from_elem(0, outer);
@@ -267,7 +267,7 @@ impl Chunked<'_> {
                 elements::scan_all(checker, &self.dataset.plan, size, elements, self.dataset.owner);
             }
             for (at, chunk) in at.iter_mut().zip(chunk.iter().take(outer)).rev() {
-                *at = at.saturating_add(1);
+                *at += 1;
                 if *at < *chunk {
                     break;
                 }

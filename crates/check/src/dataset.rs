@@ -189,15 +189,15 @@ impl Dataset {
             return;
         }
         let size = u64::from(self.datatype.size).max(1);
-        let piece = (PIECE / size).max(1).saturating_mul(size);
+        let piece = (PIECE / size).max(1) * size;
         let mut at = 0;
         while at < length {
-            let count = piece.min(length.saturating_sub(at));
+            let count = piece.min(length - at);
             let Some(start) = address.checked_add(at) else { return };
             let bytes = checker.store.read_raw_vec(start, count);
             let Some(bytes) = checker.read_or_note("raw data", start, bytes) else { return };
             elements::scan_all(checker, &self.plan, self.element_size(), &bytes, self.owner);
-            at = at.saturating_add(count);
+            at += count;
         }
     }
 }

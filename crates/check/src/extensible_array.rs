@@ -88,9 +88,9 @@ impl Array<'_> {
             self.complete = false;
             return;
         };
-        self.found.secondary_blocks = self.found.secondary_blocks.saturating_add(1);
+        self.found.secondary_blocks += 1;
         let size = ExtensibleArraySecondaryBlock::size(&context) as u64;
-        self.found.secondary_block_size = self.found.secondary_block_size.saturating_add(size);
+        self.found.secondary_block_size += size;
         checker.same(name, address, "block offset", block.block_offset, shape.first_element);
         for (number, data) in (0_u64..).zip(&block.data_blocks) {
             self.data_block(checker, *data, shape, number, Some((&block, &context)));
@@ -128,14 +128,15 @@ impl Array<'_> {
             self.complete = false;
             return;
         };
-        self.found.data_blocks = self.found.data_blocks.saturating_add(1);
-        self.found.data_block_size = self.found.data_block_size.saturating_add(total);
-        self.found.elements = self.found.elements.saturating_add(count);
-        let first = shape.first_element.saturating_add(number.saturating_mul(count));
+        self.found.data_blocks += 1;
+        self.found.data_block_size += total;
+        self.found.elements += count;
+        let first = shape.first_element + number * count;
         // In data blocks of the index block libhdf5 counts over all of them.
-        let other = number.saturating_add(if parent.is_none() { shape.first_data_block } else { 0 });
-        let other = shape.first_element.saturating_add(other.saturating_mul(count));
+        let other = number + if parent.is_none() { shape.first_data_block } else { 0 };
+        let other = shape.first_element + other * count;
         checker.decoded(name, address, block.check_offset(other, first));
+        // Saturates: the last block of 64 bits ends behind each dataset.
         let first = first.saturating_add(self.geometry.index_block_elements() as u64);
         self.elements.look(checker, &block.elements, first);
         let Some((parent, parent_context)) = parent else { return };
@@ -161,7 +162,8 @@ impl Array<'_> {
             self.complete = false;
             return;
         };
-        let before = (page as u64).saturating_mul(self.geometry.page_elements());
+        let before = page as u64 * self.geometry.page_elements();
+        // Saturates, as `first` does.
         self.elements.look(checker, &found.elements, first.saturating_add(before));
     }
 

@@ -124,7 +124,7 @@ impl Checker {
 
     /// Notes that something could not be checked.
     pub(crate) fn not_checked(&mut self, structure: &'static str, address: Address, why: &str) {
-        self.report.unchecked = self.report.unchecked.saturating_add(1);
+        self.report.unchecked += 1;
         self.remark(structure, address, format!("not checked: {why}"));
     }
 
@@ -384,7 +384,7 @@ fn chain(error: &Error) -> String {
     text
 }
 
-/// A number of the file as a length in memory; what does not fit is longer than anything there is.
+/// Converts a number of the file to a length in memory. Saturates: no bytes are as long.
 pub(crate) fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -92,7 +92,7 @@ pub(crate) fn of_file(checker: &mut Checker, info: &FileSpaceInfo) {
         for section in sections.unwrap_or_default() {
             let at = Address::new(section.offset);
             let count = checker.report.free_sections.entry(section.size).or_default();
-            *count = count.saturating_add(1);
+            *count += 1;
             checker.claim("free-space section", at, section.size, Kind::Free);
             if section.size < info.threshold {
                 let text = format!("{} bytes, below the threshold of {}", section.size, info.threshold);

@@ -50,9 +50,10 @@ impl Checker {
             self.heap.collections.insert(id.collection, collection);
         }
         let collection = self.heap.collections.get_mut(&id.collection)?.as_mut()?;
-        let index = u16::try_from(id.index).unwrap_or(0);
-        let place = collection.objects.binary_search_by_key(&index, |object| object.index);
-        let Some(object) = place.ok().and_then(|place| collection.objects.get_mut(place)) else {
+        let index = u16::try_from(id.index).ok();
+        let place = index
+            .and_then(|index| collection.objects.binary_search_by_key(&index, |object| object.index).ok());
+        let Some(object) = place.and_then(|place| collection.objects.get_mut(place)) else {
             let text = format!("no object {} in the collection, to which {owner} refers", id.index);
             self.fault(NAME, id.collection, text);
             return None;

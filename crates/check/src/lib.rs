@@ -6,6 +6,9 @@
 //! that writes files. It takes bytes from the engine's [`Store`](hyperslab_engine::store::Store) and decoders from
 //! `hyperslab-format`, nothing else.
 //!
+//! Arithmetic on values of a damaged file saturates here, so that the walk goes on after a fault: an end past 64 bits lies behind
+//! the end of each file, and a sum past 64 bits differs from each number that a file can state. Both are faults.
+//!
 //! A **fault** contradicts the format, or makes a reader or writer of the file do wrong. A **remark** is worth
 //! knowing and harms nobody. Space that nothing accounts for is neither: libhdf5 loses track of freed space in files
 //! that do not keep it.

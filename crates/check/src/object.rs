@@ -63,7 +63,7 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
 /// Checks the object at `address`, and hears of those that it leads to; what it is.
 pub(crate) fn check(checker: &mut Checker, address: Address) -> Owner {
     checker.go_to(Some(address));
-    checker.report.objects = checker.report.objects.saturating_add(1);
+    checker.report.objects += 1;
     let Some(header) = open(checker, address) else { return Owner::Other };
     let stated = header.reference_count.unwrap_or_else(|| {
         let message = header.of(MessageType::REFERENCE_COUNT).next();

@@ -200,7 +200,7 @@ impl Checker {
             self.read_or_note(name, image.address, overlaid);
         }
         let Some(header) = object::open(self, address) else { return Ok(()) };
-        self.report.objects = self.report.objects.saturating_add(1);
+        self.report.objects += 1;
         let count = header.of(MessageType::REFERENCE_COUNT).count();
         if count > 0 {
             self.remark(EXTENSION, address, "a reference count, though nothing can link to it");

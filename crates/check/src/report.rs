@@ -42,7 +42,7 @@ pub struct Usage {
 
 impl Usage {
     pub(crate) fn add(&mut self, bytes: u64) {
-        self.blocks = self.blocks.saturating_add(1);
+        self.blocks += 1;
         self.bytes = self.bytes.saturating_add(bytes);
     }
 }
@@ -133,6 +133,6 @@ impl Report {
             Severity::Fault => &mut self.faults,
             Severity::Remark => &mut self.remarks,
         };
-        *count = count.saturating_add(1);
+        *count += 1;
     }
 }

@@ -225,7 +225,7 @@ impl Checker {
         let Some(index) = self.shared.of(kind) else { return };
         let zeros = body.iter().rev().take(PADDING).take_while(|byte| **byte == 0).count();
         for padding in 0..=zeros {
-            let Some(own) = body.get(..body.len().saturating_sub(padding)) else { return };
+            let Some(own) = body.get(..body.len() - padding) else { return };
             let hash = checksum_from(kind.0.into(), own);
             if let Ok(kind) = u8::try_from(kind.0) {
                 index.held.insert((owner, kind, hash));
@@ -234,7 +234,7 @@ impl Checker {
             if let Some(message) =
                 index.messages.get_mut(id).filter(|message| message.body.as_deref() == Some(own))
             {
-                message.uses = message.uses.saturating_add(1);
+                message.uses += 1;
                 return;
             }
         }

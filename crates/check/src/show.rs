@@ -37,7 +37,7 @@ impl fmt::Display for Report {
             writeln!(f, "{finding}")?;
         }
         let kept = self.findings.len() as u64;
-        let more = self.faults.saturating_add(self.remarks).saturating_sub(kept);
+        let more = self.faults + self.remarks - kept;
         if more > 0 {
             writeln!(f, "… and {more} more findings")?;
         }
@@ -91,7 +91,7 @@ impl Report {
             self.leaked_bytes()
         )?;
         for range in self.leaked.iter().take(SHOWN_RANGES) {
-            let bytes = range.end.saturating_sub(range.start);
+            let bytes = range.end - range.start;
             writeln!(f, "    {:#x} to {:#x}: {bytes} bytes", range.start, range.end)?;
         }
         if let Some(more) = self.leaked.len().checked_sub(SHOWN_RANGES).filter(|more| *more > 0) {

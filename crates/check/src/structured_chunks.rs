@@ -133,7 +133,7 @@ fn chunk(
     if !address.is_defined() {
         return;
     }
-    checker.report.chunks = checker.report.chunks.saturating_add(1);
+    checker.report.chunks += 1;
     checker.claim(NAME, address, size, Kind::Chunk);
     // The founding proposal has masks before the offsets, later ones behind them.
     if layout.order == FieldOrder::CompositionLast {

@@ -51,7 +51,7 @@ impl LocalHeap {
     /// The name at `offset`, which is in use.
     pub(crate) fn name(&mut self, checker: &mut Checker, offset: u64) -> Option<Vec<u8>> {
         let name = checker.decoded(SEGMENT, self.address, name_at(&self.segment, offset))?.to_vec();
-        let length = (name.len() as u64).saturating_add(1);
+        let length = name.len() as u64 + 1;
         self.used.push((offset, offset.saturating_add(length)));
         Some(name)
     }
@@ -171,11 +171,11 @@ impl Leaves for Links {
 
     fn leaf(&mut self, checker: &mut Checker, _: Address, node: &BTreeV1Node) {
         for (position, child) in node.children.iter().enumerate() {
-            let bounds = [position, position.saturating_add(1)];
+            let bounds = [position, position + 1];
             let bounds = bounds.map(|at| self.key((node, at)).map(<[u8]>::to_vec));
             self.node(checker, *child, bounds);
         }
-        for offset in node.keys.as_group().unwrap_or_default() {
+        for offset in node.keys.as_group().into_iter().flatten() {
             self.heap.name(checker, *offset);
         }
     }

@@ -101,10 +101,10 @@ impl Selection {
         if axes.iter().any(|axis| axis.block_count() > 1) {
             return Ok(None);
         }
-        let bounds = axes.iter().map(|axis| axis.bounds().unwrap_or_default());
+        let bounds = axes.iter().map(|axis| axis.bounds().unwrap_or((0, 0)));
         Ok(Some(Region {
             start: bounds.clone().map(|(start, _)| start).collect(),
-            count: bounds.map(|(start, end)| end.saturating_sub(start)).collect(),
+            count: bounds.map(|(start, end)| end - start).collect(),
         }))
     }
 
@@ -143,7 +143,7 @@ impl Selection {
             if cut.block_count() > 1 {
                 return Ok(None);
             }
-            let (from, to) = cut.bounds().unwrap_or_default();
+            let (from, to) = cut.bounds().unwrap_or((0, 0));
             let positions = axis.positions_within(from, to);
             if positions.is_empty() {
                 return Ok(Some(Self::None));

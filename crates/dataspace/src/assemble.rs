@@ -62,15 +62,13 @@ impl Tiling {
         scaled.len() == self.shape().len()
             && self.dimensions(scaled).all(|(axis, (from, to))| {
                 let positions = axis.positions_within(from, to);
-                from < to && positions.end.saturating_sub(positions.start) == to.saturating_sub(from)
+                from < to && positions.end - positions.start == to - from
             })
     }
 
     /// Whether the chunk reaches beyond the extent.
     pub fn is_edge(&self, scaled: &[u64]) -> bool {
-        self.dimensions(scaled)
-            .zip(self.chunk())
-            .any(|((_, (from, to)), size)| to.saturating_sub(from) != *size)
+        self.dimensions(scaled).zip(self.chunk()).any(|((_, (from, to)), size)| to.max(from) - from != *size)
     }
 }
 
@@ -92,7 +90,7 @@ impl Piece {
     /// How many elements stand side by side in the chunk and in the packed buffer, and how often.
     pub fn runs(&self) -> (u64, u64) {
         let (length, loops) = self.0.runs();
-        (length, loops.iter().fold(1, |product: u64, step| product.saturating_mul(step.count)))
+        (length, loops.iter().map(|step| step.count).product())
     }
 
     /// Visits the [`runs`](Self::runs), by the first element in the chunk and that in the packed buffer.
@@ -107,12 +105,12 @@ impl Piece {
         let mut at: SmallVec<[u64; 4]> = SmallVec::from_elem(0, loops.len());
         loop {
             let places = loops.iter().zip(&at).fold((self.0.src, self.0.dst), |(src, dst), (step, turn)| {
-                let moved = |by: u64| turn.saturating_mul(by);
-                (src.saturating_add(moved(step.src)), dst.saturating_add(moved(step.dst)))
+                let moved = |by: u64| turn * by;
+                (src + (moved(step.src)), dst + (moved(step.dst)))
             });
             visit(places.0, places.1, length)?;
             let next = at.iter_mut().zip(loops).find_map(|(turn, step)| {
-                *turn = turn.saturating_add(1);
+                *turn += 1;
                 if *turn < step.count {
                     return Some(());
                 }
@@ -133,7 +131,7 @@ impl Piece {
     /// The same elements, counted in the chunk from another one than its first.
     #[must_use]
     pub fn from_element(mut self, first: u64) -> Self {
-        self.0.src = self.0.src.saturating_sub(first);
+        self.0.src -= first;
         self
     }
 
@@ -194,15 +192,13 @@ impl Piece {
             let (src, dst) = places(step.src, step.dst, row);
             let count = usize::try_from(step.count).map_err(|_| OVERFLOW)?;
             loops.push(Rows { count, src: bytes(src, element_size)?, dst: bytes(dst, element_size)? });
-            row = row.saturating_mul(step.count);
+            row *= step.count;
         }
         Ok(Nest::of_loops(element_size, loops))
     }
 
     fn packed_end(&self) -> u64 {
-        self.0.steps.iter().fold(self.0.dst.saturating_add(1), |end, step| {
-            end.saturating_add(step.count.saturating_sub(1).saturating_mul(step.dst))
-        })
+        self.0.steps.iter().fold(self.0.dst + 1, |end, step| end + (step.count.max(1) - 1) * step.dst)
     }
 }
 
@@ -210,7 +206,7 @@ impl Piece {
 fn next_in_box(mut at: Dims, count: impl Fn(usize) -> u64) -> Option<Dims> {
     for dimension in (0..at.len()).rev() {
         let place = at.get_mut(dimension)?;
-        *place = place.saturating_add(1);
+        *place += 1;
         if *place < count(dimension) {
             return Some(at);
         }

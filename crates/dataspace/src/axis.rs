@@ -75,14 +75,15 @@ impl Axis {
         if count == 0 || block == 0 {
             return Ok(Self::EMPTY);
         }
-        let to_end = size.saturating_sub(start);
+        // Nothing is selected up to the end from a start behind it.
+        let to_end = size.max(start) - start;
         if block == UNLIMITED || (count == UNLIMITED && stride == block) {
             return Ok(Self::one_block(start, to_end));
         }
         if count == UNLIMITED {
             let count = to_end.div_ceil(stride);
             let Some(before) = count.checked_sub(1) else { return Ok(Self::EMPTY) };
-            let last = to_end.saturating_sub(before.saturating_mul(stride)).min(block);
+            let last = (to_end - before * stride).min(block);
             return Ok(Self { start, stride, count, block, last });
         }
         let end = if count == 1 { Some(0) } else { (count - 1).checked_mul(stride) }
@@ -93,14 +94,14 @@ impl Axis {
             return Err(DataspaceError::Bounds { what: "a hyperslab", dimension, start, last, size });
         }
         if count == 1 || stride == block {
-            return Ok(Self::one_block(start, block.saturating_mul(count)));
+            return Ok(Self::one_block(start, block * count));
         }
         Ok(Self { start, stride, count, block, last: block })
     }
 
     /// The number of selected coordinates.
     pub fn len(&self) -> u64 {
-        self.count.saturating_sub(1).saturating_mul(self.block).saturating_add(self.last)
+        self.count.checked_sub(1).map_or(0, |before| before * self.block + self.last)
     }
 
     /// Whether no coordinate is selected.
@@ -111,7 +112,7 @@ impl Axis {
     /// The first selected coordinate and the one behind the last; [`None`] if none is selected.
     pub fn bounds(&self) -> Option<(u64, u64)> {
         let last = self.count.checked_sub(1)?;
-        Some((self.start, self.block_start(last).saturating_add(self.last)))
+        Some((self.start, self.block_start(last) + self.last))
     }
 
     /// The number of blocks.
@@ -135,21 +136,21 @@ impl Axis {
             return None;
         }
         let block = position.checked_div(self.block)?;
-        Some(self.block_start(block).saturating_add(position.checked_rem(self.block)?))
+        Some(self.block_start(block) + position.checked_rem(self.block)?)
     }
 
     /// The selected coordinates from `from` on and before `to`, as runs, ascending.
     pub fn runs_within(&self, from: u64, to: u64) -> impl Iterator<Item = AxisRun> + use<> {
         let axis = *self;
-        let first = from.saturating_sub(axis.start) / axis.stride;
+        let first = (from.max(axis.start) - axis.start) / axis.stride;
         (first..axis.count)
             .map_while(move |block| {
                 let start = axis.block_start(block);
                 (start < to).then(|| {
-                    let end = start.saturating_add(axis.block_length(block)).min(to);
+                    let end = (start + axis.block_length(block)).min(to);
                     let cut = from.max(start);
-                    let position = block.saturating_mul(axis.block).saturating_add(cut - start);
-                    AxisRun { start: cut, length: end.saturating_sub(cut), position }
+                    let position = block * axis.block + (cut - start);
+                    AxisRun { start: cut, length: end.max(cut) - cut, position }
                 })
             })
             .filter(|run| run.length > 0)
@@ -165,8 +166,8 @@ impl Axis {
             if block > last {
                 return self.len();
             }
-            let within = behind.saturating_sub(block.saturating_mul(self.stride));
-            block.saturating_mul(self.block).saturating_add(within.min(self.block_length(block)))
+            let within = behind - block * self.stride;
+            block * self.block + within.min(self.block_length(block))
         };
         let first = before(from);
         first..before(to).max(first)
@@ -193,7 +194,7 @@ impl Axis {
         if positions.start.checked_rem(self.block) != Some(0) {
             return positions.start..positions.start;
         }
-        let end = positions.end.saturating_sub(positions.end.checked_rem(self.block).unwrap_or(0));
+        let end = positions.end - positions.end.checked_rem(self.block).unwrap_or(0);
         positions.start..end.max(positions.start)
     }
 
@@ -201,17 +202,17 @@ impl Axis {
     pub(crate) fn run_from(&self, position: u64) -> u64 {
         let block = position.checked_div(self.block).unwrap_or(0);
         let within = position.checked_rem(self.block).unwrap_or(0);
-        self.block_length(block).saturating_sub(within)
+        self.block_length(block) - within
     }
 
     /// The first coordinate of a block.
     pub(crate) fn block_start(&self, block: u64) -> u64 {
-        self.start.saturating_add(block.saturating_mul(self.stride))
+        self.start + block * self.stride
     }
 
     /// The coordinates of a block.
     pub fn block_length(&self, block: u64) -> u64 {
-        if block.saturating_add(1) == self.count { self.last } else { self.block }
+        if block + 1 == self.count { self.last } else { self.block }
     }
 
     /// Whether all coordinates of a dimension of `size` are selected.

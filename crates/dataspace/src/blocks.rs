@@ -40,7 +40,7 @@ impl<'a> BlockRuns<'a> {
     /// The runs of blocks of the rank `rank`, which is at least 1; `start` is not behind `end` in any block.
     pub(crate) fn new(rank: usize, blocks: Cow<'a, [Block]>) -> Self {
         let all: Vec<usize> = (0..blocks.len()).collect();
-        let levels = vec![Level::default(); rank.saturating_sub(1)];
+        let levels = vec![Level::default(); rank.max(1) - 1];
         let mut runs =
             Self { blocks, levels, intervals: Vec::new(), next: 0, start: Dims::from_elem(0, rank) };
         if !all.is_empty() {
@@ -60,7 +60,7 @@ impl<'a> BlockRuns<'a> {
                 if let Some(at) = self.start.last_mut() {
                     *at = *first;
                 }
-                return Some((last - first).saturating_add(1));
+                return Some(last - first + 1);
             }
             if !self.next_row() {
                 return None;
@@ -85,7 +85,7 @@ impl<'a> BlockRuns<'a> {
             for block in members {
                 let (first, last) = self.span(block, dimension);
                 match self.intervals.last_mut() {
-                    Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+                    Some((_, end)) if first.max(1) - 1 <= *end => *end = last.max(*end),
                     _ => self.intervals.push((first, last)),
                 }
             }
@@ -160,12 +160,12 @@ impl<'a> BlockRuns<'a> {
             level.active.push(*block);
             level.met += 1;
         }
-        let mut last = upcoming(level).map_or(u64::MAX, |start| start.saturating_sub(1));
+        let mut last = upcoming(level).map_or(u64::MAX, |start| start - 1);
         for block in &level.active {
             last = last.min(self.span(*block, dimension).1);
         }
         level.slab = Some((first, first, last));
-        level.slabs = level.slabs.saturating_add(1);
+        level.slabs += 1;
         true
     }
 

@@ -26,10 +26,11 @@ impl Boxes {
         // From the fastest dimension on, as many chunks as there is room for; slower ones only when all fit.
         for dimension in (0..dims.len()).rev() {
             let others = shape.iter().enumerate().filter(|(other, _)| *other != dimension);
+            // Saturates: no box has room for rows past 64 bits.
             let row = others.fold(element_size.max(1), |product, (_, size)| product.saturating_mul(*size));
             let (Some(place), Some(dim)) = (shape.get_mut(dimension), dims.get(dimension)) else { continue };
             let fits = bytes / row.max(1) / *place;
-            *place = place.saturating_mul(fits.max(1)).min((*dim).max(1));
+            *place = (*place * fits.max(1)).min((*dim).max(1));
             if *place < *dim {
                 break;
             }
@@ -50,11 +51,11 @@ impl Iterator for Boxes {
     fn next(&mut self) -> Option<Region> {
         let start = self.next.take()?;
         let sizes = start.iter().zip(&self.shape).zip(&self.dims);
-        let count = sizes.map(|((start, size), dim)| (*size).min(dim.saturating_sub(*start))).collect();
+        let count = sizes.map(|((start, size), dim)| (*size).min(*dim - *start)).collect();
         let mut following = start.clone();
         for ((at, size), dim) in following.iter_mut().zip(&self.shape).zip(&self.dims).rev() {
-            *at = at.saturating_add(*size);
-            if *at < *dim {
+            if *size < *dim - *at {
+                *at += *size;
                 self.next = Some(following);
                 break;
             }

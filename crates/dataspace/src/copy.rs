@@ -147,7 +147,7 @@ impl Nest {
             }
             // Where all of the inner loops is one stretch in both arrays, this loop prolongs it.
             if inner.reaches(&next) {
-                inner.count = inner.count.saturating_mul(next.count);
+                inner.count *= next.count;
             } else {
                 nested.push(std::mem::replace(&mut inner, next));
             }

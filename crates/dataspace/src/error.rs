@@ -1,5 +1,7 @@
 //! What does not fit together.
 
+use hyperslab_exact::{Overflow, TooLarge};
+
 /// The result of work on dataspaces.
 pub type Result<T, E = DataspaceError> = std::result::Result<T, E>;
 
@@ -47,6 +49,14 @@ pub enum DataspaceError {
         /// Bytes there are.
         got: usize,
     },
+    /// An invariant of this crate does not hold. The caller's values are not the cause.
+    #[error("internal error: {what}: {invariant} does not hold; please report it")]
+    Internal {
+        /// The value or operation.
+        what: &'static str,
+        /// The condition that should hold.
+        invariant: &'static str,
+    },
     /// A value that makes no sense, whatever the extent.
     #[error("{what} {problem}")]
     Invalid {
@@ -61,14 +71,19 @@ pub(crate) fn same_rank(what: &'static str, expected: usize, got: usize) -> Resu
     if expected == got { Ok(()) } else { Err(DataspaceError::Rank { what, expected, got }) }
 }
 
-/// The product, checked; 0 if any factor is, whatever the others.
+/// Returns the product; 0 if any factor is 0, whatever the others.
 pub(crate) fn product(what: &'static str, factors: impl IntoIterator<Item = u64>) -> Result<u64> {
-    let mut product = Some(1_u64);
-    for factor in factors {
-        if factor == 0 {
-            return Ok(0);
-        }
-        product = product.and_then(|product| product.checked_mul(factor));
+    Ok(hyperslab_exact::product(what, factors)?)
+}
+
+impl From<Overflow> for DataspaceError {
+    fn from(error: Overflow) -> Self {
+        Self::Overflow { what: error.what }
     }
-    product.ok_or(DataspaceError::Overflow { what })
+}
+
+impl From<TooLarge> for DataspaceError {
+    fn from(_: TooLarge) -> Self {
+        Self::Overflow { what: "size in memory" }
+    }
 }

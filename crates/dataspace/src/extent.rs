@@ -102,7 +102,7 @@ impl Dataspace {
         same_rank("the largest shape", dims.len(), max_dims.len())?;
         for (dimension, (dim, max)) in dims.iter().zip(max_dims).enumerate() {
             if let Some(size) = max.filter(|max| max < dim) {
-                let last = dim.saturating_sub(1);
+                let last = dim - 1;
                 return Err(DataspaceError::Bounds { what: "the extent", dimension, start: 0, last, size });
             }
         }

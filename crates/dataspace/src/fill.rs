@@ -23,7 +23,7 @@ pub fn fill(buffer: &mut [u8], element: &[u8]) {
     }
     let mut filled = element.len().min(buffer.len());
     buffer.iter_mut().zip(element).for_each(|(to, from)| *to = *from);
-    let most = (PATTERN / element.len()).max(1).saturating_mul(element.len());
+    let most = (PATTERN / element.len()).max(1) * element.len();
     while filled < buffer.len() {
         let count = filled.min(most).min(buffer.len() - filled);
         buffer.copy_within(..count, filled);
@@ -41,13 +41,13 @@ pub fn fill_box(dst: &mut [u8], to: Placement<'_>, count: &[u64], element: &[u8]
     };
     let nest = Nest::new(count, element.len(), &target, &target)?;
     let base = target.base;
-    let run = base..base.saturating_add(nest.run);
+    let run = base..base + nest.run;
     let first = dst.get_mut(run.clone()).ok_or(DataspaceError::Overflow { what: "end of a box" })?;
     fill(first, element);
     nest.for_each_plane(base, base, |_, plane, rows| {
         for row in 0..rows.count {
             // The bounds were checked; every run ends where the box does, or before.
-            let at = plane.saturating_add(row.saturating_mul(rows.dst));
+            let at = plane + row * rows.dst;
             if at != run.start && at.checked_add(nest.run).is_some_and(|end| end <= dst.len()) {
                 dst.copy_within(run.clone(), at);
             }

@@ -113,10 +113,10 @@ fn nest(
     let mut loops = Vec::with_capacity(2 * axes.len());
     for (axis, size) in axes.iter().zip(&dims).rev() {
         let (Some(block), Some((start, _))) = (axis.equal_blocks(), axis.bounds()) else { return Ok(None) };
-        // Products of what lies within the array: none is larger than its number of elements.
+        let times = |stride: u64, count: u64| stride.checked_mul(count).ok_or(OUTSIDE);
         let strides = [
             (block, array, packed),
-            (axis.block_count(), array.saturating_mul(axis.stride()), packed.saturating_mul(block)),
+            (axis.block_count(), times(array, axis.stride())?, times(packed, block)?),
         ];
         for (count, array, packed) in strides {
             let (array, packed) = bytes(array, packed, element_size)?;
@@ -124,9 +124,8 @@ fn nest(
             let count = usize::try_from(count).map_err(|_| OUTSIDE)?;
             loops.push(Rows { count, src, dst });
         }
-        base = base.saturating_add(start.saturating_mul(array));
-        array = array.saturating_mul(*size);
-        packed = packed.saturating_mul(axis.len());
+        base = times(array, start)?.checked_add(base).ok_or(OUTSIDE)?;
+        (array, packed) = (times(array, *size)?, times(packed, axis.len())?);
     }
     let (base, _) = bytes(base, 0, element_size)?;
     Ok(Some((Nest::of_loops(element_size, loops), base)))

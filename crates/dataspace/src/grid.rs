@@ -156,9 +156,9 @@ impl ChunkGrid {
         let mut region = Region { start: Dims::new(), count: Dims::new() };
         for ((at, chunk), size) in scaled.iter().zip(&self.chunk).zip(&self.extent) {
             // The chunk begins within the extent, so that nothing overflows.
-            let start = at.saturating_mul(*chunk);
+            let start = at * *chunk;
             region.start.push(start);
-            region.count.push(size.saturating_sub(start).min(*chunk));
+            region.count.push((size - start).min(*chunk));
         }
         Ok(region)
     }
@@ -185,7 +185,7 @@ impl ChunkGrid {
         let mut chunks = Region { start: Dims::new(), count: Dims::new() };
         for ((start, end), chunk) in inside.bounds().zip(&self.chunk) {
             chunks.start.push(start / chunk);
-            chunks.count.push(end.div_ceil(*chunk).saturating_sub(start / chunk));
+            chunks.count.push(end.div_ceil(*chunk) - start / chunk);
         }
         Ok(chunks)
     }

@@ -94,7 +94,8 @@ impl LinearRuns<'_> {
         let (mut spread, mut fastest) = (Spread { first: 1, runs: 1, span: 1 }, true);
         for (axis, stride) in runs.axes().rev().zip(self.strides.iter().rev()) {
             let (start, end) = axis.bounds()?;
-            let steps = end.saturating_sub(start).saturating_sub(1);
+            let steps = end - start - 1;
+            // Saturates: strides of an extent without elements may pass 64 bits.
             spread.span = spread.span.saturating_add(steps.saturating_mul(*stride));
             spread.runs = spread.runs.saturating_mul(if fastest { axis.block_count() } else { axis.len() });
             if std::mem::take(&mut fastest) {
@@ -113,7 +114,7 @@ impl Iterator for LinearRuns<'_> {
         if rows.left > 0 {
             rows.left -= 1;
             // Within the array, whose elements 64 bits can count.
-            rows.offset = rows.offset.saturating_add(rows.stride);
+            rows.offset += rows.stride;
             return Some(LinearRun { offset: rows.offset, length: rows.length });
         }
         self.next_apart()
@@ -144,11 +145,12 @@ impl LinearRows {
     /// assert!(!rows.take(34, 5) && !rows.take(33, 4));
     /// ```
     pub fn take(&mut self, offset: u64, length: u64) -> bool {
-        let stride = if self.count == 1 { offset.saturating_sub(self.offset) } else { self.stride };
-        let next = self.offset.saturating_add(stride.saturating_mul(self.count));
-        let fits = length == self.length && offset == next;
+        let stride = if self.count == 1 { offset.checked_sub(self.offset) } else { Some(self.stride) };
+        let Some(stride) = stride.filter(|_| length == self.length) else { return false };
+        let next = stride.checked_mul(self.count).and_then(|way| self.offset.checked_add(way));
+        let fits = next == Some(offset);
         if fits {
-            (self.stride, self.count) = (stride, self.count.saturating_add(1));
+            (self.stride, self.count) = (stride, self.count + 1);
         }
         fits
     }
@@ -168,7 +170,7 @@ impl LinearRuns<'_> {
     pub fn next_rows(&mut self) -> Option<LinearRows> {
         let LinearRun { offset, length } = self.next()?;
         let left = std::mem::take(&mut self.rows.left);
-        Some(LinearRows { offset, stride: self.rows.stride, length, count: left.saturating_add(1) })
+        Some(LinearRows { offset, stride: self.rows.stride, length, count: left + 1 })
     }
 
     /// The next run that is not the next row of the same length.
@@ -180,7 +182,7 @@ impl LinearRuns<'_> {
                 .start()
                 .iter()
                 .zip(&self.strides)
-                .fold(0_u64, |offset, (at, stride)| offset.saturating_add(at.saturating_mul(*stride)));
+                .fold(0_u64, |offset, (at, stride)| offset + at * *stride);
             // Rows that are whole were made one dimension with the next slower one: no two of them touch.
             if let Source::Regular(runs) = &mut self.source
                 && let Some((left, length)) = runs.take_rows()
@@ -190,7 +192,7 @@ impl LinearRuns<'_> {
                 return Some(LinearRun { offset, length });
             }
             match &mut self.pending {
-                Some(run) if run.offset.saturating_add(run.length) == offset => run.length += length,
+                Some(run) if run.offset + run.length == offset => run.length += length,
                 pending => {
                     if let Some(done) = pending.replace(LinearRun { offset, length }) {
                         return Some(done);
@@ -211,6 +213,7 @@ pub fn strides(dims: &[u64]) -> Dims {
     let mut stride = 1_u64;
     for (to, size) in strides.iter_mut().zip(dims).rev() {
         *to = stride;
+        // Saturates: where a slower size is 0, faster ones may pass 64 bits together.
         stride = stride.saturating_mul(*size);
     }
     strides

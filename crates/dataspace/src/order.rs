@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::error::{Result, same_rank};
 use crate::spans::Spans;
 use crate::{Axes, Axis, DataspaceError, Dims, Points, Region, Selection};
@@ -115,14 +117,15 @@ impl Ordered {
             return Ok(());
         }
         let mut at = region.start.clone();
+        let bounds: SmallVec<[(u64, u64); 4]> = region.bounds().collect();
         match &self.kind {
             Kind::Axes(axes, weights) => {
                 if axes.is_empty() {
                     return visit(&[], 1, 0);
                 }
-                walk_axes(axes, weights, region, 0, &mut at, 0, &mut visit)
+                walk_axes(axes, weights, &bounds, 0, &mut at, 0, &mut visit)
             }
-            Kind::Spans(spans) => walk_spans(spans, region, 0, &mut at, 0, &mut visit),
+            Kind::Spans(spans) => walk_spans(spans, &bounds, 0, &mut at, 0, &mut visit),
             Kind::Points(points, order) => {
                 for number in band(points, order, region) {
                     let point = point(points, *number);
@@ -166,7 +169,7 @@ impl Ordered {
                             rest = rest.checked_rem(span.weight())?;
                             level = below;
                         }
-                        None => return Some((at, (span.last - coordinate).saturating_add(1))),
+                        None => return Some((at, span.last - coordinate + 1)),
                     }
                 }
             }
@@ -179,8 +182,8 @@ impl Ordered {
 }
 
 fn point(points: &Points, number: usize) -> &[u64] {
-    let start = number.saturating_mul(points.rank);
-    points.coordinates.get(start..start.saturating_add(points.rank)).unwrap_or_default()
+    // `number` is that of a point.
+    points.coordinates.split_at(number * points.rank).1.split_at(points.rank).0
 }
 
 /// The points whose slowest coordinate lies in the box.
@@ -188,37 +191,35 @@ fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize]
     let Some((from, to)) = region.bounds().next() else { return &[] };
     let slowest = |number: &usize| point(points, *number).first().copied().unwrap_or(0);
     let first = order.partition_point(|number| slowest(number) < from);
-    let rest = order.get(first..).unwrap_or_default();
-    rest.get(..rest.partition_point(|number| slowest(number) < to)).unwrap_or_default()
-}
-
-fn bounds(region: &Region, dimension: usize) -> (u64, u64) {
-    region.bounds().nth(dimension).unwrap_or_default()
+    let rest = order.split_at(first).1;
+    rest.split_at(rest.partition_point(|number| slowest(number) < to)).0
 }
 
 fn walk_axes<E>(
     axes: &[Axis],
     weights: &[u64],
-    region: &Region,
+    bounds: &[(u64, u64)],
     dimension: usize,
     at: &mut Dims,
     position: u64,
     visit: &mut impl FnMut(&[u64], u64, u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (Some((axis, axes)), Some((weight, weights))) = (axes.split_first(), weights.split_first()) else {
+    let (Some((axis, axes)), Some((weight, weights)), Some(((from, to), bounds))) =
+        (axes.split_first(), weights.split_first(), bounds.split_first())
+    else {
         return Ok(());
     };
-    let (from, to) = bounds(region, dimension);
+    let (from, to) = (*from, *to);
     for run in axis.runs_within(from, to) {
         if axes.is_empty() {
             set(at, dimension, run.start);
-            visit(at, run.length, position.saturating_add(run.position))?;
+            visit(at, run.length, position + run.position)?;
             continue;
         }
         for step in 0..run.length {
-            set(at, dimension, run.start.saturating_add(step));
-            let before = run.position.saturating_add(step).saturating_mul(*weight);
-            walk_axes(axes, weights, region, dimension + 1, at, position.saturating_add(before), visit)?;
+            set(at, dimension, run.start + step);
+            let before = (run.position + step) * *weight;
+            walk_axes(axes, weights, bounds, dimension + 1, at, position + before, visit)?;
         }
     }
     Ok(())
@@ -226,28 +227,29 @@ fn walk_axes<E>(
 
 fn walk_spans<E>(
     spans: &Spans,
-    region: &Region,
+    bounds: &[(u64, u64)],
     dimension: usize,
     at: &mut Dims,
     position: u64,
     visit: &mut impl FnMut(&[u64], u64, u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (from, to) = bounds(region, dimension);
+    let Some(((from, to), bounds)) = bounds.split_first() else { return Ok(()) };
+    let (from, to) = (*from, *to);
     for span in spans.within(from, to) {
-        let (first, end) = (span.first.max(from), span.last.saturating_add(1).min(to));
+        let (first, end) = (span.first.max(from), span.last.min(to - 1) + 1);
         let weight = span.weight();
         let position_of = |coordinate: u64| {
-            let before = (coordinate - span.first).saturating_mul(weight);
-            position.saturating_add(span.before).saturating_add(before)
+            let before = (coordinate - span.first) * weight;
+            position + span.before + before
         };
         let Some(below) = &span.below else {
             set(at, dimension, first);
-            visit(at, end.saturating_sub(first), position_of(first))?;
+            visit(at, end - first, position_of(first))?;
             continue;
         };
         for coordinate in first..end {
             set(at, dimension, coordinate);
-            walk_spans(below, region, dimension + 1, at, position_of(coordinate), visit)?;
+            walk_spans(below, bounds, dimension + 1, at, position_of(coordinate), visit)?;
         }
     }
     Ok(())

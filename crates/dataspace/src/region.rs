@@ -50,6 +50,8 @@ impl Region {
     }
 
     /// In each dimension the first coordinate of the box, and the first one behind it.
+    ///
+    /// Saturates: the last coordinate of 64 bits lies in no extent.
     pub fn bounds(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.start.iter().zip(&self.count).map(|(start, count)| (*start, start.saturating_add(*count)))
     }
@@ -94,7 +96,8 @@ impl Region {
 pub(crate) fn check_bounds(what: &'static str, start: &[u64], count: &[u64], dims: &[u64]) -> Result<()> {
     for (dimension, ((start, count), size)) in start.iter().zip(count).zip(dims).enumerate() {
         if start.checked_add(*count).is_none_or(|end| end > *size) {
-            let last = start.saturating_add(count.saturating_sub(1));
+            // Saturates: the number stands in a message.
+            let last = start.saturating_add(count.max(&1) - 1);
             return Err(DataspaceError::Bounds { what, dimension, start: *start, last, size: *size });
         }
     }
@@ -105,6 +108,7 @@ impl From<&Block> for Region {
     /// The box between the corners of the block; empty where they are the wrong way round.
     fn from(block: &Block) -> Self {
         let sizes = block.start.iter().zip(&block.end);
+        // Saturates: a block of all coordinates of 64 bits lies in no extent.
         let count =
             sizes.map(|(start, end)| end.checked_sub(*start).map_or(0, |span| span.saturating_add(1)));
         Self { start: block.start.clone(), count: count.collect() }
@@ -126,8 +130,8 @@ impl Iterator for Coordinates {
         let mut following = current.clone();
         let bounds = self.region.start.iter().zip(&self.region.count).rev();
         for (at, (start, count)) in following.iter_mut().rev().zip(bounds) {
-            *at = at.saturating_add(1);
-            if at.saturating_sub(*start) < *count {
+            *at += 1;
+            if *at - *start < *count {
                 self.next = Some(following);
                 break;
             }

@@ -117,17 +117,17 @@ impl RegularRuns {
     pub(crate) fn take_rows(&mut self) -> Option<(u64, u64)> {
         let fast = self.fast.filter(|fast| fast.block_count() == 1)?;
         let slow = self.slow.last_mut()?;
-        let rows = slow.axis.block_length(slow.block).saturating_sub(slow.within).saturating_sub(1);
-        slow.within = slow.within.saturating_add(rows);
+        let rows = slow.axis.block_length(slow.block) - slow.within - 1;
+        slow.within += rows;
         let at = self.start.len().checked_sub(2).and_then(|at| self.start.get_mut(at))?;
-        *at = at.saturating_add(rows);
+        *at += rows;
         Some((rows, fast.block_length(0)))
     }
 
     fn next_row(&mut self) -> Option<()> {
         for (slow, at) in self.slow.iter_mut().zip(&mut self.start).rev() {
             if slow.advance() {
-                *at = slow.axis.block_start(slow.block).saturating_add(slow.within);
+                *at = slow.axis.block_start(slow.block) + slow.within;
                 return Some(());
             }
             *at = slow.axis.block_start(0);

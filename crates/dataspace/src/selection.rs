@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use hyperslab_exact::to_u64;
+
 use crate::blocks::BlockRuns;
 use crate::error::{Result, product, same_rank};
 use crate::region::check_bounds;
@@ -90,8 +92,7 @@ impl Selection {
             Self::All => product(ELEMENTS, dims.iter().copied()),
             Self::Points(points) => {
                 points.check(dims)?;
-                Ok(u64::try_from(points.coordinates.len().checked_div(points.rank).unwrap_or(0))
-                    .unwrap_or(u64::MAX))
+                Ok(to_u64(points.coordinates.len().checked_div(points.rank).unwrap_or(0)))
             }
             Self::Hyperslab(Hyperslab::Regular(hyperslab)) => {
                 product(ELEMENTS, hyperslab.axes(dims)?.iter().map(Axis::len))
@@ -145,7 +146,7 @@ impl Selection {
         };
         Ok(bounds.map(|bounds| Region {
             start: bounds.iter().map(|(start, _)| *start).collect(),
-            count: bounds.iter().map(|(start, end)| end.saturating_sub(*start)).collect(),
+            count: bounds.iter().map(|(start, end)| end - *start).collect(),
         }))
     }
 
@@ -308,6 +309,7 @@ fn enclose<'a>(mut corners: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Opt
             *high = (*high).max(*end);
         }
     }
+    // Saturates: the last coordinate of 64 bits lies in no extent.
     bounds.iter_mut().for_each(|(_, high)| *high = high.saturating_add(1));
     Some(bounds)
 }

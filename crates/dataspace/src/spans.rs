@@ -49,7 +49,7 @@ impl Span {
     }
 
     fn length(&self) -> u64 {
-        (self.last - self.first).saturating_add(1)
+        self.last - self.first + 1
     }
 
     fn has_below(&self, below: Option<&Arc<Spans>>) -> bool {
@@ -73,8 +73,8 @@ impl Spans {
     /// The spans that hold coordinates from `from` on and before `to`.
     pub(crate) fn within(&self, from: u64, to: u64) -> &[Span] {
         let first = self.spans.partition_point(|span| span.last < from);
-        let rest = self.spans.get(first..).unwrap_or_default();
-        rest.get(..rest.partition_point(|span| span.first < to)).unwrap_or_default()
+        let rest = self.spans.split_at(first).1;
+        rest.split_at(rest.partition_point(|span| span.first < to)).0
     }
 
     /// The span that holds the element after `position` others.
@@ -117,7 +117,7 @@ impl Spans {
             let mut spans = Self::empty();
             for block in 0..axis.block_count() {
                 let first = axis.block_start(block);
-                let last = first.saturating_add(axis.block_length(block).saturating_sub(1));
+                let last = first + axis.block_length(block) - 1;
                 spans.push(first, last, below.clone())?;
             }
             below = Some(Arc::new(spans));
@@ -140,11 +140,11 @@ impl Spans {
         };
         members.sort_by_cached_key(|block| span(block));
         let mut spans = Self::empty();
-        if dimension.saturating_add(1) >= rank {
+        if dimension + 1 >= rank {
             let mut pending: Option<(u64, u64)> = None;
             for (first, last) in members.into_iter().map(span) {
                 match &mut pending {
-                    Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+                    Some((_, end)) if first.max(1) - 1 <= *end => *end = last.max(*end),
                     _ => {
                         if let Some((first, last)) = pending.replace((first, last)) {
                             spans.push(first, last, None)?;
@@ -169,9 +169,9 @@ impl Spans {
             while let Some(block) = upcoming.next_if(|block| span(block).0 <= at) {
                 active.push(block);
             }
-            let mut last = upcoming.peek().map_or(u64::MAX, |block| span(block).0.saturating_sub(1));
+            let mut last = upcoming.peek().map_or(u64::MAX, |block| span(block).0 - 1);
             last = active.iter().fold(last, |last, block| last.min(span(block).1));
-            let below = Self::sweep(rank, dimension.saturating_add(1), active.clone(), work)?;
+            let below = Self::sweep(rank, dimension + 1, active.clone(), work)?;
             spans.push(at, last, Some(Arc::new(below)))?;
             let Some(next) = last.checked_add(1) else { return Ok(spans) };
             at = next;
@@ -207,7 +207,7 @@ impl Spans {
                 if span.first != expected || span.length() != block || !span.has_below(first.below.as_ref()) {
                     return None;
                 }
-                expected = expected.saturating_add(stride);
+                expected += stride;
             }
             slab.start.push(first.first);
             slab.stride.push(stride);
@@ -279,7 +279,7 @@ impl Combiner {
             let (in_a, in_b) = (here(a), here(b));
             let end = |spans: &[Span]| match spans.first() {
                 Some(span) if span.first <= at => span.last,
-                Some(span) => span.first.saturating_sub(1),
+                Some(span) => span.first - 1,
                 None => u64::MAX,
             };
             let last = end(a).min(end(b));
@@ -295,8 +295,10 @@ impl Combiner {
                 }
             }
             for spans in [&mut a, &mut b] {
-                if spans.first().is_some_and(|span| span.last <= last) {
-                    *spans = spans.get(1..).unwrap_or_default();
+                if let Some((span, rest)) = spans.split_first()
+                    && span.last <= last
+                {
+                    *spans = rest;
                 }
             }
             let Some(next) = last.checked_add(1) else { return Ok(spans) };

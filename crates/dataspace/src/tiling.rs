@@ -91,6 +91,7 @@ impl Tiling {
         let mut position = 0;
         std::iter::from_fn(move || {
             let number = axis.coordinate(position)? / size;
+            // Saturates: the last chunk may reach past 64 bits.
             position = axis.positions_within(0, number.saturating_add(1).saturating_mul(size)).end;
             Some(number)
         })
@@ -111,13 +112,13 @@ impl Tiling {
         }
         let along = match along {
             Some(along) => along,
-            None if chunks.len() == 1 => self.shape.len().saturating_sub(1),
+            None if chunks.len() == 1 => self.shape.len().max(1) - 1,
             None => return None,
         };
         let slower_are_alone = self.shape.iter().take(along).all(|size| *size == 1);
-        let faster = self.shape.iter().zip(&self.chunk).skip(along.saturating_add(1));
+        let faster = self.shape.iter().zip(&self.chunk).skip(along + 1);
         let faster_are_whole = faster.into_iter().all(|(size, chunk)| size == chunk);
-        let elements = self.chunk.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+        let elements: u64 = self.chunk.iter().product();
         (slower_are_alone && faster_are_whole).then_some(elements)
     }
 
@@ -144,9 +145,9 @@ impl Tiling {
     pub fn count_in(&self, scaled: &[u64]) -> u64 {
         let counts = self.dimensions(scaled).map(|(axis, (from, to))| {
             let positions = axis.positions_within(from, to);
-            positions.end.saturating_sub(positions.start)
+            positions.end - positions.start
         });
-        counts.fold(1, u64::saturating_mul)
+        counts.product()
     }
 
     /// Each dimension's selection and what the chunk covers of it.
@@ -155,6 +156,7 @@ impl Tiling {
         scaled: &'a [u64],
     ) -> impl Iterator<Item = (&'a Axis, (u64, u64))> + 'a {
         let covered = scaled.iter().zip(&self.chunk).zip(&self.extent).map(|((at, chunk), size)| {
+            // Saturates: a chunk that begins past 64 bits covers nothing, and one may end there.
             let start = at.saturating_mul(*chunk);
             (start, start.saturating_add(*chunk).min(*size))
         });
@@ -177,13 +179,13 @@ impl Tiling {
             let first = pieces.next();
             let more: SmallVec<[_; 2]> = pieces.collect();
             let prolong = |part: &mut Part, (at, piece): (u64, AxisPart)| {
-                part.src = part.src.saturating_add(piece.start.saturating_sub(from).saturating_mul(*stride));
-                part.dst = part.dst.saturating_add(at.saturating_mul(*place));
+                part.src += (piece.start - from) * *stride;
+                part.dst += at * *place;
                 part.push(Step { count: piece.block, src: *stride, dst: *place });
                 part.push(Step {
                     count: piece.count,
-                    src: piece.stride.saturating_mul(*stride),
-                    dst: piece.block.saturating_mul(*place),
+                    src: piece.stride * *stride,
+                    dst: piece.block * *place,
                 });
             };
             let known = parts.len();
@@ -213,7 +215,7 @@ impl Part {
                 if last.count.checked_mul(last.src) == Some(step.src)
                     && last.count.checked_mul(last.dst) == Some(step.dst) =>
             {
-                last.count = last.count.saturating_mul(step.count);
+                last.count *= step.count;
             }
             _ => self.steps.push(step),
         }
@@ -229,14 +231,12 @@ impl Part {
 
     /// The number of elements.
     pub(crate) fn len(&self) -> u64 {
-        self.steps.iter().fold(1, |product: u64, step| product.saturating_mul(step.count))
+        self.steps.iter().map(|step| step.count).product()
     }
 
     /// The element behind the last one of the chunk.
     pub(crate) fn src_end(&self) -> u64 {
-        self.steps.iter().fold(self.src.saturating_add(1), |end, step| {
-            end.saturating_add(step.count.saturating_sub(1).saturating_mul(step.src))
-        })
+        self.steps.iter().fold(self.src + 1, |end, step| end + (step.count.max(1) - 1) * step.src)
     }
 }
 
@@ -254,7 +254,7 @@ fn equal_pieces(axis: &Axis, positions: Range<u64>) -> impl Iterator<Item = (u64
             rest.start = rest.end;
             return Some((at, part));
         }
-        let run = rest.start.saturating_add(axis.run_from(rest.start)).min(rest.end);
+        let run = (rest.start + axis.run_from(rest.start)).min(rest.end);
         let at = rest.start;
         let whole = axis.whole_blocks(rest.clone());
         let end = if whole.start == at && whole.end > at { whole.end } else { run };

@@ -97,7 +97,7 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         if let Some(bytes) = Self::as_bytes(values) {
             return Cow::Borrowed(bytes);
         }
-        let mut bytes = vec![0; Self::SIZE.saturating_mul(values.len())];
+        let mut bytes = vec![0; Self::SIZE * values.len()];
         for (value, element) in values.iter().zip(bytes.chunks_exact_mut(Self::SIZE.max(1))) {
             value.encode(element);
         }
@@ -113,9 +113,9 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         count: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
     ) -> Result<Vec<Self>, E> {
-        let full = |_| ConvertError::Memory { count, element: size_of::<Self>().max(Self::SIZE) };
+        let full = || ConvertError::Memory { count, element: size_of::<Self>().max(Self::SIZE) };
         // Tried first: what memory cannot hold is an error; then zeros that the system gives without writing them.
-        Vec::<Self>::new().try_reserve_exact(count).map_err(full)?;
+        Vec::<Self>::new().try_reserve_exact(count).map_err(|_| full())?;
         if let Some(zero) = Self::zero() {
             let mut values = vec![zero; count];
             if let Some(bytes) = Self::as_bytes_mut(&mut values) {
@@ -123,8 +123,8 @@ pub trait H5Type: Copy + Send + Sync + 'static {
                 return Ok(values);
             }
         }
-        let length = Self::SIZE.saturating_mul(count);
-        Vec::<u8>::new().try_reserve_exact(length).map_err(full)?;
+        let length = Self::SIZE.checked_mul(count).ok_or_else(full)?;
+        Vec::<u8>::new().try_reserve_exact(length).map_err(|_| full())?;
         let mut bytes = vec![0; length];
         fill(&mut bytes)?;
         Ok(Self::from_bytes(&bytes)?)
@@ -242,7 +242,9 @@ impl<T: H5Type, const N: usize> H5Type for [T; N] {
     const SIZE: usize = T::SIZE * N;
 
     fn datatype() -> Datatype {
-        let length = u32::try_from(N).unwrap_or(u32::MAX);
+        const { assert!(N <= u32::MAX as usize, "a dimension of an array has 32 bits") };
+        #[expect(clippy::cast_possible_truncation, reason = "checked when the program is compiled")]
+        let length = N as u32;
         match T::datatype() {
             Datatype { class: DatatypeClass::Array(inner), .. } => {
                 let dims: Vec<u32> = std::iter::once(length).chain(inner.dims).collect();

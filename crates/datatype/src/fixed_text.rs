@@ -35,6 +35,7 @@ impl<const N: usize> FixedText<N> {
     /// The text.
     pub fn as_str(&self) -> &str {
         let end = self.bytes.iter().position(|byte| *byte == 0).unwrap_or(N);
+        // `new` and `decode` take valid UTF-8 only.
         self.bytes.get(..end).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 }
@@ -69,7 +70,9 @@ impl<const N: usize> H5Type for FixedText<N> {
     const SIZE: usize = N;
 
     fn datatype() -> Datatype {
-        let size = u32::try_from(N).unwrap_or(u32::MAX);
+        const { assert!(N <= u32::MAX as usize, "a datatype has less than 4 GiB") };
+        #[expect(clippy::cast_possible_truncation, reason = "checked when the program is compiled")]
+        let size = N as u32;
         Datatype::fixed_string(size, StringPadding::NullPadded, CharacterSet::Utf8)
     }
 

@@ -28,7 +28,7 @@ impl FloatLayout {
             order,
             bit_offset: 0,
             precision: self.bits,
-            sign_location: self.mantissa_size.saturating_add(self.exponent_size),
+            sign_location: self.mantissa_size + self.exponent_size,
             exponent_location: self.mantissa_size,
             exponent_size: self.exponent_size,
             mantissa_location: 0,
@@ -60,6 +60,8 @@ impl Datatype {
     /// use hyperslab_datatype::{ByteOrder, Datatype};
     /// assert_eq!(Datatype::integer(4, true, ByteOrder::BigEndian).to_string(), "i32be");
     /// ```
+    ///
+    /// The number of bits saturates at 65535.
     pub fn integer(bytes: u16, signed: bool, order: ByteOrder) -> Self {
         let fixed = FixedPoint {
             order,
@@ -168,7 +170,7 @@ impl Datatype {
         FloatLayout { bias: 1025, ..FloatLayout::F64 }.datatype(FloatOrder::Vax)
     }
 
-    /// A set of `bytes` times eight bits.
+    /// A set of `bytes` times eight bits. The number of bits saturates at 65535.
     pub fn bitfield(bytes: u16, order: ByteOrder) -> Self {
         let bits = Bitfield {
             order,
@@ -188,14 +190,15 @@ impl Datatype {
         Self::enumeration(Self::integer(1, true, ByteOrder::LittleEndian), members)
     }
 
-    /// A complex number in HDF5 2.0's own class: two parts of type `base`. Older libraries cannot read it.
+    /// A complex number in HDF5 2.0's own class: two parts of type `base`. Older libraries cannot read it. Its size saturates
+    /// at 4 GiB.
     pub fn complex(base: Self) -> Self {
         let size = base.size.saturating_mul(2);
         Self { size, class: DatatypeClass::Complex(Complex { base: Box::new(base) }) }
     }
 
     /// A complex number as a compound with the members `r` and `i`, which every library can read and which
-    /// h5py takes for complex numbers.
+    /// h5py takes for complex numbers. Its size saturates at 4 GiB.
     pub fn complex_compound(base: Self) -> Self {
         let size = base.size;
         let members = vec![
@@ -244,7 +247,7 @@ impl Datatype {
     /// A reference to a region of a dataset, in a file with addresses of `size_of_offsets` bytes.
     pub fn region_reference(size_of_offsets: u8) -> Self {
         let reference = Reference { kind: ReferenceKind::DatasetRegion1, version: 0 };
-        let size = u32::from(size_of_offsets).saturating_add(4);
+        let size = u32::from(size_of_offsets) + 4;
         Self { size, class: DatatypeClass::Reference(reference) }
     }
 
@@ -253,7 +256,7 @@ impl Datatype {
         Self { size, class: DatatypeClass::Compound(Compound { members }) }
     }
 
-    /// A record whose members follow each other without gaps.
+    /// A record whose members follow each other without gaps. Its size saturates at 4 GiB.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -288,7 +291,7 @@ impl Datatype {
 
 /// Bytes of a variable-length element in a file: a length, the address of a global heap, an index in it.
 fn heap_element_size(size_of_offsets: u8) -> u32 {
-    u32::from(size_of_offsets).saturating_add(8)
+    u32::from(size_of_offsets) + 8
 }
 
 #[cfg(test)]

@@ -93,6 +93,14 @@ pub enum Error {
     /// Elements could not be converted to the type asked for.
     #[error(transparent)]
     Convert(ConvertError),
+    /// An invariant of this library does not hold. The file and the caller are not the cause.
+    #[error("internal error: {structure}: {invariant} does not hold; please report it")]
+    Internal {
+        /// The structure or operation.
+        structure: &'static str,
+        /// The condition that should hold.
+        invariant: &'static str,
+    },
     /// Where in the file's objects an error arose.
     #[error("{context}")]
     Context {
@@ -124,6 +132,8 @@ pub enum ErrorKind {
     Locked,
     /// The storage failed.
     Io,
+    /// This library is at fault.
+    Internal,
 }
 
 fn chunk_at(address: Address) -> String {
@@ -144,12 +154,16 @@ impl Error {
             Self::Convert(ConvertError::Heap(error)) => {
                 error.0.downcast_ref::<Self>().map_or(ErrorKind::Corrupt, Self::kind)
             }
+            Self::Internal { .. }
+            | Self::Convert(ConvertError::Internal { .. })
+            | Self::Io { source: DriverError::Internal { .. }, .. } => ErrorKind::Internal,
             Self::Misuse(_) | Self::Convert(_) => ErrorKind::Misuse,
             Self::Locked { .. } | Self::Io { source: DriverError::Locked { .. }, .. } => ErrorKind::Locked,
             Self::Io { .. } => ErrorKind::Io,
             Self::Filter { source, .. } => match source {
                 FilterError::Missing { .. } | FilterError::Unsupported { .. } => ErrorKind::Unsupported,
                 FilterError::Refused { .. } => ErrorKind::Misuse,
+                FilterError::Internal { .. } => ErrorKind::Internal,
                 FilterError::Limit { .. } | FilterError::Memory { .. } => ErrorKind::Limit,
                 _ => ErrorKind::Corrupt,
             },
@@ -196,6 +210,7 @@ impl From<FormatError> for Error {
                 Self::Limit { what: format!("{structure}: {what}"), got, limit }
             }
             FormatError::Unsupported { structure, what } => Self::unsupported(format!("{structure}: {what}")),
+            FormatError::Internal { structure, invariant } => Self::Internal { structure, invariant },
             other => Self::Misuse(other.to_string()),
         }
     }
@@ -204,5 +219,33 @@ impl From<FormatError> for Error {
 impl From<ConvertError> for Error {
     fn from(error: ConvertError) -> Self {
         Self::Convert(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn internal_errors_of_all_floors_are_of_one_kind() {
+        let (name, what, invariant) = ("file".to_owned(), "step", "one is one");
+        let action = "read".to_owned();
+        let errors = [
+            Error::from(FormatError::internal("superblock", invariant)),
+            Error::from(ConvertError::Internal { what, invariant }),
+            Error::Io { action, source: DriverError::Internal { name, invariant } },
+            Error::Filter {
+                address: Address::UNDEFINED,
+                source: FilterError::Internal { id: hyperslab_filter::FilterId::SHUFFLE, invariant },
+            },
+        ];
+        for error in errors {
+            assert_eq!(error.kind(), ErrorKind::Internal, "{error:?}");
+        }
+        let error = Error::from(FormatError::internal("superblock", invariant));
+        assert_eq!(
+            error.to_string(),
+            "internal error: superblock: one is one does not hold; please report it"
+        );
     }
 }

@@ -19,7 +19,10 @@
 //! ```
 //! The last block has what is left of whole groups of 8 elements.
 
+use hyperslab_exact::to_u64;
+
 use crate::codec::choice::Codec as Compressor;
+use crate::codec::length_u32;
 use crate::codec::resize;
 use crate::codec::{bit_planes, lz4, zstd};
 use crate::filter::decode_and_copy;
@@ -64,11 +67,11 @@ struct Parameters {
 impl Parameters {
     fn parse(client_data: &[u32]) -> std::result::Result<Self, &'static str> {
         let value = |at: usize| client_data.get(at).copied().unwrap_or(0);
-        let size = usize::try_from(value(2)).unwrap_or(0);
+        let size = value(2) as usize;
         if size == 0 {
             return Err("its element size is missing or 0");
         }
-        let elements = match usize::try_from(value(3)).unwrap_or(usize::MAX) {
+        let elements = match value(3) as usize {
             0 => (BLOCK_BYTES / size / bit_planes::GROUP * bit_planes::GROUP).max(LEAST_BLOCK),
             elements => elements,
         };
@@ -141,11 +144,11 @@ impl Filter for Bitshuffle {
         let failed = |reason: &str| FilterError::failed(ID, reason);
         let parameters = Parameters::parse(context.client_data).map_err(failed)?;
         let (whole, _) = parameters.split(input.len()).map_err(failed)?;
-        let (blocks, tail) = input.split_at_checked(whole).unwrap_or_default();
+        let (blocks, tail) = input.split_at(whole);
         output.clear();
         if parameters.codec != Codec::None {
             let block = u32::try_from(parameters.block).map_err(|_| failed("its blocks are too large"))?;
-            output.extend_from_slice(&u64::try_from(input.len()).unwrap_or(u64::MAX).to_be_bytes());
+            output.extend_from_slice(&to_u64(input.len()).to_be_bytes());
             output.extend_from_slice(&block.to_be_bytes());
         }
         encode_blocks(parameters, blocks, output)?;
@@ -205,7 +208,7 @@ impl<'a> Encoded<'a> {
             let (stored, (block, after)) = head.ok_or_else(|| corrupt("no room for its header"))?;
             length = usize::try_from(u64::from_be_bytes(*stored)).map_err(|_| limit.clone())?;
             // A chunk within one block may tell any size.
-            parameters.block = usize::try_from(u32::from_be_bytes(*block)).unwrap_or(0);
+            parameters.block = u32::from_be_bytes(*block) as usize;
             parameters = parameters.checked().map_err(corrupt)?;
             rest = after;
             if length / EXPANSION > rest.len() {
@@ -222,7 +225,7 @@ impl<'a> Encoded<'a> {
     /// Makes `output`, as long as the decoded chunk, its bytes.
     fn decode(&self, output: &mut [u8], workspace: &mut Workspace) -> Result<()> {
         let mut memory: Box<Memory> = workspace.take();
-        let (blocks, tail) = output.split_at_mut_checked(self.whole).unwrap_or_default();
+        let (blocks, tail) = output.split_at_mut(self.whole);
         let rest = decode_blocks(self.parameters, self.rest, blocks, &mut memory);
         workspace.keep(memory);
         let last = rest?.get(..tail.len());
@@ -249,7 +252,7 @@ fn decode_blocks<'a>(
             continue;
         }
         let (size, after) = rest.split_first_chunk().ok_or_else(cut)?;
-        let size = usize::try_from(u32::from_be_bytes(*size)).unwrap_or(usize::MAX);
+        let size = u32::from_be_bytes(*size) as usize;
         let (encoded, after) = after.split_at_checked(size).ok_or_else(cut)?;
         planes.resize(block.len(), 0);
         if parameters.codec == Codec::Lz4 {
@@ -277,7 +280,7 @@ fn encode_blocks(parameters: Parameters, blocks: &[u8], output: &mut Vec<u8>) ->
             Codec::Lz4 => lz4::encode(ID, &planes, &mut encoded)?,
             Codec::Zstd { level } => zstd::encode(ID, level, &planes, &mut encoded)?,
         }
-        output.extend_from_slice(&u32::try_from(encoded.len()).unwrap_or(u32::MAX).to_be_bytes());
+        output.extend_from_slice(&length_u32(ID, encoded.len())?.to_be_bytes());
         output.extend_from_slice(&encoded);
     }
     Ok(())

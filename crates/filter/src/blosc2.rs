@@ -23,6 +23,7 @@ mod transform;
 
 use crate::codec::choice::Codec;
 use crate::codec::resize;
+use crate::codec::{length_u32, times};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use array::Array;
@@ -97,9 +98,12 @@ impl Filter for Blosc2 {
         }
         let size = number(value(2, 1)).max(1);
         let asked = Some(number(value(1, 0))).filter(|block| *block > 0).unwrap_or_else(|| codec.block());
-        let dimensions = context.client_data.get(DIMENSIONS + 1..).unwrap_or_default();
-        let dimensions = dimensions.get(..number(value(DIMENSIONS, 0))).unwrap_or_default();
-        let shape: Vec<usize> = dimensions.iter().map(|size| number(*size)).collect();
+        let dimensions = number(value(DIMENSIONS, 0));
+        let sizes = context.client_data.iter().skip(DIMENSIONS + 1).take(dimensions);
+        let shape: Vec<usize> = sizes.map(|size| number(*size)).collect();
+        if shape.len() != dimensions {
+            return Err(failed("a chunk with fewer sizes than dimensions"));
+        }
         let array =
             Array::for_chunks(&shape, size, asked).filter(|array| array.length(size) == Some(input.len()));
         let block = match &array {
@@ -139,7 +143,7 @@ impl Filter for Blosc2 {
         if dataset.chunk.len() > 1 {
             let defaults = [DEFAULT_LEVEL, 1, 0];
             data.extend(defaults.iter().skip(data.len() - (DIMENSIONS - defaults.len())));
-            data.push(u32::try_from(dataset.chunk.len()).unwrap_or(u32::MAX));
+            data.push(length_u32(ID, dataset.chunk.len())?);
             for size in dataset.chunk {
                 data.push(u32::try_from(*size).map_err(|_| refused("a chunk has 2^32 elements or more"))?);
             }
@@ -149,7 +153,7 @@ impl Filter for Blosc2 {
 }
 
 fn number(value: u32) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
+    value as usize
 }
 
 /// Decodes chunk after chunk into `output`, which has the bytes of the frame.
@@ -181,7 +185,7 @@ fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
 fn decode_array(frame: &Frame<'_>, array: &Array, output: &mut [u8]) -> Result<()> {
     let size = frame.size;
     let block = array.checked_block_length(size).ok_or_else(|| corrupt("its blocks are too large"))?;
-    if block > output.len().saturating_mul(2) {
+    if block > times(output.len(), 2) {
         return Err(corrupt("its blocks are larger than the array"));
     }
     let mut memory = vec![0; block];

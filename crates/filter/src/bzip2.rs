@@ -8,6 +8,7 @@
 
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
+use crate::codec::behind;
 use crate::codec::reserve;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
@@ -27,16 +28,18 @@ impl Filter for Bzip2 {
         let corrupt = |what: &str| FilterError::corrupt(self.id(), format!("its bzip2 stream {what}"));
         let limit = context.max_output;
         // One byte over the limit is room enough to see that a stream passes it.
+        // Saturates: no output passes the largest limit.
         let most = limit.saturating_add(1);
         let mut stream = Decompress::new(false);
         output.clear();
         loop {
             if output.len() == output.capacity() {
-                let more = output.len().max(FIRST).min(most.saturating_sub(output.len())).max(1);
+                let more = output.len().max(FIRST).min(most.max(output.len()) - output.len()).max(1);
                 reserve(self.id(), output, more)?;
             }
-            let (consumed, before) = (usize::try_from(stream.total_in()).unwrap_or(usize::MAX), output.len());
-            let rest = input.get(consumed..).unwrap_or_default();
+            let before = output.len();
+            let consumed = stream.total_in();
+            let rest = behind(self.id(), input, consumed)?;
             let status = stream.decompress_vec(rest, output).map_err(|error| corrupt(&error.to_string()))?;
             if output.len() > limit {
                 return Err(FilterError::Limit { id: self.id(), limit });
@@ -44,7 +47,7 @@ impl Filter for Bzip2 {
             if status == Status::StreamEnd {
                 return Ok(Produced::Output);
             }
-            let is_stuck = usize::try_from(stream.total_in()) == Ok(consumed) && output.len() == before;
+            let is_stuck = stream.total_in() == consumed && output.len() == before;
             if is_stuck && output.len() < output.capacity() {
                 return Err(corrupt("is cut off"));
             }
@@ -60,8 +63,7 @@ impl Filter for Bzip2 {
         output.clear();
         output.reserve(input.len() / 2 + FIRST);
         loop {
-            let consumed = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
-            let rest = input.get(consumed..).unwrap_or_default();
+            let rest = behind(self.id(), input, stream.total_in())?;
             let status = stream
                 .compress_vec(rest, output, Action::Finish)
                 .map_err(|error| FilterError::failed(self.id(), error.to_string()))?;

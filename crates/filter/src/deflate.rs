@@ -16,6 +16,7 @@ mod codec;
 mod codec;
 
 use crate::codec::grow;
+use crate::codec::times;
 use crate::filter::decode_and_copy;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
@@ -66,8 +67,8 @@ impl Filter for Deflate {
         workspace: &mut Workspace,
     ) -> Result<Produced> {
         // No stream gives more; a hint or a limit that promises more takes no memory.
-        let most = input.len().saturating_mul(EXPANSION);
-        let guess = context.expected_output.unwrap_or(input.len().saturating_mul(4));
+        let most = times(input.len(), EXPANSION);
+        let guess = context.expected_output.unwrap_or(times(input.len(), 4));
         let mut state: Box<codec::State> = workspace.take();
         grow(self.id(), guess.min(most), context.max_output, output, |output| {
             codec::decode(&mut state, input, output)

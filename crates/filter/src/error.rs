@@ -59,6 +59,14 @@ pub enum FilterError {
         /// The bytes that were asked for.
         bytes: usize,
     },
+    /// An invariant of this crate does not hold. The chunk and the parameters are not the cause.
+    #[error("internal error: filter {id}: {invariant} does not hold; please report it")]
+    Internal {
+        /// The filter.
+        id: FilterId,
+        /// The condition that should hold.
+        invariant: &'static str,
+    },
     /// A new dataset cannot have the filter, or not with these parameters.
     #[error("filter {id} cannot be used here: {reason}")]
     Refused {

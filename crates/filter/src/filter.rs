@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use crate::{DatasetFacts, FilterId, Result, Workspace};
+use crate::{DatasetFacts, FilterError, FilterId, Result, Workspace};
 
 /// What a filter may know about the chunk in hand.
 #[derive(Debug, Clone, Copy)]
@@ -160,6 +160,9 @@ pub trait Filter: Send + Sync + Debug {
     }
 }
 
+/// The invariant of [`Produced::Input`].
+pub(crate) const OUTSIDE: &str = "the bytes that a filter keeps of its input lie in it";
+
 /// [`Filter::decode_into`] by way of a buffer.
 pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     filter: &F,
@@ -172,7 +175,9 @@ pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     let produced = filter.decode_with(context, input, &mut buffer, workspace);
     let decoded = match produced? {
         Produced::Output => buffer.as_slice(),
-        Produced::Input(range) => input.get(range).unwrap_or_default(),
+        Produced::Input(range) => {
+            input.get(range).ok_or(FilterError::Internal { id: filter.id(), invariant: OUTSIDE })?
+        }
     };
     let length = decoded.len();
     copy_start(decoded, output);

@@ -10,6 +10,8 @@
 //! byte of a word. Some old writers stored the checksum with the two bytes of each half exchanged; that is
 //! accepted too, as libhdf5 does.
 
+use hyperslab_exact::to_u64;
+
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// Bytes of the checksum.
@@ -50,7 +52,7 @@ impl Filter for Fletcher32 {
 
     fn encode(&self, _context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         output.clear();
-        output.reserve(input.len().saturating_add(SIZE));
+        output.reserve(input.len() + SIZE);
         output.extend_from_slice(input);
         output.extend_from_slice(&fletcher32(input).to_le_bytes());
         Ok(Produced::Output)
@@ -120,7 +122,7 @@ impl Sums {
                 *second += *first;
             }
         }
-        let words = u64::try_from(rows.len() * LANES).unwrap_or(0);
+        let words = to_u64(rows.len() * LANES);
         let first: u64 = firsts.iter().map(|sum| u64::from(*sum)).sum();
         let lanes: u64 = seconds.iter().map(|sum| u64::from(*sum)).sum::<u64>() * 16;
         let over: u64 = firsts.iter().zip(0_u64..).map(|(sum, column)| u64::from(*sum) * column).sum();

@@ -13,6 +13,9 @@
 //! n                | the block; as it was, if it has as many bytes encoded
 //! ```
 
+use hyperslab_exact::to_u64;
+
+use crate::codec::length_u32;
 use crate::codec::lz4;
 use crate::codec::resize;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
@@ -44,7 +47,7 @@ impl Filter for Lz4 {
         if length > context.max_output {
             return Err(limit);
         }
-        let block = usize::try_from(u32::from_be_bytes(*block)).unwrap_or(usize::MAX);
+        let block = u32::from_be_bytes(*block) as usize;
         if length > 0 && (block == 0 || length / EXPANSION > rest.len()) {
             return Err(corrupt("its length or block size cannot be"));
         }
@@ -52,7 +55,7 @@ impl Filter for Lz4 {
         resize(self.id(), output, length)?;
         for block in output.chunks_mut(block.max(1)) {
             let (size, after) = rest.split_first_chunk().ok_or_else(|| corrupt("its blocks are cut off"))?;
-            let size = usize::try_from(u32::from_be_bytes(*size)).unwrap_or(usize::MAX);
+            let size = u32::from_be_bytes(*size) as usize;
             let (encoded, after) =
                 after.split_at_checked(size).ok_or_else(|| corrupt("its blocks are cut off"))?;
             if size == block.len() {
@@ -67,16 +70,17 @@ impl Filter for Lz4 {
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let asked = context.client_data.first().copied().filter(|block| *block > 0).unwrap_or(DEFAULT_BLOCK);
+        // A longer chunk is cut into blocks.
         let block = asked.min(u32::try_from(input.len()).unwrap_or(u32::MAX)).max(1);
         output.clear();
-        output.extend_from_slice(&u64::try_from(input.len()).unwrap_or(u64::MAX).to_be_bytes());
+        output.extend_from_slice(&to_u64(input.len()).to_be_bytes());
         output.extend_from_slice(&block.to_be_bytes());
         let mut encoded = Vec::new();
-        for block in input.chunks(usize::try_from(block).unwrap_or(usize::MAX)) {
+        for block in input.chunks(block as usize) {
             encoded.clear();
             lz4::encode(self.id(), block, &mut encoded)?;
             let block = if encoded.len() < block.len() { &encoded } else { block };
-            output.extend_from_slice(&u32::try_from(block.len()).unwrap_or(u32::MAX).to_be_bytes());
+            output.extend_from_slice(&length_u32(self.id(), block.len())?.to_be_bytes());
             output.extend_from_slice(block);
         }
         Ok(Produced::Output)

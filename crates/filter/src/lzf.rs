@@ -16,6 +16,7 @@
 
 use crate::codec::lz77::{self, Finder, Sequence};
 use crate::codec::resize;
+use crate::codec::times;
 use crate::filter::{copy_start, decode_and_copy};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
@@ -42,14 +43,14 @@ impl Filter for Lzf {
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let limit = context.max_output;
-        let guess = context.expected_output.unwrap_or(input.len().saturating_mul(2));
-        resize(self.id(), output, guess.max(64).min(input.len().saturating_mul(EXPANSION)).min(limit))?;
+        let guess = context.expected_output.unwrap_or(times(input.len(), 2));
+        resize(self.id(), output, guess.max(64).min(times(input.len(), EXPANSION)).min(limit))?;
         let mut decoder = Decoder { rest: input, at: 0 };
         while !decoder.run(output)? {
             if output.len() >= limit {
                 return Err(FilterError::Limit { id: self.id(), limit });
             }
-            let room = output.len().saturating_mul(2).max(64).min(limit);
+            let room = times(output.len(), 2).max(64).min(limit);
             resize(self.id(), output, room)?;
         }
         output.truncate(decoder.at);
@@ -72,7 +73,7 @@ impl Filter for Lzf {
 
     fn encode(&self, _context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         output.clear();
-        output.reserve(input.len().saturating_add(input.len() / LONGEST_RUN).saturating_add(1));
+        output.reserve(input.len() + input.len() / LONGEST_RUN + 1);
         FINDER.run(input, |Sequence { literals, length, distance }| {
             literals.chunks(LONGEST_RUN).for_each(|run| push_run(run, output));
             if length == 0 {
@@ -110,7 +111,7 @@ impl Filter for Lzf {
 
 /// Appends a run of at most [`LONGEST_RUN`] bytes as they are.
 fn push_run(run: &[u8], output: &mut Vec<u8>) {
-    output.push(run.len().saturating_sub(1).to_le_bytes()[0]);
+    output.push((run.len() - 1).to_le_bytes()[0]);
     output.extend_from_slice(run);
 }
 
@@ -130,7 +131,7 @@ impl Decoder<'_> {
                 let count = usize::from(*control) + 1;
                 let (run, after_run) = after.split_at_checked(count).ok_or_else(cut)?;
                 if count <= room {
-                    literals(run, after, output.get_mut(at..).unwrap_or_default());
+                    literals(run, after, output.split_at_mut(at).1);
                 }
                 (after_run, count)
             } else {

@@ -10,6 +10,7 @@
 use lzokay::Error;
 
 use crate::codec::resize;
+use crate::codec::times;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 /// The LZO filter.
@@ -33,9 +34,8 @@ impl Filter for Lzo {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let most = input.len().saturating_mul(EXPANSION).min(context.max_output);
-        let mut room =
-            context.expected_output.unwrap_or(0).max(input.len().saturating_mul(2)).max(LEAST).min(most);
+        let most = times(input.len(), EXPANSION).min(context.max_output);
+        let mut room = context.expected_output.unwrap_or(0).max(times(input.len(), 2)).max(LEAST).min(most);
         loop {
             output.clear();
             resize(ID, output, room)?;
@@ -44,7 +44,7 @@ impl Filter for Lzo {
                     output.truncate(length);
                     return Ok(Produced::Output);
                 }
-                Err(Error::OutputOverrun) if room < most => room = room.saturating_mul(2).min(most),
+                Err(Error::OutputOverrun) if room < most => room = times(room, 2).min(most),
                 Err(Error::OutputOverrun) if room == context.max_output => {
                     return Err(FilterError::Limit { id: ID, limit: context.max_output });
                 }

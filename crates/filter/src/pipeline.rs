@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::filter::copy_start;
+use crate::codec::times;
+use crate::filter::{OUTSIDE, copy_start};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Registry, Result, Workspace};
 
 /// One filter of a pipeline, as the file describes it.
@@ -90,7 +91,8 @@ impl ChunkTarget {
     /// assert_eq!(ChunkTarget::of_length(1 << 20).max_bytes, 9 << 20);
     /// ```
     pub fn of_length(length: usize) -> Self {
-        let max_bytes = length.saturating_mul(STAGE_GROWTH).saturating_add(STAGE_SLACK);
+        // Saturates: a limit on memory.
+        let max_bytes = times(length, STAGE_GROWTH).saturating_add(STAGE_SLACK);
         Self { length: Some(length), max_bytes: max_bytes.min(Self::default().max_bytes), ..Self::default() }
     }
 }
@@ -98,6 +100,7 @@ impl ChunkTarget {
 impl Default for ChunkTarget {
     /// Unknown length, at most 4 GiB, at most 65536-fold, verified.
     fn default() -> Self {
+        // Memory of 32 bits has less.
         let max_bytes = usize::try_from(4_u64 << 30).unwrap_or(usize::MAX);
         Self {
             length: None,
@@ -204,7 +207,7 @@ impl Pipeline {
         let mut hand = Hand::new(bytes.into(), scratch);
         for (at, stage) in self.stages_left(filter_mask).rev() {
             let filter = stage.find(registry)?;
-            hand.pass(|input, output| {
+            hand.pass(stage.id, |input, output| {
                 let context = decode_context(stage, target, scratch.lengths.get(at), input);
                 filter.decode_with(&context, input, output, &mut scratch.workspace)
             })?;
@@ -214,7 +217,7 @@ impl Pipeline {
             if target.exact && hand.bytes().len() != expected {
                 return Err(FilterError::Length { expected, got: hand.bytes().len() });
             }
-            hand.range.end = hand.range.start.saturating_add(expected);
+            hand.range.end = hand.range.start + expected;
         }
         Ok(hand.finish(scratch))
     }
@@ -279,7 +282,7 @@ impl Pipeline {
             let filter = stage.find(registry)?;
             let context = decode_context(stage, target, scratch.lengths.get(at), hand.bytes());
             if at > last {
-                hand.pass(|input, output| {
+                hand.pass(stage.id, |input, output| {
                     filter.decode_with(&context, input, output, &mut scratch.workspace)
                 })?;
             } else {
@@ -362,7 +365,7 @@ impl Pipeline {
             let bit = mask_bit(at);
             let optional = stage.is_optional() && bit != 0;
             let result = stage.find(registry).and_then(|filter| {
-                hand.pass(|input, output| {
+                hand.pass(stage.id, |input, output| {
                     let plane = input.len().checked_div(planes).unwrap_or(0);
                     let plane = if plane >= target.least_plane { plane } else { 0 };
                     let context = FilterContext { plane, ..context(stage, target) };
@@ -405,8 +408,9 @@ fn decode_context<'a>(
     input: &[u8],
 ) -> FilterContext<'a> {
     let expected_output = expected.copied().flatten();
-    let most = expected_output
-        .map_or_else(|| input.len().saturating_mul(target.expansion), |expected| expected.saturating_mul(2));
+    let most =
+        expected_output.map_or_else(|| times(input.len(), target.expansion), |expected| times(expected, 2));
+    // Saturates: a limit on memory.
     let max_output = most.saturating_add(SLACK).min(target.max_bytes);
     FilterContext { expected_output, max_output, ..context(stage, target) }
 }
@@ -414,7 +418,7 @@ fn decode_context<'a>(
 /// The planes that stand one after the other in what a stage gives; 0 if there are none.
 fn planes_behind(stage: &Stage) -> usize {
     match stage.client_data.first() {
-        Some(size) if stage.id == FilterId::SHUFFLE && *size > 1 => usize::try_from(*size).unwrap_or(0),
+        Some(size) if stage.id == FilterId::SHUFFLE && *size > 1 => *size as usize,
         _ => 0,
     }
 }
@@ -449,12 +453,17 @@ impl<'a> Hand<'a> {
     }
 
     fn bytes(&self) -> &[u8] {
-        self.current.get(self.range.clone()).unwrap_or_default()
+        self.current.split_at(self.range.end).0.split_at(self.range.start).1
     }
 
     /// Runs one filter; after an error the bytes are the same as before.
-    fn pass(&mut self, run: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<Produced>) -> Result<()> {
-        let input = self.current.get(self.range.clone()).unwrap_or_default();
+    fn pass(
+        &mut self,
+        id: FilterId,
+        run: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<Produced>,
+    ) -> Result<()> {
+        let Range { start, end } = self.range.clone();
+        let input = self.current.split_at(end).0.split_at(start).1;
         match run(input, &mut self.spare)? {
             Produced::Output => {
                 let new = std::mem::take(&mut self.spare);
@@ -465,9 +474,10 @@ impl<'a> Hand<'a> {
                 };
             }
             Produced::Input(part) => {
-                let end = part.end.min(input.len());
-                let start = part.start.min(end);
-                self.range = self.range.start.saturating_add(start)..self.range.start.saturating_add(end);
+                if part.start > part.end || part.end > input.len() {
+                    return Err(FilterError::Internal { id, invariant: OUTSIDE });
+                }
+                self.range = self.range.start + part.start..self.range.start + part.end;
             }
         }
         Ok(())
@@ -486,7 +496,7 @@ impl<'a> Hand<'a> {
     fn finish(self, scratch: &mut Scratch) -> Vec<u8> {
         scratch.spares = [self.spare, self.second];
         match self.current {
-            Cow::Borrowed(bytes) => bytes.get(self.range).unwrap_or_default().to_vec(),
+            Cow::Borrowed(bytes) => bytes.split_at(self.range.end).0.split_at(self.range.start).1.to_vec(),
             Cow::Owned(mut bytes) => {
                 bytes.truncate(self.range.end);
                 if self.range.start > 0 {
@@ -706,5 +716,14 @@ mod tests {
             let into = pipeline.decode_into(&registry, mask, &bytes, &mut out, &target, &mut Scratch::default());
             prop_assert_eq!(into.map(|()| out), decoded);
         }
+    }
+
+    #[test]
+    fn bytes_outside_of_the_input_are_an_internal_error() {
+        let input = [1, 2, 3];
+        let mut hand = Hand::new(Cow::Borrowed(&input[..]), &mut Scratch::default());
+        let passed = hand.pass(FilterId::SHUFFLE, |input, _| Ok(Produced::Input(1..input.len() + 1)));
+        assert!(matches!(passed, Err(FilterError::Internal { .. })), "{passed:?}");
+        assert_eq!(hand.bytes(), input);
     }
 }

@@ -31,7 +31,7 @@ mod parameters;
 mod real;
 mod rows;
 
-use crate::filter::{copy_start, decode_and_copy};
+use crate::filter::{OUTSIDE, copy_start, decode_and_copy};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 pub use parameters::{Number, Parameters, Scale};
@@ -100,7 +100,8 @@ impl Filter for ScaleOffset {
     ) -> Result<usize> {
         let encoded = Encoded::parse(context, input)?;
         if let Some(part) = encoded.plain() {
-            copy_start(input.get(part).unwrap_or_default(), output);
+            let part = input.get(part).ok_or(FilterError::Internal { id: self.id(), invariant: OUTSIDE })?;
+            copy_start(part, output);
             return Ok(encoded.length);
         }
         let Some(elements) = output.get_mut(..encoded.length) else {

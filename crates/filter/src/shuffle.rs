@@ -100,7 +100,7 @@ fn shuffle(size: usize, elements: &[u8], planes: &mut [u8]) {
         let some = (TILE / size).max(1);
         for (tile, elements) in elements.chunks(some * size).enumerate() {
             for (at, plane) in planes.chunks_exact_mut(count).enumerate() {
-                let plane = plane.get_mut(tile * some..).unwrap_or_default();
+                let plane = plane.split_at_mut(tile * some).1;
                 for (to, element) in plane.iter_mut().zip(elements.chunks_exact(size)) {
                     // Always there; so written, it is several times as fast as stepping over bytes.
                     if let Some(byte) = element.get(at) {
@@ -161,7 +161,7 @@ fn unshuffle_tiles(size: usize, planes: &[u8], elements: &mut [u8]) {
         let (mut from, mut to) = (split_mut(from, tile.len()).0, split_mut(to, tile.len()).0);
         let at = number * (TILE / size);
         for (bytes, plane) in from.chunks_exact_mut(tile.len() / size).zip(planes.chunks_exact(count)) {
-            copy(bytes, plane.get(at..).unwrap_or_default());
+            copy(bytes, plane.split_at(at).1);
         }
         for _ in 1..size.ilog2() {
             interleave(from, to);

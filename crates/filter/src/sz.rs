@@ -29,6 +29,7 @@ mod real;
 mod whole;
 
 use crate::codec::reserve;
+use crate::codec::times;
 use crate::codec::{grow, inflate, zstd};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
@@ -212,7 +213,7 @@ fn is_zlib(bytes: &[u8]) -> bool {
 
 /// The stream within a frame, if there is one; a stream is no longer than `limit`.
 fn unpack(input: &[u8], limit: usize, stream: &mut Vec<u8>) -> Result<bool> {
-    let guess = input.len().saturating_mul(2);
+    let guess = times(input.len(), 2);
     if input.starts_with(&ZSTANDARD) {
         let mut state = zstd::State::default();
         grow(ID, guess, limit, stream, |output| zstd::decode(ID, &mut state, input, output))?;
@@ -254,7 +255,7 @@ impl Filter for Sz {
             return Err(limit);
         }
         let mut stream = Vec::new();
-        let room = length.max(LEAST_ROOM).saturating_add(HEAD_ROOM);
+        let room = length.max(LEAST_ROOM) + HEAD_ROOM;
         let is_packed = unpack(input, room, &mut stream)?;
         output.clear();
         reserve(ID, output, length)?;

@@ -26,6 +26,7 @@ mod lorenzo;
 mod quantiser;
 mod value;
 
+use crate::codec::times;
 use crate::codec::{filled, reserve};
 use crate::codec::{grow, zstd};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
@@ -67,7 +68,7 @@ impl Parameters {
     fn parse(client_data: &[u32]) -> Result<Self> {
         let wrong = || corrupt("its client data are missing or cannot be");
         let [dimensions, kind, sizes @ ..] = client_data else { return Err(wrong()) };
-        let dimensions = usize::try_from(*dimensions).unwrap_or(usize::MAX);
+        let dimensions = *dimensions as usize;
         let count = match (dimensions, sizes) {
             (1, [high, low, ..]) => usize::try_from(u64::from(*high) << 32 | u64::from(*low)).ok(),
             (2..=5, _) if sizes.len() >= dimensions => {
@@ -158,12 +159,12 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
         return Err(corrupt("it has another number of values than its client data tell"));
     }
     if config.method == Method::Lossless {
-        let length = count.saturating_mul(V::SIZE);
+        let length = times(count, V::SIZE);
         unpack(payload, length, output)?;
         return if output.len() == length { Ok(()) } else { Err(corrupt("it has too few values")) };
     }
     // No tree has more than two nodes for a value, and no code is longer than a tree is high.
-    let most = count.saturating_mul(V::SIZE.saturating_add(64)).saturating_add(1 << 16);
+    let most = times(count, V::SIZE + 64).saturating_add(1 << 16);
     let mut unpacked = Vec::new();
     unpack(payload, most, &mut unpacked)?;
     let mut values = filled(ID, V::default(), count)?;
@@ -172,7 +173,7 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
         _ => interpolation::decode(&unpacked, &config.sizes, &mut values)?,
     }
     output.clear();
-    reserve(ID, output, count.saturating_mul(V::SIZE))?;
+    reserve(ID, output, times(count, V::SIZE))?;
     values.iter().for_each(|value| value.append(output));
     Ok(())
 }
@@ -184,8 +185,8 @@ fn unpack(payload: &[u8], most: usize, output: &mut Vec<u8>) -> Result<()> {
     if length > most {
         return Err(corrupt("it has more bytes than its values need"));
     }
-    let frame = payload.get(8..).unwrap_or_default();
-    let guess = length.min(frame.len().saturating_mul(LIKELY));
+    let frame = payload.split_at(8).1;
+    let guess = length.min(times(frame.len(), LIKELY));
     let mut state = zstd::State::default();
     grow(ID, guess, length, output, |output| zstd::decode(ID, &mut state, frame, output))?;
     if output.len() == length { Ok(()) } else { Err(corrupt("its frame has fewer bytes than it tells")) }

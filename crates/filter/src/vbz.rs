@@ -57,7 +57,7 @@ impl Parameters {
 
     /// Bytes that so many integers take at most.
     fn most(self, count: usize) -> usize {
-        count.div_ceil(4).saturating_add(count.saturating_mul(4))
+        count.div_ceil(4) + count * 4
     }
 }
 
@@ -244,7 +244,7 @@ fn write<const N: usize>(parameters: Parameters, input: &[u8], output: &mut Vec<
                 code
             } else {
                 let count = needed.div_ceil(8).max(1);
-                values.extend(value.to_le_bytes().iter().take(usize::try_from(count).unwrap_or(4)));
+                values.extend(value.to_le_bytes().iter().take(count as usize));
                 count - 1
             };
             key |= code << at;

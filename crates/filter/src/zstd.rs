@@ -6,6 +6,7 @@
 //! 0            | level, 1 to 22, 3 if missing; only to encode
 //! ```
 
+use crate::codec::times;
 use crate::codec::{grow, zstd};
 use crate::filter::decode_and_copy;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
@@ -38,8 +39,8 @@ impl Filter for Zstd {
         workspace: &mut Workspace,
     ) -> Result<Produced> {
         // A hint that promises a lot takes no memory before the frame does.
-        let guess = context.expected_output.unwrap_or(input.len().saturating_mul(4));
-        let guess = guess.min(input.len().saturating_mul(LIKELY));
+        let guess = context.expected_output.unwrap_or(times(input.len(), 4));
+        let guess = guess.min(times(input.len(), LIKELY));
         let mut state: Box<zstd::State> = workspace.take();
         grow(self.id(), guess, context.max_output, output, |output| {
             zstd::decode(self.id(), &mut state, input, output)

@@ -55,7 +55,7 @@ impl BTreeV1Context {
     pub fn key_size(&self) -> usize {
         match self.kind {
             BTreeV1Kind::Group => self.params.length_width(),
-            BTreeV1Kind::Chunks { rank } => rank.saturating_add(2).saturating_mul(8),
+            BTreeV1Kind::Chunks { rank } => (rank + 2) * 8,
         }
     }
 
@@ -107,7 +107,7 @@ pub struct ChunkKeys {
 impl ChunkKeys {
     /// No keys yet, for a dataset of `rank` dimensions.
     pub fn new(rank: usize) -> Self {
-        let width = rank.saturating_add(1);
+        let width = rank + 1;
         Self { width, sizes: Vec::new(), filter_masks: Vec::new(), offsets: Vec::new() }
     }
 
@@ -172,8 +172,8 @@ impl Structure for BTreeV1Node {
 
     fn size(context: &BTreeV1Context) -> usize {
         let (key, offset) = (context.key_size(), context.params.offset_width());
-        let entries = context.capacity().saturating_mul(key.saturating_add(offset));
-        entries.saturating_add(key).saturating_add(8 + 2 * offset)
+        let entries = context.capacity() * (key + offset);
+        entries + key + 8 + 2 * offset
     }
 
     fn decode(bytes: &[u8], context: &BTreeV1Context) -> Result<Self> {
@@ -191,7 +191,7 @@ impl Structure for BTreeV1Node {
         }
         let left = reader.offset(params, "address of left sibling")?;
         let right = reader.offset(params, "address of right sibling")?;
-        let entry_size = context.key_size().saturating_add(params.offset_width());
+        let entry_size = context.key_size() + params.offset_width();
         let used = reader.count(used as u64, entry_size, "entries used")?;
         let mut children = Vec::with_capacity(used);
         let keys = match context.kind {
@@ -208,7 +208,7 @@ impl Structure for BTreeV1Node {
                 let mut keys = ChunkKeys::new(rank);
                 keys.sizes.reserve_exact(used + 1);
                 keys.filter_masks.reserve_exact(used + 1);
-                keys.offsets.reserve_exact((used + 1).saturating_mul(keys.width));
+                keys.offsets.reserve_exact((used + 1) * keys.width);
                 for _ in 0..used {
                     read_chunk_key(&mut reader, &mut keys)?;
                     children.push(reader.offset(params, "address of child")?);
@@ -226,7 +226,7 @@ impl Structure for BTreeV1Node {
         if self.children.len() > context.capacity() {
             writer.fail("entries used", self.children.len());
         }
-        if self.keys.len() != self.children.len().saturating_add(1) {
+        if self.keys.len() != self.children.len() + 1 {
             writer.fail("keys", format_args!("{} for {} children", self.keys.len(), self.children.len()));
         }
         writer.bytes(SIGNATURE);
@@ -261,7 +261,7 @@ impl BTreeV1Node {
                 else {
                     return Err(mismatch("fields of different lengths"));
                 };
-                if keys.width != rank.saturating_add(1) {
+                if keys.width != rank + 1 {
                     return Err(mismatch("coordinates of another rank"));
                 }
                 writer.u32(*size);
@@ -279,7 +279,7 @@ impl BTreeV1Node {
 fn read_chunk_key(reader: &mut Reader<'_>, keys: &mut ChunkKeys) -> Result<()> {
     keys.sizes.push(reader.u32("chunk size")?);
     keys.filter_masks.push(reader.u32("filter mask")?);
-    let bytes = reader.take(keys.width.saturating_mul(8), "chunk offset")?;
+    let bytes = reader.take(keys.width * 8, "chunk offset")?;
     keys.offsets.extend(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)));
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::btree_v1::{BTreeV1Context, BTreeV1Node};
-use crate::codec::{Address, FileParams, Reader, Result, Structure as _};
+use crate::btree_v1::{BTreeV1Context, BTreeV1Kind, BTreeV1Node};
+use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure as _};
 
 const SIGNATURE: &[u8; 4] = b"TREE";
 const CHUNKS: u8 = 1;
@@ -56,7 +56,7 @@ impl<'a> ChunkNodeView<'a> {
     /// The node in these bytes.
     ///
     /// # Errors
-    /// As the decoding of [`BTreeV1Node`].
+    /// As the decoding of [`BTreeV1Node`]; [`FormatError::Internal`] for the context of a tree of groups.
     pub fn new(bytes: &'a [u8], context: &BTreeV1Context) -> Result<Self> {
         let mut reader = Reader::new(BTreeV1Node::NAME, bytes);
         let params = context.params;
@@ -70,10 +70,12 @@ impl<'a> ChunkNodeView<'a> {
         if used > context.capacity() {
             return Err(reader.corrupt("entries used", format!("at most 2K = {}", context.capacity()), used));
         }
-        reader.skip(params.offset_width().saturating_mul(2), "addresses of siblings")?;
+        reader.skip(params.offset_width() * 2, "addresses of siblings")?;
+        let BTreeV1Kind::Chunks { rank } = context.kind else {
+            return Err(FormatError::internal(BTreeV1Node::NAME, "the context is that of a tree of chunks"));
+        };
         let key = context.key_size();
-        let rank = (key / 8).saturating_sub(2);
-        let all = used.saturating_mul(key.saturating_add(params.offset_width())).saturating_add(key);
+        let all = used * (key + params.offset_width()) + key;
         let entries = reader.take(all, "keys and children")?;
         Ok(Self { level, used, entries, rank, params })
     }
@@ -133,17 +135,17 @@ impl<'a> ChunkNodeView<'a> {
         let start = position.checked_mul(self.stride())?;
         let mut reader = Reader::new(BTreeV1Node::NAME, self.entries.get(start..)?);
         let (size, filter_mask) = (reader.u32("chunk size").ok()?, reader.u32("filter mask").ok()?);
-        reader.skip(key_size.saturating_sub(8), "chunk offset").ok()?;
+        reader.skip(key_size - 8, "chunk offset").ok()?;
         Some(ChunkEntry { size, filter_mask, child: reader.offset(self.params, "address of child").ok()? })
     }
 
     fn key_size(&self) -> usize {
-        self.rank.saturating_add(2).saturating_mul(8)
+        (self.rank + 2) * 8
     }
 
     /// Bytes from one key to the next.
     fn stride(&self) -> usize {
-        self.key_size().saturating_add(self.params.offset_width())
+        self.key_size() + self.params.offset_width()
     }
 
     fn key(&self, position: usize) -> Option<&'a [u8]> {
@@ -192,5 +194,13 @@ mod tests {
                 let _ = ChunkNodeView::new(&bytes[..end], &context);
             }
         }
+    }
+
+    #[test]
+    fn a_context_of_groups_is_an_internal_error() {
+        let params = FileParams::DEFAULT;
+        let bytes = [b"TREE\x01\x00\x01\x00".as_slice(), &[0; 64]].concat();
+        let context = BTreeV1Context { params, kind: BTreeV1Kind::Group, k: 1 };
+        assert!(matches!(ChunkNodeView::new(&bytes, &context), Err(FormatError::Internal { .. })));
     }
 }

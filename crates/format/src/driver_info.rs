@@ -51,7 +51,7 @@ impl DriverInfoBlock {
         let mut r = Reader::new(Self::NAME, prefix);
         r.version(&[0])?;
         r.skip(3, "reserved")?;
-        Ok(u64::from(r.u32("driver information size")?).saturating_add(Self::PREFIX_SIZE as u64))
+        Ok(u64::from(r.u32("driver information size")?) + Self::PREFIX_SIZE as u64)
     }
 }
 
@@ -61,7 +61,7 @@ impl Structure for DriverInfoBlock {
     type Context = usize;
 
     fn size(information: &usize) -> usize {
-        Self::PREFIX_SIZE.saturating_add(*information)
+        Self::PREFIX_SIZE + *information
     }
 
     fn decode(bytes: &[u8], _information: &usize) -> Result<Self> {
@@ -212,7 +212,7 @@ fn encode_multi(multi: &MultiInformation) -> Result<Vec<u8>> {
 
 /// Zero bytes behind a name of that length and its terminating zero byte.
 fn padding(name: usize) -> usize {
-    7_usize.saturating_sub(name % 8)
+    7_usize - name % 8
 }
 
 #[cfg(test)]

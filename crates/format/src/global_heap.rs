@@ -28,6 +28,8 @@ mod bulk;
 
 use std::ops::Range;
 
+use hyperslab_exact::to_u64;
+
 use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"GCOL";
@@ -69,6 +71,14 @@ pub struct GlobalHeapObject {
 
 fn align(length: usize) -> usize {
     length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
+}
+
+/// The error of a collection whose objects and free space are not within its bytes.
+fn broken() -> FormatError {
+    FormatError::internal(
+        GlobalHeapCollection::NAME,
+        "objects and free space lie side by side in the collection",
+    )
 }
 
 fn header_size(params: FileParams) -> usize {
@@ -118,7 +128,7 @@ fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObjec
         reader.skip(4, "reserved")?;
         let size = reader.length(params, "object size")?;
         let room = image.len() - position;
-        let start = position.saturating_add(prefix);
+        let start = position + prefix;
         if index == FREE_SPACE {
             if size > room as u64 {
                 return Err(reader.corrupt("object size", format!("at most {room} free bytes"), size));
@@ -158,13 +168,11 @@ fn write_object_header(
         return Err(FormatError::Encode { structure, field: "object size", got });
     }
     let ([low, high], [count, count_high]) = (index.to_le_bytes(), reference_count.to_le_bytes());
-    if let Some((fields, rest)) = place.split_first_chunk_mut::<8>() {
-        *fields = [low, high, count, count_high, 0, 0, 0, 0];
-        if let Some(to) = rest.get_mut(..header_size(params).saturating_sub(8)) {
-            to.fill(0);
-            to.iter_mut().zip(used).for_each(|(to, from)| *to = *from);
-        }
-    }
+    let (fields, rest) = place.split_first_chunk_mut::<8>().ok_or_else(broken)?;
+    *fields = [low, high, count, count_high, 0, 0, 0, 0];
+    let to = rest.get_mut(..header_size(params) - 8).ok_or_else(broken)?;
+    to.fill(0);
+    to.iter_mut().zip(used).for_each(|(to, from)| *to = *from);
     Ok(())
 }
 
@@ -206,17 +214,17 @@ impl GlobalHeapCollection {
 
     /// Bytes for objects in a collection of `size` bytes.
     pub fn room(size: usize, params: FileParams) -> usize {
-        size.saturating_sub(header_size(params))
+        size - header_size(params)
     }
 
     /// Bytes of the smallest collection that can hold one object of `length` bytes.
     pub fn size_for(length: usize, params: FileParams) -> usize {
-        align(length).saturating_add(2 * header_size(params)).max(GLOBAL_HEAP_MIN_SIZE)
+        (align(length) + 2 * header_size(params)).max(GLOBAL_HEAP_MIN_SIZE)
     }
 
     /// Bytes that an object of `length` bytes takes in a collection.
     pub fn object_size(length: usize, params: FileParams) -> usize {
-        align(length).saturating_add(header_size(params))
+        align(length) + header_size(params)
     }
 
     /// Bytes of the whole collection.
@@ -241,7 +249,7 @@ impl GlobalHeapCollection {
 
     /// Bytes not used by objects.
     pub fn free_space(&self) -> usize {
-        self.bytes.len().saturating_sub(self.used)
+        self.bytes.len() - self.used
     }
 
     /// Where object `index` lies.
@@ -272,28 +280,26 @@ impl GlobalHeapCollection {
     /// if there is no room or no number.
     ///
     /// # Errors
-    /// If the length does not fit its field.
+    /// If the length does not fit its field; [`FormatError::Internal`] if the collection contradicts itself.
     pub fn insert(&mut self, data: &[u8]) -> Result<Option<u16>> {
-        let place = self.first_gap();
-        let index = u16::try_from(place).ok().and_then(|place| place.checked_add(1));
+        let number = self.first_gap();
+        let index = u16::try_from(number).ok().and_then(|number| number.checked_add(1));
         let prefix = header_size(self.params);
-        let need = align(data.len()).saturating_add(prefix);
-        let Some(index) = index.filter(|_| need <= self.free_space()) else { return Ok(None) };
+        let need = align(data.len()) + prefix;
+        let free = self.bytes.len().checked_sub(self.used).ok_or_else(broken)?;
+        let Some(index) = index.filter(|_| need <= free) else { return Ok(None) };
         let start = self.used;
         // Nothing is allocated here: a million strings come this way.
-        if let Some(place) = self.bytes.get_mut(start..start.saturating_add(need)) {
-            write_object_header(place, index, 1, data.len(), self.params)?;
-            if let Some((contents, padding)) =
-                place.get_mut(prefix..).and_then(|to| to.split_at_mut_checked(data.len()))
-            {
-                contents.copy_from_slice(data);
-                padding.fill(0);
-            }
-        }
-        let data_start = start.saturating_add(prefix);
-        let data = data_start..data_start.saturating_add(data.len());
-        self.objects.insert(place, GlobalHeapObject { index, reference_count: 1, data });
-        self.used = start.saturating_add(need);
+        let place = self.bytes.get_mut(start..start + need).ok_or_else(broken)?;
+        write_object_header(place, index, 1, data.len(), self.params)?;
+        let contents = place.get_mut(prefix..).and_then(|to| to.split_at_mut_checked(data.len()));
+        let (contents, padding) = contents.ok_or_else(broken)?;
+        contents.copy_from_slice(data);
+        padding.fill(0);
+        let data_start = start + prefix;
+        let data = data_start..data_start + data.len();
+        self.objects.insert(number, GlobalHeapObject { index, reference_count: 1, data });
+        self.used = start + need;
         self.write_free_header()?;
         Ok(Some(index))
     }
@@ -321,14 +327,17 @@ impl GlobalHeapCollection {
         order.sort_by_key(|object| object.data.start);
         let mut used = prefix;
         for object in order {
-            let start = object.data.start.saturating_sub(prefix);
+            let start = object.data.start - prefix;
             let end = align(object.data.end).min(self.used);
-            if used < start && start <= end && end <= self.bytes.len() {
+            if used > start || start > end || end > self.bytes.len() {
+                return Err(broken());
+            }
+            if used < start {
                 self.bytes.copy_within(start..end, used);
             }
-            let (data, length) = (used.saturating_add(prefix), object.data.len());
-            object.data = data..data.saturating_add(length);
-            used = used.saturating_add(end.saturating_sub(start));
+            let (data, length) = (used + prefix, object.data.len());
+            object.data = data..data + length;
+            used += end - start;
         }
         self.used = used;
         self.write_free_space()
@@ -344,19 +353,16 @@ impl GlobalHeapCollection {
             return false;
         };
         let Some(object) = self.objects.get_mut(place) else { return false };
+        let start = object.data.start - header_size(self.params);
+        let Some(field) = self.bytes.get_mut(start + 2..start + 4) else { return false };
+        field.copy_from_slice(&count.to_le_bytes());
         object.reference_count = count;
-        let start = object.data.start.saturating_sub(header_size(self.params));
-        if let Some(field) = self.bytes.get_mut(start..).and_then(|header| header.get_mut(2..4)) {
-            field.copy_from_slice(&count.to_le_bytes());
-        }
         true
     }
 
     /// The place of the smallest number that no object has.
     fn first_gap(&self) -> usize {
-        let numbered = |(place, object): (usize, &GlobalHeapObject)| {
-            usize::from(object.index) != place.saturating_add(1)
-        };
+        let numbered = |(place, object): (usize, &GlobalHeapObject)| usize::from(object.index) != place + 1;
         // Mostly there is no gap, which the last number tells.
         match self.objects.last() {
             Some(last) if usize::from(last.index) != self.objects.len() => {
@@ -368,23 +374,22 @@ impl GlobalHeapCollection {
 
     /// Zeroes the free space and writes object 0, if its header fits.
     fn write_free_space(&mut self) -> Result<()> {
-        if let Some(free) = self.bytes.get_mut(self.used..) {
-            free.fill(0);
-        }
+        self.bytes.get_mut(self.used..).ok_or_else(broken)?.fill(0);
         self.write_free_header()
     }
 
     /// Writes object 0, if its header fits.
     fn write_free_header(&mut self) -> Result<()> {
-        let (free, prefix) = (self.free_space(), header_size(self.params));
-        let length_bytes = (free as u64).to_le_bytes();
-        let header = self.bytes.get_mut(self.used..).and_then(|rest| rest.get_mut(..prefix));
+        let prefix = header_size(self.params);
+        let rest = self.bytes.get_mut(self.used..).ok_or_else(broken)?;
+        let length_bytes = to_u64(rest.len()).to_le_bytes();
+        let header = rest.get_mut(..prefix);
         if let Some((fields, length)) = header.and_then(|header| header.split_at_mut_checked(8)) {
             fields.fill(0);
             length.fill(0);
             let width = self.params.length_width();
             length.iter_mut().zip(length_bytes).take(width).for_each(|(to, from)| *to = from);
-        } else if let Some(rest) = self.bytes.get_mut(self.used..) {
+        } else {
             rest.fill(0);
         }
         Ok(())
@@ -560,5 +565,18 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn a_collection_that_contradicts_itself_is_an_internal_error() {
+        let mut collection = GlobalHeapCollection::new(GLOBAL_HEAP_MIN_SIZE, FileParams::DEFAULT).unwrap();
+        collection.insert(b"first").unwrap();
+        let mut shifted = collection.clone();
+        shifted.objects[0].data = 4096..4101;
+        assert!(matches!(shifted.retain(|_| true), Err(FormatError::Internal { .. })));
+        collection.used = collection.bytes.len() + 8;
+        let error = collection.insert(b"second").unwrap_err();
+        assert!(matches!(error, FormatError::Internal { .. }), "{error}");
+        assert!(error.to_string().starts_with("internal error: global heap collection: "), "{error}");
     }
 }

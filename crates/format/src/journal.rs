@@ -36,7 +36,8 @@ const EXTENTS: u32 = 3;
 const UNLINKED: u32 = 4;
 
 /// Bytes that a disk writes wholly or not at all.
-pub const SECTOR: u64 = 512;
+pub const SECTOR: u64 = SECTOR_BYTES as u64;
+const SECTOR_BYTES: usize = 512;
 
 /// The most bytes that one record brings.
 pub const MAX_RECORD: u64 = 1 << 20;
@@ -74,7 +75,7 @@ impl SectorSums {
         let mut at = offset;
         let sum = |sector: &[u8]| {
             let sum = self.of(at, sector);
-            at = at.saturating_add(sector.len() as u64);
+            at += sector.len() as u64;
             sum
         };
         sectors(offset, bytes).map(sum).collect()
@@ -85,7 +86,7 @@ impl SectorSums {
         let mut at = offset;
         sectors(offset, bytes).fold(0_u64, |total, sector| {
             let sum = self.of(at, sector);
-            at = at.saturating_add(sector.len() as u64);
+            at += sector.len() as u64;
             total.wrapping_add(sum)
         })
     }
@@ -100,16 +101,15 @@ fn scramble(value: u64) -> u64 {
 
 /// Returns the sectors of bytes at an offset of the file: the first and the last may be shorter.
 pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let first = usize::try_from(SECTOR.saturating_sub(offset % SECTOR)).unwrap_or(0).min(bytes.len());
-    let (head, rest) = bytes.split_at_checked(first).unwrap_or((bytes, &[]));
+    let first = SECTOR_BYTES - (offset % SECTOR) as usize;
+    let (head, rest) = bytes.split_at(first.min(bytes.len()));
     let head = Some(head).filter(|head| !head.is_empty());
-    head.into_iter().chain(rest.chunks(usize::try_from(SECTOR).unwrap_or(usize::MAX)))
+    head.into_iter().chain(rest.chunks(SECTOR_BYTES))
 }
 
 /// Returns the number of sectors that bytes at an offset touch.
 fn sector_count(offset: u64, length: u64) -> u64 {
-    let end = offset.saturating_add(length);
-    if length == 0 { 0 } else { end.div_ceil(SECTOR).saturating_sub(offset / SECTOR) }
+    if length == 0 { 0 } else { (offset + length).div_ceil(SECTOR) - offset / SECTOR }
 }
 
 /// The first 64 bytes of a journal.
@@ -275,7 +275,7 @@ impl JournalChain {
     }
 
     fn add(&mut self, checksum: u64) {
-        self.records = self.records.saturating_add(1);
+        self.records += 1;
         self.last = checksum;
     }
 
@@ -285,7 +285,7 @@ impl JournalChain {
     /// [`FormatError`] if there are more than [`MAX_RECORD`] bytes, or none, or if `old` and `new` differ in length.
     pub fn bytes(&mut self, offset: u64, old: &[u8], new: &[u8]) -> Result<Vec<u8>> {
         let sums = self.sums.each(offset, old);
-        let mut writer = Writer::with_capacity(RECORD_NAME, new.len().saturating_add(64));
+        let mut writer = Writer::with_capacity(RECORD_NAME, new.len() + 64);
         let length = new.len() as u64;
         writer.u32(BYTES);
         writer.narrow_u32(sums.len(), "number of sums");
@@ -294,7 +294,7 @@ impl JournalChain {
         }
         writer.u64(offset);
         writer.u64(length);
-        let mut rest = Writer::with_capacity(RECORD_NAME, new.len().saturating_add(64));
+        let mut rest = Writer::with_capacity(RECORD_NAME, new.len() + 64);
         sums.into_iter().for_each(|sum| rest.u64(sum));
         rest.bytes(new);
         self.seal(writer, &rest.finish()?)
@@ -381,7 +381,9 @@ impl JournalChain {
         rest: &'a [u8],
     ) -> Result<JournalBody<'a>> {
         let mut reader = Reader::new(RECORD_NAME, rest);
-        let head = head.get(..JournalRecord::SIZE.saturating_sub(8)).unwrap_or_default();
+        let Some(head) = head.get(..JournalRecord::SIZE - 8) else {
+            return Err(FormatError::internal(RECORD_NAME, "the head of a record has 32 bytes"));
+        };
         let expected = self.checksum(head, rest);
         if record.checksum != expected {
             let got = record.checksum;
@@ -469,16 +471,16 @@ impl JournalRecord {
 
     /// Returns the number of bytes between the head and the new bytes of the file.
     pub fn bytes_of_sums(&self) -> u64 {
-        self.sums().saturating_mul(8)
+        self.sums() * 8
     }
 
     /// Returns the number of bytes behind the head.
     pub fn rest(&self) -> u64 {
         match self.kind {
-            JournalRecordKind::Bytes { length, .. } => self.bytes_of_sums().saturating_add(length),
+            JournalRecordKind::Bytes { length, .. } => self.bytes_of_sums() + length,
             JournalRecordKind::Commit { .. } => 0,
-            JournalRecordKind::Extents { count, .. } => count.saturating_mul(EXTENT_SIZE),
-            JournalRecordKind::Unlinked { count } => count.saturating_mul(ADDRESS_SIZE),
+            JournalRecordKind::Extents { count, .. } => count * EXTENT_SIZE,
+            JournalRecordKind::Unlinked { count } => count * ADDRESS_SIZE,
         }
     }
 }

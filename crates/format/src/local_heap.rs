@@ -99,7 +99,11 @@ pub fn read_free_blocks(
     let mut next = first;
     while let Some(offset) = next {
         let bytes = usize::try_from(offset).ok().and_then(|offset| segment.get(offset..));
-        let mut reader = Reader::new(SEGMENT, bytes.unwrap_or_default());
+        let Some(bytes) = bytes else {
+            let expected = format!("at most {}", segment.len());
+            return Err(FormatError::corrupt(SEGMENT, "offset of free block", expected, offset));
+        };
+        let mut reader = Reader::new(SEGMENT, bytes);
         if blocks.len() >= most {
             return Err(reader.corrupt(
                 "free list",
@@ -129,7 +133,7 @@ pub fn write_free_blocks(
 ) -> Result<Option<u64>> {
     for (index, block) in blocks.iter().enumerate() {
         let mut writer = Writer::new(SEGMENT);
-        let next = blocks.get(index.saturating_add(1)).map_or(NO_BLOCK, |next| next.offset);
+        let next = blocks.get(index + 1).map_or(NO_BLOCK, |next| next.offset);
         writer.length(params, next, "next free block");
         writer.length(params, block.size, "size of free block");
         let entry = writer.finish()?;

@@ -138,7 +138,7 @@ impl Structure for MetadataCacheBlock {
         for entry in &self.entries {
             entry.encode(params, &mut w);
         }
-        if w.len().saturating_add(CHECKSUM_SIZE) != context.length {
+        if w.len() + CHECKSUM_SIZE != context.length {
             w.fail("image data length", context.length);
         }
         w.checksum();
@@ -152,10 +152,8 @@ impl MetadataCacheBlock {
         let (offset, length) = (params.offset_width(), params.length_width());
         let head = SIGNATURE.len() + 2 + length + 4 + CHECKSUM_SIZE;
         self.entries.iter().fold(head, |sum, entry| {
-            let parents = entry.parents.len().saturating_mul(offset);
-            sum.saturating_add(ENTRY_FIXED + offset + length)
-                .saturating_add(parents)
-                .saturating_add(entry.image.len())
+            let parents = entry.parents.len() * offset;
+            sum + ENTRY_FIXED + offset + length + parents + entry.image.len()
         })
     }
 }

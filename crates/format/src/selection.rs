@@ -215,7 +215,7 @@ fn check_dimension(reader: &Reader<'_>, start: u64, stride: u64, count: u64, blo
         return Err(reader.corrupt("block", format!("at most the stride of {stride}"), block));
     }
     if count != UNLIMITED && block != UNLIMITED {
-        let last = count.saturating_sub(1).checked_mul(stride).and_then(|way| start.checked_add(way));
+        let last = (count.max(1) - 1).checked_mul(stride).and_then(|way| start.checked_add(way));
         if last.and_then(|last| last.checked_add(block)).is_none() {
             return Err(reader.corrupt("count", "an end within 64 bits", count));
         }
@@ -276,7 +276,7 @@ fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionEncodin
         width = 4;
         writer.u32(1);
         writer.zeros(4);
-        writer.narrow_u32(points.coordinates.len().saturating_mul(4).saturating_add(8), "length");
+        writer.narrow_u32(points.coordinates.len() * 4 + 8, "length");
         writer.narrow_u32(points.rank, "rank");
     } else {
         writer.u32(2);
@@ -297,8 +297,8 @@ fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: Se
         width = 4;
         writer.u32(1);
         writer.zeros(4);
-        let corners = blocks.len().saturating_mul(rank).saturating_mul(8);
-        writer.narrow_u32(corners.saturating_add(8), "length");
+        let corners = blocks.len() * rank * 8;
+        writer.narrow_u32(corners + 8, "length");
         writer.narrow_u32(rank, "rank");
     } else {
         writer.u32(3);
@@ -334,7 +334,7 @@ fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: Sele
         SelectionEncoding::Compatible => {
             writer.u32(2);
             writer.u8(REGULAR);
-            writer.narrow_u32(rank.saturating_mul(32).saturating_add(4), "length");
+            writer.narrow_u32(rank * 32 + 4, "length");
             8
         }
         SelectionEncoding::Compact => {
@@ -361,7 +361,7 @@ fn regular_width(regular: &RegularHyperslab) -> usize {
     let plain = regular.start.iter().chain(&regular.stride).copied();
     let counts = regular.count.iter().chain(&regular.block).copied().filter(|value| *value != UNLIMITED);
     let ends = (0..regular.start.len()).filter_map(|dimension| last_of(regular, dimension));
-    let limit = plain.chain(counts.map(|value| value.saturating_add(1))).chain(ends).max().unwrap_or(0);
+    let limit = plain.chain(counts.map(|value| value + 1)).chain(ends).max().unwrap_or(0);
     width_for(limit)
 }
 
@@ -392,7 +392,7 @@ fn spell_out(regular: &RegularHyperslab) -> Option<Vec<Block>> {
         blocks.push(Block { start, end });
         // The last dimension counts fastest.
         for (at, count) in place.iter_mut().zip(&regular.count).rev() {
-            *at = at.saturating_add(1);
+            *at += 1;
             if *at < *count {
                 break;
             }

@@ -114,7 +114,7 @@ impl SymbolTableEntry {
         };
         writer.u32(cache_type);
         writer.zeros(4);
-        let end = writer.len().saturating_add(SCRATCH_SIZE);
+        let end = writer.len() + SCRATCH_SIZE;
         match &self.cache {
             SymbolTableCache::Nothing => {}
             SymbolTableCache::Group { btree, heap } => {

@@ -44,8 +44,8 @@ impl Structure for SymbolTableNode {
     type Context = SymbolTableNodeContext;
 
     fn size(context: &SymbolTableNodeContext) -> usize {
-        let entries = context.capacity().saturating_mul(SymbolTableEntry::size(&context.params));
-        entries.saturating_add(PREFIX_SIZE)
+        let entries = context.capacity() * SymbolTableEntry::size(&context.params);
+        entries + PREFIX_SIZE
     }
 
     fn decode(bytes: &[u8], context: &SymbolTableNodeContext) -> Result<Self> {

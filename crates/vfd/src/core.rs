@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use hyperslab_exact::to_u64;
+
 use crate::driver::range_end;
 use crate::{
     Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, Sec2, WriteRequest,
@@ -162,8 +164,8 @@ impl Core {
             return Err(DriverError::PastEnd {
                 name: self.name.clone(),
                 offset,
-                length: u64::try_from(buf.len()).unwrap_or(u64::MAX),
-                end: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+                length: to_u64(buf.len()),
+                end: to_u64(bytes.len()),
             });
         };
         buf.copy_from_slice(wanted);
@@ -175,13 +177,10 @@ impl Core {
         if bytes.is_empty() {
             return Ok(());
         }
-        let too_large = || DriverError::TooLarge {
-            name: self.name.clone(),
-            offset,
-            length: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-        };
+        let too_large =
+            || DriverError::TooLarge { name: self.name.clone(), offset, length: to_u64(bytes.len()) };
         let end = usize::try_from(range_end(&self.name, offset, bytes.len())?).map_err(|_| too_large())?;
-        let start = end.saturating_sub(bytes.len());
+        let start = end - bytes.len();
         let old = all.len();
         if end > old {
             reserve(all, end, increment).ok_or_else(too_large)?;
@@ -190,11 +189,11 @@ impl Core {
                 all.resize(start, 0);
             }
         }
-        let (inside, behind) =
-            bytes.split_at_checked(all.len().saturating_sub(start)).unwrap_or((bytes, &[]));
-        if let Some(target) = all.get_mut(start..).and_then(|tail| tail.get_mut(..inside.len())) {
-            target.copy_from_slice(inside);
-        }
+        let (inside, behind) = bytes.split_at((all.len() - start).min(bytes.len()));
+        let Some(target) = all.get_mut(start..start + inside.len()) else {
+            return Err(DriverError::internal(&*self.name, "bytes that are replaced lie in the file"));
+        };
+        target.copy_from_slice(inside);
         all.extend_from_slice(behind);
         self.mark(start.min(old)..end, end > old);
         Ok(())
@@ -218,11 +217,11 @@ impl Backing {
     fn write_back(&self, bytes: &[u8]) -> Result<()> {
         let mut dirty = self.lock_dirty();
         if dirty.length {
-            self.file.set_len(u64::try_from(bytes.len()).unwrap_or(u64::MAX))?;
+            self.file.set_len(to_u64(bytes.len()))?;
         }
         let range = dirty.range.start..dirty.range.end.min(bytes.len());
         if let Some(changed) = bytes.get(range.clone()).filter(|changed| !changed.is_empty()) {
-            self.file.write_at(u64::try_from(range.start).unwrap_or(u64::MAX), changed)?;
+            self.file.write_at(to_u64(range.start), changed)?;
         }
         *dirty = Dirty::NONE;
         Ok(())
@@ -252,7 +251,7 @@ fn reserve(bytes: &mut Vec<u8>, needed: usize, increment: usize) -> Option<()> {
     }
     let step = bytes.capacity().checked_add(bytes.capacity() / 8)?.max(needed);
     let capacity = step.checked_next_multiple_of(increment).unwrap_or(needed);
-    bytes.try_reserve_exact(capacity.saturating_sub(bytes.len())).ok()
+    bytes.try_reserve_exact(capacity - bytes.len()).ok()
 }
 
 impl fmt::Debug for Core {
@@ -284,7 +283,7 @@ impl Driver for Core {
     }
 
     fn len(&self) -> Result<u64> {
-        Ok(u64::try_from(self.with_bytes(<[u8]>::len)).unwrap_or(u64::MAX))
+        Ok(to_u64(self.with_bytes(<[u8]>::len)))
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {

@@ -5,6 +5,8 @@ use std::fmt::{self, Debug};
 use std::ops::Range;
 use std::path::PathBuf;
 
+use hyperslab_exact::to_u64;
+
 use crate::{DriverError, Result, vectored};
 
 /// The bytes of one open file, addressed by offset.
@@ -268,6 +270,6 @@ pub enum FileIdentity {
 
 /// The end of a range, if 64 bits hold it.
 pub(crate) fn range_end(name: &str, offset: u64, length: usize) -> Result<u64> {
-    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    let length = to_u64(length);
     offset.checked_add(length).ok_or_else(|| DriverError::TooLarge { name: name.to_owned(), offset, length })
 }

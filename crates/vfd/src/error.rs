@@ -2,6 +2,8 @@
 
 use std::io;
 
+use hyperslab_exact::TooLarge;
+
 use crate::LockHolders;
 
 /// The result of a driver's work.
@@ -71,6 +73,14 @@ pub enum DriverError {
         /// What was asked.
         operation: &'static str,
     },
+    /// An invariant of this crate does not hold. The files and the caller are not the cause.
+    #[error("internal error: {name}: {invariant} does not hold; please report it")]
+    Internal {
+        /// The file.
+        name: String,
+        /// The condition that should hold.
+        invariant: &'static str,
+    },
     /// The operating system reported an error.
     #[error("{name}: {operation}")]
     Io {
@@ -84,6 +94,11 @@ pub enum DriverError {
 }
 
 impl DriverError {
+    /// A broken invariant of this crate.
+    pub(crate) fn internal(name: impl Into<String>, invariant: &'static str) -> Self {
+        Self::Internal { name: name.into(), invariant }
+    }
+
     /// An error of the operating system; "unsupported" ones become [`DriverError::Unsupported`].
     pub fn io(name: impl Into<String>, operation: &'static str, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::Unsupported {
@@ -91,5 +106,11 @@ impl DriverError {
         } else {
             Self::Io { name: name.into(), operation, source }
         }
+    }
+}
+
+impl From<TooLarge> for DriverError {
+    fn from(error: TooLarge) -> Self {
+        Self::TooLarge { name: "memory".to_owned(), offset: 0, length: error.value }
     }
 }

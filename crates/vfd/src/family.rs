@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
+use hyperslab_exact::to_u64;
+
 use crate::driver::range_end;
 use crate::joined::{self, Joined, Place};
 use crate::{Access, Driver, DriverError, DriverKind, FamilyPattern, FileIdentity, LockKind, Result, Sec2};
@@ -104,27 +106,37 @@ impl Family {
     }
 
     /// Makes sure that there are so many members.
-    fn grow(&self, count: usize, offset: u64, length: u64) -> Result<()> {
-        if count <= self.members().len() {
+    fn grow(&self, count: u64, offset: u64, length: u64) -> Result<()> {
+        if count <= to_u64(self.members().len()) {
             return Ok(());
         }
-        if count > MOST_MEMBERS {
+        if count > to_u64(MOST_MEMBERS) {
             return Err(DriverError::TooLarge { name: self.name.clone(), offset, length });
         }
         let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
-        while members.len() < count {
+        while to_u64(members.len()) < count {
             let member = Sec2::open(self.pattern.member(members.len()), Access::CreateNew)?;
             members.push(member);
         }
         Ok(())
     }
 
-    fn index(&self, offset: u64) -> usize {
-        usize::try_from(offset.checked_div(self.member_size).unwrap_or(0)).unwrap_or(usize::MAX)
+    fn index(&self, offset: u64) -> u64 {
+        offset / self.member_size
     }
 
-    fn start(&self, member: usize) -> u64 {
-        u64::try_from(member).unwrap_or(u64::MAX).saturating_mul(self.member_size)
+    /// Returns where a member begins in the whole.
+    fn start(&self, member: usize) -> Result<u64> {
+        let too_large = || DriverError::TooLarge {
+            name: self.name.clone(),
+            offset: to_u64(member),
+            length: self.member_size,
+        };
+        to_u64(member).checked_mul(self.member_size).ok_or_else(too_large)
+    }
+
+    fn member(members: &[Sec2], number: u64) -> Option<&Sec2> {
+        members.get(usize::try_from(number).ok()?)
     }
 }
 
@@ -137,31 +149,38 @@ impl Joined for Family {
         for (number, member) in self.members().iter().enumerate().rev() {
             let length = member.len()?;
             if length > 0 {
-                return Ok(self.start(number).saturating_add(length.min(self.member_size)));
+                let inside = length.min(self.member_size);
+                let start = self.start(number)?;
+                let too_large =
+                    || DriverError::TooLarge { name: self.name.clone(), offset: start, length: inside };
+                return start.checked_add(inside).ok_or_else(too_large);
             }
         }
         Ok(0)
     }
 
     fn place(&self, offset: u64) -> Place {
-        let inside = offset.checked_rem(self.member_size).unwrap_or(0);
-        Place { member: self.index(offset), offset: inside, room: self.member_size.saturating_sub(inside) }
+        let inside = offset % self.member_size;
+        Place { member: self.index(offset), offset: inside, room: self.member_size - inside }
     }
 
     fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()> {
-        match self.members().get(place.member) {
+        match Self::member(&self.members(), place.member) {
             Some(member) => member.read_at(place.offset, buf),
             None => Err(DriverError::PastEnd {
                 name: self.member_name(place.member).into_owned(),
                 offset: place.offset,
-                length: u64::try_from(buf.len()).unwrap_or(u64::MAX),
+                length: to_u64(buf.len()),
                 end: 0,
             }),
         }
     }
 
-    fn member_name(&self, member: usize) -> Cow<'_, str> {
-        self.pattern.member(member).display().to_string().into()
+    fn member_name(&self, member: u64) -> Cow<'_, str> {
+        match usize::try_from(member) {
+            Ok(member) => self.pattern.member(member).display().to_string().into(),
+            Err(_) => (&*self.name).into(),
+        }
     }
 }
 
@@ -200,24 +219,25 @@ impl Driver for Family {
             return Ok(());
         }
         let end = range_end(&self.name, offset, bytes.len())?;
-        let count = self.index(end.saturating_sub(1)).saturating_add(1);
-        self.grow(count, offset, end.saturating_sub(offset))?;
+        self.grow(self.index(end - 1) + 1, offset, end - offset)?;
         joined::for_each_piece(self, offset, bytes.len(), |place, range| {
-            match (self.members().get(place.member), bytes.get(range)) {
+            match (Self::member(&self.members(), place.member), bytes.get(range)) {
                 (Some(member), Some(piece)) => member.write_at(place.offset, piece),
-                _ => Ok(()),
+                _ => Err(joined::no_piece(&self.name)),
             }
         })
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
         self.writable()?;
-        self.grow(self.index(len.saturating_sub(1)).saturating_add(1), 0, len)?;
+        self.grow(self.index(len.max(1) - 1) + 1, 0, len)?;
         for (number, member) in self.members().iter().enumerate() {
-            let start = self.start(number);
-            let wanted = len.saturating_sub(start).min(self.member_size);
+            let start = self.start(number)?;
+            // A member behind the end keeps no bytes.
+            let left = len.max(start) - start;
+            let wanted = left.min(self.member_size);
             // A whole member before the last may stay short: it reads as zeros.
-            let is_last = len <= start.saturating_add(self.member_size);
+            let is_last = left <= self.member_size;
             if is_last || member.len()? > wanted {
                 member.set_len(wanted)?;
             }

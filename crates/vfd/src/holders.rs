@@ -30,8 +30,8 @@ impl LockHolders {
     pub fn find(identity: Option<&FileIdentity>, wanted: LockKind) -> Self {
         match identity {
             Some(FileIdentity::Node { device, inode }) => {
-                let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-                Self(listed(&locks, *device, *inode, wanted))
+                let locks = std::fs::read_to_string("/proc/locks");
+                locks.map_or_else(|_| Self::default(), |locks| Self(listed(&locks, *device, *inode, wanted)))
             }
             _ => Self::default(),
         }
@@ -66,9 +66,9 @@ fn writes(process: u32, device: u64, inode: u64) -> bool {
         let is_it = std::fs::metadata(file.path()).is_ok_and(|it| it.dev() == device && it.ino() == inode);
         let about = || {
             let number = file.file_name().to_string_lossy().into_owned();
-            std::fs::read_to_string(format!("/proc/{process}/fdinfo/{number}")).unwrap_or_default()
+            std::fs::read_to_string(format!("/proc/{process}/fdinfo/{number}")).ok()
         };
-        is_it && opened_with(&about()).is_some_and(|flags| flags & WRITING != 0)
+        is_it && about().and_then(|about| opened_with(&about)).is_some_and(|flags| flags & WRITING != 0)
     })
 }
 
@@ -134,6 +134,7 @@ fn listed(locks: &str, device: u64, inode: u64, wanted: LockKind) -> Vec<LockHol
 
 /// What the process was started with, else its name.
 fn command(process: u32) -> Option<String> {
+    // A process that has ended or belongs to others shows no command line and no name.
     let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line).replace('\0', " ");
     let name = || std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use hyperslab_exact::{to_u64, to_usize};
+
 use crate::driver::range_end;
 use crate::{Driver as _, DriverError, LockKind, Result, Sec2};
 
@@ -10,7 +12,7 @@ use crate::{Driver as _, DriverError, LockKind, Result, Sec2};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The number of the member file.
-    pub(crate) member: usize,
+    pub(crate) member: u64,
     /// The offset in the member file.
     pub(crate) offset: u64,
     /// Bytes from here on that belong to the same member; at least 1.
@@ -30,7 +32,7 @@ pub(crate) trait Joined {
     fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()>;
 
     /// The name of a member that need not exist.
-    fn member_name(&self, member: usize) -> Cow<'_, str>;
+    fn member_name(&self, member: u64) -> Cow<'_, str>;
 }
 
 /// Locks all of the files, or none of them.
@@ -52,12 +54,12 @@ pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Resul
     }
     let stop = range_end(files.whole_name(), offset, buf.len())?;
     for_each_piece(files, offset, buf.len(), |place, range| {
-        let piece = buf.get_mut(range).unwrap_or_default();
+        let piece = buf.get_mut(range).ok_or_else(|| no_piece(files.whole_name()))?;
         match files.read_member(place, piece) {
             Err(DriverError::PastEnd { end: member_end, .. }) => {
                 let end = files.end()?;
                 if stop > end {
-                    let length = stop.saturating_sub(offset);
+                    let length = stop - offset;
                     return Err(DriverError::PastEnd {
                         name: files.whole_name().into(),
                         offset,
@@ -65,8 +67,9 @@ pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Resul
                         end,
                     });
                 }
-                let there = usize::try_from(member_end.saturating_sub(place.offset)).unwrap_or(usize::MAX);
-                let (stored, missing) = piece.split_at_mut(there.min(piece.len()));
+                // Nothing is stored of a piece that begins behind the member's end.
+                let there = member_end.max(place.offset) - place.offset;
+                let (stored, missing) = piece.split_at_mut(to_usize(there.min(to_u64(piece.len())))?);
                 missing.fill(0);
                 if stored.is_empty() { Ok(()) } else { files.read_member(place, stored) }
             }
@@ -75,7 +78,12 @@ pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Resul
     })
 }
 
-/// Calls `visit` with each member's part of the range and what it is of the caller's buffer.
+/// The error of a piece that is not in the caller's buffer, or of a member that is not among the files.
+pub(crate) fn no_piece(name: &str) -> DriverError {
+    DriverError::internal(name, "each piece lies in the buffer and in a member")
+}
+
+/// Calls `visit` with each member's part of the range and what it is of the caller's buffer. The range ends within 64 bits.
 pub(crate) fn for_each_piece(
     files: &impl Joined,
     offset: u64,
@@ -84,10 +92,14 @@ pub(crate) fn for_each_piece(
 ) -> Result<()> {
     let mut done = 0;
     while done < length {
-        let at = offset.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
-        let place = files.place(at);
-        let room = usize::try_from(place.room).unwrap_or(usize::MAX).max(1);
-        let end = done.saturating_add(room).min(length);
+        let place = files.place(offset + to_u64(done));
+        if place.room == 0 {
+            return Err(DriverError::internal(
+                files.whole_name(),
+                "each byte of the whole belongs to a member",
+            ));
+        }
+        let end = done + to_usize(place.room.min(to_u64(length - done)))?;
         visit(place, done..end)?;
         done = end;
     }

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hyperslab_exact::to_u64;
+
 use crate::access_log::{AccessLog, Operation};
 use crate::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest};
 
@@ -44,7 +46,7 @@ impl Log {
         let result = work();
         self.log.record(operation, ranges, start.elapsed(), result.is_err());
         if tracing::enabled!(tracing::Level::TRACE) {
-            let bytes = ranges.iter().fold(0_u64, |sum, (_, length)| sum.saturating_add(*length));
+            let bytes = ranges.iter().map(|(_, length)| length).sum::<u64>();
             let offset = ranges.first().map_or(0, |(offset, _)| *offset);
             let (name, operation, error) = (self.inner.name(), operation.name(), result.as_ref().err());
             let error = error.map(tracing::field::display);
@@ -55,7 +57,7 @@ impl Log {
 }
 
 fn length(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+    to_u64(bytes.len())
 }
 
 impl Driver for Log {
@@ -97,7 +99,7 @@ impl Driver for Log {
     }
 
     fn read_parts(&self, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
-        let bytes = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(length(part)));
+        let bytes = parts.iter().map(|part| length(part)).sum();
         self.tell(Operation::Read, &[(offset, bytes)], || self.inner.read_parts(offset, parts))
     }
 

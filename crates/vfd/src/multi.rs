@@ -7,6 +7,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use hyperslab_exact::to_u64;
+
 use crate::joined::{self, Joined, Place};
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
@@ -43,7 +45,7 @@ impl MultiMember {
         let mut start = 0;
         ["-s.h5", "-b.h5", "-r.h5", "-g.h5", "-l.h5", "-o.h5"].map(|extension| {
             let member = Self { path: appended(base, extension), start, expected: 0 };
-            start = start.saturating_add((u64::MAX - 1) / 6);
+            start += (u64::MAX - 1) / 6;
             member
         })
     }
@@ -84,7 +86,7 @@ impl Multi {
     pub fn open(members: impl IntoIterator<Item = MultiMember>, access: Access) -> Result<Self> {
         let mut members: Vec<MultiMember> = members.into_iter().collect();
         members.sort_by_key(|member| member.start);
-        let name = members.first().map(|first| first.path.display().to_string()).unwrap_or_default();
+        let name = members.first().map_or_else(String::new, |first| first.path.display().to_string());
         let wrong = |reason: &str| DriverError::Members { name: name.clone(), reason: reason.into() };
         if members.first().is_none_or(|first| first.start != 0) {
             return Err(wrong("no member file starts at offset 0"));
@@ -105,7 +107,7 @@ impl Multi {
                 }
                 file => OnceLock::from(file?),
             };
-            let (name, room) = (described.path.display().to_string(), end.saturating_sub(described.start));
+            let (name, room) = (described.path.display().to_string(), end - described.start);
             opened.push(Member { described, name, room, file });
         }
         Ok(Self { name, kind: kind(&opened), read_only, members: opened })
@@ -142,10 +144,17 @@ impl Member {
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// Bytes within the member's range; those it should have if it is missing.
+    /// Returns the bytes within the member's range; those it should have if it is missing. Its last byte lies before the start
+    /// of the next member.
     fn len(&self) -> Result<u64> {
         let length = self.file.get().map_or(Ok(self.described.expected), Driver::len)?;
         Ok(length.min(self.room))
+    }
+}
+
+impl Multi {
+    fn member(&self, number: u64) -> Option<&Member> {
+        self.members.get(usize::try_from(number).ok()?)
     }
 }
 
@@ -158,7 +167,7 @@ impl Joined for Multi {
         for member in self.members.iter().rev() {
             let length = member.len()?;
             if length > 0 {
-                return Ok(member.described.start.saturating_add(length));
+                return Ok(member.described.start + length);
             }
         }
         Ok(0)
@@ -166,30 +175,30 @@ impl Joined for Multi {
 
     fn place(&self, offset: u64) -> Place {
         let behind = self.members.partition_point(|member| member.described.start <= offset);
-        let number = behind.saturating_sub(1);
-        let Some(member) = self.members.get(number) else {
-            return Place { member: number, offset, room: u64::MAX };
+        // No room without a member: `open` makes sure that the first one starts at 0.
+        let Some((number, member)) = self.members.iter().enumerate().take(behind).next_back() else {
+            return Place { member: 0, offset, room: 0 };
         };
-        let inside = offset.saturating_sub(member.described.start);
-        Place { member: number, offset: inside, room: member.room.saturating_sub(inside) }
+        let inside = offset - member.described.start;
+        Place { member: to_u64(number), offset: inside, room: member.room - inside }
     }
 
     fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()> {
-        let Some(member) = self.members.get(place.member) else { return Ok(()) };
+        let member = self.member(place.member).ok_or_else(|| joined::no_piece(&self.name))?;
         if member.file.get().is_none() && place.offset >= member.described.expected {
             // Behind what the missing file should have there is nothing to miss.
             return Err(DriverError::PastEnd {
                 name: member.name.clone(),
                 offset: place.offset,
-                length: u64::try_from(buf.len()).unwrap_or(u64::MAX),
+                length: to_u64(buf.len()),
                 end: member.described.expected,
             });
         }
         member.file()?.read_at(place.offset, buf)
     }
 
-    fn member_name(&self, member: usize) -> Cow<'_, str> {
-        self.members.get(member).map_or(&*self.name, |member| &member.name).into()
+    fn member_name(&self, member: u64) -> Cow<'_, str> {
+        self.member(member).map_or(&*self.name, |member| &member.name).into()
     }
 }
 
@@ -221,7 +230,7 @@ impl Driver for Multi {
     fn stored_len(&self) -> Result<u64> {
         let mut sum = 0_u64;
         for member in &self.members {
-            sum = sum.saturating_add(member.len()?);
+            sum += member.len()?;
         }
         Ok(sum)
     }
@@ -234,9 +243,9 @@ impl Driver for Multi {
         self.writable()?;
         crate::driver::range_end(&self.name, offset, bytes.len())?;
         joined::for_each_piece(self, offset, bytes.len(), |place, range| {
-            match (self.members.get(place.member), bytes.get(range)) {
+            match (self.member(place.member), bytes.get(range)) {
                 (Some(member), Some(piece)) => member.file()?.write_at(place.offset, piece),
-                _ => Ok(()),
+                _ => Err(joined::no_piece(&self.name)),
             }
         })
     }
@@ -244,7 +253,8 @@ impl Driver for Multi {
     fn set_len(&self, len: u64) -> Result<()> {
         self.writable()?;
         for member in &self.members {
-            let wanted = len.saturating_sub(member.described.start);
+            // A member behind the end keeps no bytes.
+            let wanted = len.max(member.described.start) - member.described.start;
             let file = member.file()?;
             // The member in which the end lies has exactly the bytes up to it; those before it keep theirs.
             if wanted <= member.room {
@@ -259,7 +269,7 @@ impl Driver for Multi {
     fn member_ranges(&self) -> Result<Vec<Range<u64>>> {
         let range = |member: &Member| {
             let start = member.described.start;
-            Ok(start..start.saturating_add(member.len()?))
+            Ok(start..start + member.len()?)
         };
         self.members.iter().map(range).collect()
     }
@@ -425,5 +435,15 @@ mod tests {
             ["x-s.h5", "x-b.h5", "x-r.h5", "x-g.h5", "x-l.h5", "x-o.h5"]
         );
         assert_eq!(members[1].start, 0x2aaa_aaaa_aaaa_aaaa);
+    }
+
+    #[test]
+    fn a_byte_without_a_member_is_an_internal_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let members = MultiMember::split(&folder.path().join("file"), "-m.h5", "-r.h5");
+        let mut multi = Multi::open(members, Access::CreateNew).unwrap();
+        multi.members.clear();
+        let error = multi.write_at(0, b"lost").unwrap_err();
+        assert!(matches!(error, DriverError::Internal { .. }), "{error}");
     }
 }

@@ -77,24 +77,25 @@ impl FamilyPattern {
     /// last one first.
     pub fn of_first_member(path: &Path) -> impl Iterator<Item = Self> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        // A path without a name has no number in its name.
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned();
         let mut numbers = Vec::new();
         let mut start = 0;
         while let Some(found) = name.get(start..).and_then(|rest| rest.find(|c: char| c.is_ascii_digit())) {
-            let first = start.saturating_add(found);
-            let rest = name.get(first..).unwrap_or_default();
+            let first = start + found;
+            let rest = name.split_at(first).1;
             let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-            start = first.saturating_add(length);
+            start = first + length;
             if length <= WIDEST && rest.bytes().take(length).all(|digit| digit == b'0') {
                 numbers.push(first..start);
             }
         }
         numbers.into_iter().rev().map(move |number| Self {
             folder: folder.clone(),
-            before: name.get(..number.start).unwrap_or_default().to_owned(),
+            before: name.split_at(number.start).0.to_owned(),
             width: if number.len() == 1 { 0 } else { number.len() },
             zeros: number.len() > 1,
-            after: name.get(number.end..).unwrap_or_default().to_owned(),
+            after: name.split_at(number.end).1.to_owned(),
         })
     }
 

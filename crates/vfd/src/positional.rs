@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io;
 
+use hyperslab_exact::to_u64;
+
 /// Fills `buf` from `offset` on; [`io::ErrorKind::UnexpectedEof`] if the file ends before.
 #[cfg(unix)]
 pub(crate) fn read_exact_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<()> {
@@ -22,11 +24,11 @@ pub(crate) fn read_exact_parts(file: &File, parts: &mut [&mut [u8]], mut offset:
     IoSliceMut::advance_slices(&mut rest, 0);
     while !rest.is_empty() {
         let most = rest.len().min(PARTS);
-        match rustix::io::preadv(file, rest.get_mut(..most).unwrap_or_default(), offset) {
+        match rustix::io::preadv(file, rest.split_at_mut(most).0, offset) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => {
                 IoSliceMut::advance_slices(&mut rest, count);
-                offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+                offset += to_u64(count);
             }
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
@@ -49,8 +51,8 @@ pub(crate) fn read_exact_at(file: &File, mut buf: &mut [u8], mut offset: u64) ->
         match file.seek_read(buf, offset) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => {
-                buf = buf.get_mut(count..).unwrap_or_default();
-                offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+                buf = buf.split_at_mut(count).1;
+                offset += to_u64(count);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -67,8 +69,8 @@ pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io
         match file.seek_write(bytes, offset) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(count) => {
-                bytes = bytes.get(count..).unwrap_or_default();
-                offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+                bytes = bytes.split_at(count).1;
+                offset += to_u64(count);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

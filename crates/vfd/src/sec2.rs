@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use hyperslab_exact::to_u64;
+
 use crate::driver::range_end;
 use crate::positional::{read_exact_at, write_all_at};
 use crate::{Driver, DriverError, DriverKind, FileIdentity, LockHolders, LockKind, Result};
@@ -110,12 +112,9 @@ impl Sec2 {
         let reachable = i64::try_from(range_end(&self.name, offset, length)?).is_ok();
         let result = if reachable { read() } else { Err(io::ErrorKind::UnexpectedEof.into()) };
         result.map_err(|source| match (source.kind(), self.len()) {
-            (io::ErrorKind::UnexpectedEof, Ok(end)) => DriverError::PastEnd {
-                name: self.name.clone(),
-                offset,
-                length: u64::try_from(length).unwrap_or(u64::MAX),
-                end,
-            },
+            (io::ErrorKind::UnexpectedEof, Ok(end)) => {
+                DriverError::PastEnd { name: self.name.clone(), offset, length: to_u64(length), end }
+            }
             _ => self.error("read", source),
         })
     }
@@ -173,7 +172,7 @@ impl Driver for Sec2 {
 
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
     fn read_parts(&self, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
-        let length = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.len()));
+        let length = parts.iter().map(|part| part.len()).sum();
         self.read_with(offset, length, || crate::positional::read_exact_parts(&self.file, parts, offset))
     }
 
@@ -195,7 +194,7 @@ impl Driver for Sec2 {
             return Ok(());
         }
         if i64::try_from(range_end(&self.name, offset, bytes.len())?).is_err() {
-            let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            let length = to_u64(bytes.len());
             return Err(DriverError::TooLarge { name: self.name.clone(), offset, length });
         }
         write_all_at(&self.file, bytes, offset).map_err(|source| self.error("write", source))

@@ -97,8 +97,9 @@ impl PathSideFile {
     /// Returns the side file whose name is that of the file at `main` and `suffix`. If such a name is too long for a folder, a sum
     /// of the file's name stands in place of that.
     pub fn beside(main: &Path, suffix: &str) -> Self {
+        // A path that ends in `..` has no name: its side file lies beside it with the suffix as its name.
         let file_name = main.file_name().unwrap_or_default();
-        let mut name = match file_name.len().saturating_add(suffix.len()).saturating_add(ASIDE_MAX) {
+        let mut name = match file_name.len() + suffix.len() + ASIDE_MAX {
             fits if fits <= NAME_MAX => file_name.to_owned(),
             _ => short_name(file_name),
         };
@@ -167,7 +168,7 @@ fn never_follow(options: &mut OpenOptions) {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt as _;
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
+    options.custom_flags(flags.bits().cast_signed());
 }
 
 #[cfg(not(unix))]

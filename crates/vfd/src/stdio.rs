@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hyperslab_exact::to_u64;
+
 use crate::driver::range_end;
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
@@ -38,7 +40,7 @@ impl Window {
     }
 
     fn end(&self) -> u64 {
-        self.start.saturating_add(u64::try_from(self.bytes.len()).unwrap_or(u64::MAX))
+        self.start + to_u64(self.bytes.len())
     }
 
     fn clear(&mut self) {
@@ -48,9 +50,11 @@ impl Window {
 
     /// Writes to the file what is newer; on an error it stays.
     fn write_back(&mut self, file: &Sec2) -> Result<()> {
-        if let Some(bytes) = self.bytes.get(self.dirty.clone()).filter(|bytes| !bytes.is_empty()) {
-            let skipped = u64::try_from(self.dirty.start).unwrap_or(u64::MAX);
-            file.write_at(self.start.saturating_add(skipped), bytes)?;
+        let Some(bytes) = self.bytes.get(self.dirty.clone()) else {
+            return Err(DriverError::internal(file.name(), "bytes to be written lie in the buffer"));
+        };
+        if !bytes.is_empty() {
+            file.write_at(self.start + to_u64(self.dirty.start), bytes)?;
         }
         self.dirty = 0..0;
         Ok(())
@@ -130,8 +134,12 @@ impl Driver for Stdio {
             return Ok(());
         }
         window.write_back(&self.file)?;
-        let available = self.file.len()?.saturating_sub(offset);
-        let held = usize::try_from(available).unwrap_or(usize::MAX).min(CAPACITY);
+        let held = match self.file.len()?.checked_sub(offset) {
+            Some(available) => {
+                usize::try_from(available).map_or(CAPACITY, |available| available.min(CAPACITY))
+            }
+            None => 0,
+        };
         if buf.len() >= held {
             // Long reads pass the buffer by, and so do those that the file is too short for.
             return self.file.read_at(offset, buf);
@@ -141,7 +149,7 @@ impl Driver for Stdio {
         let mut bytes = std::mem::take(&mut window.bytes);
         bytes.resize(held, 0);
         self.file.read_at(offset, &mut bytes)?;
-        buf.copy_from_slice(bytes.get(..buf.len()).unwrap_or_default());
+        buf.copy_from_slice(bytes.split_at(buf.len()).0);
         window.bytes = bytes;
         Ok(())
     }
@@ -282,5 +290,16 @@ mod tests {
             }
             assert_eq!(stdio.len().unwrap(), model.len().unwrap());
         }
+    }
+
+    #[test]
+    fn bytes_that_the_buffer_lost_are_an_internal_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let stdio = Stdio::open(folder.path().join("file"), Access::CreateNew).unwrap();
+        stdio.write_at(0, b"written").unwrap();
+        stdio.window().bytes.clear();
+        let error = stdio.flush().unwrap_err();
+        assert!(matches!(error, DriverError::Internal { .. }), "{error}");
+        stdio.window().dirty = 0..0;
     }
 }

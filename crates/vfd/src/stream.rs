@@ -20,6 +20,8 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use hyperslab_exact::{to_u64, to_usize};
+
 use crate::{
     Access, Core, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest,
 };
@@ -177,7 +179,7 @@ fn answer(socket: &mut TcpStream, name: &str) -> Result<()> {
     match word {
         ACCEPTED => Ok(()),
         REFUSED => {
-            let length = usize::try_from(number(take::<2>(socket, name)?)).unwrap_or(0);
+            let length = to_usize(number(take::<2>(socket, name)?))?;
             let mut text = vec![0; length];
             socket.read_exact(&mut text).map_err(|source| DriverError::io(name, "receive", source))?;
             Err(wrong(format!("refused: {}", String::from_utf8_lossy(&text))))
@@ -214,7 +216,7 @@ pub(crate) fn receive(socket: &mut impl Read, name: &str, most: u64) -> Result<V
 }
 
 pub(crate) fn send(socket: &mut impl Write, name: &str, image: &[u8]) -> Result<()> {
-    let length = u64::try_from(image.len()).unwrap_or(u64::MAX).to_le_bytes();
+    let length = to_u64(image.len()).to_le_bytes();
     let sent = socket.write_all(&length).and_then(|()| socket.write_all(image));
     sent.and_then(|()| socket.flush()).map_err(|source| DriverError::io(name, "send", source))
 }

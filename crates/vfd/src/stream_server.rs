@@ -204,6 +204,7 @@ struct Hello<'a> {
 
 impl Read for Hello<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        // Saturates: no time is left of an instant that has passed.
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
         let left = left.filter(|left| !left.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
         // Whichever is shorter: a silent client is not waited for longer than any other.
@@ -215,6 +216,7 @@ impl Read for Hello<'_> {
 
 fn refusal(reason: &str) -> Vec<u8> {
     let text = reason.as_bytes();
+    // A longer text is cut.
     let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
     let mut bytes = vec![REFUSED];
     bytes.extend(length.to_le_bytes());

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use hyperslab_exact::to_usize;
+
 use crate::joined::{self, Joined, Place};
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
@@ -75,7 +77,7 @@ impl Subfiling {
         if length > LONGEST_CONFIGURATION {
             return Err(wrong(format!("a configuration file of {length} bytes")));
         }
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        let mut bytes = vec![0; to_usize(length)?];
         file.read_at(0, &mut bytes)?;
         let text = String::from_utf8_lossy(&bytes);
         let number = |key: &str| {
@@ -129,10 +131,16 @@ impl Joined for Subfiling {
         let mut end = 0;
         for (number, file) in (0_u64..).zip(&self.files) {
             let Some(last) = file.len()?.checked_sub(1) else { continue };
-            let row = last.checked_div(self.stripe).unwrap_or(0);
-            let stripes = row.saturating_mul(self.count()).saturating_add(number);
-            let inside = last.checked_rem(self.stripe).unwrap_or(0);
-            end = end.max(stripes.saturating_mul(self.stripe).saturating_add(inside).saturating_add(1));
+            let (row, inside) = (last / self.stripe, last % self.stripe);
+            let reach = || {
+                let stripe = row.checked_mul(self.count())?.checked_add(number)?;
+                stripe.checked_mul(self.stripe)?.checked_add(inside)?.checked_add(1)
+            };
+            let Some(reach) = reach() else {
+                let reason = format!("stripes of {} bytes lead past 64 bits", self.stripe);
+                return Err(DriverError::Members { name: self.name.clone(), reason });
+            };
+            end = end.max(reach);
         }
         Ok(end)
     }
@@ -142,23 +150,23 @@ impl Joined for Subfiling {
         let inside = offset.checked_rem(self.stripe).unwrap_or(0);
         let row = stripe.checked_div(self.count()).unwrap_or(0);
         let member = stripe.checked_rem(self.count()).unwrap_or(0);
-        Place {
-            member: usize::try_from(member).unwrap_or(usize::MAX),
-            offset: row.saturating_mul(self.stripe).saturating_add(inside),
-            room: self.stripe.saturating_sub(inside),
-        }
+        Place { member, offset: row * self.stripe + inside, room: self.stripe - inside }
     }
 
     fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()> {
-        match self.files.get(place.member) {
+        match file(&self.files, place.member) {
             Some(file) => file.read_at(place.offset, buf),
             None => Err(DriverError::Members { name: self.name.clone(), reason: "no subfiles".into() }),
         }
     }
 
-    fn member_name(&self, member: usize) -> Cow<'_, str> {
-        self.files.get(member).map_or(&*self.name, Driver::name).into()
+    fn member_name(&self, member: u64) -> Cow<'_, str> {
+        file(&self.files, member).map_or(&*self.name, Driver::name).into()
     }
+}
+
+fn file(files: &[Sec2], number: u64) -> Option<&Sec2> {
+    files.get(usize::try_from(number).ok()?)
 }
 
 impl Driver for Subfiling {

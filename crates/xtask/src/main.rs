@@ -37,6 +37,11 @@ const TASKS: &[(&str, Task, &str)] = &[
     ),
     ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
+    (
+        "substitutes",
+        tidy::substitutes::run,
+        "counts of saturating arithmetic and default values in shipped code, by crate; tidy holds them to their ceilings",
+    ),
     ("corpus", corpus::run, "the corpus beside the checkout against its baseline [--update] [--only NAME]"),
     (
         "check-corpus",

@@ -124,8 +124,8 @@ impl Operation for Intersection {
 
 /// The offsets of the segments, in the form that is likely theirs.
 fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store {
-    let items = store::count(old.items().saturating_add(new.items()));
-    if items.saturating_mul(4) <= segments.element_count() {
+    let items = store::count(old.items() + new.items());
+    if items * 4 <= segments.element_count() {
         return Store::Runs(assemble_runs(old, new, segments));
     }
     if is_near(total) {
@@ -135,22 +135,23 @@ fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store 
     }
 }
 
-/// Positions as places in memory: what is kept one by one is in memory.
-fn place(position: u64) -> usize {
-    usize::try_from(position).unwrap_or(usize::MAX)
+/// Returns the items from one position to another of items that are kept one by one.
+#[expect(clippy::cast_possible_truncation, reason = "items that are kept one by one are in memory")]
+fn part<T>(items: &[T], position: u64, end: u64) -> &[T] {
+    items.split_at(end as usize).0.split_at(position as usize).1
 }
 
 fn assemble_offsets<T: Offset>(old: &Store, new: &Store, segments: &Segments) -> Vec<T> {
-    let mut offsets = Vec::with_capacity(place(segments.element_count()));
+    let mut offsets =
+        usize::try_from(segments.element_count()).map_or_else(|_| Vec::new(), Vec::with_capacity);
     let (mut old, mut new) = (Slicer::new(old), Slicer::new(new));
     for segment in segments.as_slice() {
         let slicer = if segment.from == Old { &mut old } else { &mut new };
-        let end = segment.position.saturating_add(segment.count);
+        let end = segment.position + segment.count;
         if let Some(from) = T::slice(slicer.store) {
-            let from = from.get(place(segment.position)..place(end)).unwrap_or_default();
-            match from {
+            match part(from, segment.position, end) {
                 [one] => offsets.push(*one),
-                _ => offsets.extend_from_slice(from),
+                from => offsets.extend_from_slice(from),
             }
         } else {
             slicer.for_each_run(segment.position, end, |start, end| offsets.extend((start..end).map(T::of)));
@@ -160,11 +161,11 @@ fn assemble_offsets<T: Offset>(old: &Store, new: &Store, segments: &Segments) ->
 }
 
 fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<Run> {
-    let mut runs = Vec::with_capacity(old.items().saturating_add(new.items()));
+    let mut runs = Vec::with_capacity(old.items() + new.items());
     let (mut old, mut new) = (Slicer::new(old), Slicer::new(new));
     for segment in segments.as_slice() {
         let slicer = if segment.from == Old { &mut old } else { &mut new };
-        let end = segment.position.saturating_add(segment.count);
+        let end = segment.position + segment.count;
         slicer.for_each_run(segment.position, end, |start, end| push_run(&mut runs, start, end - start));
     }
     runs
@@ -185,18 +186,16 @@ impl<'a> Slicer<'a> {
     fn for_each_run(&mut self, position: u64, end: u64, mut visit: impl FnMut(u64, u64)) {
         match self.store {
             Store::Near(offsets) => {
-                let part = offsets.get(place(position)..place(end)).unwrap_or_default();
-                part.iter().for_each(|offset| visit(offset.get(), offset.get() + 1));
+                part(offsets, position, end).iter().for_each(|offset| visit(offset.get(), offset.get() + 1));
             }
             Store::Far(offsets) => {
-                let part = offsets.get(place(position)..place(end)).unwrap_or_default();
-                part.iter().for_each(|offset| visit(*offset, *offset + 1));
+                part(offsets, position, end).iter().for_each(|offset| visit(*offset, *offset + 1));
             }
             Store::Runs(runs) => {
                 let behind = |run: &Run| run.position + (run.end - run.start);
                 self.index = gallop(runs, self.index, |run| behind(run) <= position);
                 while let Some(run) = runs.get(self.index).filter(|run| run.position < end) {
-                    let first = run.start + position.saturating_sub(run.position);
+                    let first = run.start + (position.max(run.position) - run.position);
                     visit(first, run.end.min(run.start + (end - run.position)));
                     if behind(run) > end {
                         break;

@@ -109,6 +109,7 @@ fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut number, mut before) = (0, 0);
     while let (Some(here), Some(there)) = (boxes.get(number), boxes.get(before)) {
+        // Saturates: no box begins at the last offset of 64 bits.
         let reached = there.first.saturating_add(stride);
         if here.first == reached {
             pairs.push((number, before));
@@ -129,6 +130,7 @@ fn neighbours_by_place(boxes: &[LinearBox], places: usize, total: u64) -> Vec<(u
     for (number, here) in boxes.iter().enumerate() {
         let (_, place) = divisor.divide(here.first);
         let Some(last) = usize::try_from(place).ok().and_then(|place| last.get_mut(place)) else { break };
+        // Saturates: no box begins at the last offset of 64 bits.
         let (reached, before) = std::mem::replace(last, (here.first.saturating_add(stride), number));
         if reached == here.first {
             pairs.push((number, before));

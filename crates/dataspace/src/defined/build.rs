@@ -71,11 +71,11 @@ impl DefinedBuilder {
             (0..count).for_each(|_| self.push(offset));
             return;
         }
-        let end = offset.saturating_add(count);
-        if offset < self.next || end > self.total || end - offset != count {
+        let end = offset.checked_add(count).filter(|end| offset >= self.next && *end <= self.total);
+        let Some(end) = end else {
             self.refused = true;
             return;
-        }
+        };
         self.next = end;
         if count > SHORT {
             self.collect_runs();

@@ -47,6 +47,7 @@ impl<T: Offset> Cursor for OffsetCursor<'_, T> {
 
     #[inline]
     fn run_end(&self) -> u64 {
+        // Saturates: no run ends behind `END`.
         self.at.saturating_add(1)
     }
 

@@ -107,7 +107,7 @@ impl DefinedSet {
 
     /// Bytes of memory that the set takes, about.
     pub fn memory_bytes(&self) -> usize {
-        size_of::<Self>().saturating_add(self.store.bytes())
+        size_of::<Self>() + self.store.bytes()
     }
 
     /// Whether the element is defined.
@@ -126,7 +126,7 @@ impl DefinedSet {
             Store::Runs(runs) => {
                 let run = runs.get(runs.partition_point(|run| run.end <= offset))?;
                 let inside = offset.checked_sub(run.start)?;
-                Some(run.position.saturating_add(inside))
+                Some(run.position + inside)
             }
         }
     }
@@ -138,7 +138,7 @@ impl DefinedSet {
             Store::Far(offsets) => store::count(offsets.partition_point(|at| *at < offset)),
             Store::Runs(runs) => {
                 let run = runs.get(runs.partition_point(|run| run.end <= offset));
-                run.map_or(self.len, |run| run.position.saturating_add(offset.saturating_sub(run.start)))
+                run.map_or(self.len, |run| run.position + (offset.max(run.start) - run.start))
             }
         }
     }
@@ -212,10 +212,10 @@ fn runs_of_offsets<T: Offset, E>(
     mut visit: impl FnMut(u64, u64, u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let first = offsets.partition_point(|offset| offset.get() < range.start);
-    let mut rest = offsets.get(first..).unwrap_or_default();
+    let mut rest = offsets.split_at(first).1;
     if rest.last().is_some_and(|last| last.get() >= range.end) {
         let end = gallop(rest, 0, |offset| offset.get() < range.end);
-        rest = rest.get(..end).unwrap_or_default();
+        rest = rest.split_at(end).0;
     }
     let Some((head, tail)) = rest.split_first() else { return Ok(()) };
     let mut position = store::count(first);
@@ -239,7 +239,7 @@ fn clipped_runs<E>(
     mut visit: impl FnMut(u64, u64, u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let first = runs.partition_point(|run| run.end <= range.start);
-    for run in runs.get(first..).unwrap_or_default() {
+    for run in runs.split_at(first).1 {
         if run.start >= range.end {
             break;
         }

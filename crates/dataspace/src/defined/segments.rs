@@ -2,6 +2,10 @@
 
 use crate::{DataspaceError, Result};
 
+/// The error of a segment behind the last one of its source.
+const BEYOND: DataspaceError =
+    DataspaceError::Internal { what: "segments of values", invariant: "positions in a source ascend" };
+
 /// Which values a segment is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentSource {
@@ -42,13 +46,13 @@ impl Segments {
 
     #[inline]
     pub(super) fn push(&mut self, from: SegmentSource, position: u64, end: u64) {
-        let count = end.saturating_sub(position);
-        if count == 0 {
+        if end <= position {
             return;
         }
-        self.count = self.count.saturating_add(count);
+        let count = end - position;
+        self.count += count;
         match self.list.last_mut() {
-            Some(last) if last.from == from && last.position.saturating_add(last.count) == position => {
+            Some(last) if last.from == from && last.position + last.count == position => {
                 last.count += count;
             }
             _ => self.list.push(Segment { from, position, count }),
@@ -73,8 +77,8 @@ impl Segments {
                 let mut gathered = Vec::with_capacity(total);
                 for segment in &self.list {
                     let first = bytes(segment.position, element_size)?;
-                    let end = first.saturating_add(bytes(segment.count, element_size)?);
-                    gathered.extend_from_slice(pick(segment, old, new).get(first..end).unwrap_or_default());
+                    let end = first + bytes(segment.count, element_size)?;
+                    gathered.extend_from_slice(pick(segment, old, new).get(first..end).ok_or(BEYOND)?);
                 }
                 Ok(gathered)
             }
@@ -88,10 +92,10 @@ impl Segments {
             let first = bytes(segment.position, 1)?;
             let from = pick(segment, old, new);
             if segment.count == 1 {
-                gathered.extend(from.get(first));
+                gathered.push(*from.get(first).ok_or(BEYOND)?);
             } else {
-                let end = first.saturating_add(bytes(segment.count, 1)?);
-                gathered.extend_from_slice(from.get(first..end).unwrap_or_default());
+                let end = first + bytes(segment.count, 1)?;
+                gathered.extend_from_slice(from.get(first..end).ok_or(BEYOND)?);
             }
         }
         Ok(gathered.into_flattened())
@@ -106,7 +110,7 @@ impl Segments {
         element_size: usize,
     ) -> Result<()> {
         let last = self.list.iter().rev().find(|segment| segment.from == from);
-        let end = last.map_or(0, |last| last.position.saturating_add(last.count));
+        let end = last.map_or(0, |last| last.position + last.count);
         let needed = bytes(end, element_size)?;
         if needed > values.len() {
             return Err(DataspaceError::Buffer { what, needed, got: values.len() });
@@ -127,4 +131,20 @@ fn bytes(count: u64, element_size: usize) -> Result<usize> {
     count
         .and_then(|count| count.checked_mul(element_size))
         .ok_or(DataspaceError::Overflow { what: "number of bytes" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_behind_the_values_is_an_internal_error() {
+        let segment = |position| Segment { from: SegmentSource::Old, position, count: 1 };
+        // The last segment of a source should be the one that reaches furthest.
+        for size in [1, 3, 8] {
+            let segments = Segments { list: vec![segment(9), segment(0)], count: 2 };
+            let gathered = segments.gather(&vec![7; 2 * size], &[], size);
+            assert_eq!(gathered, Err(BEYOND), "{size}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! How the offsets of a set are kept: one by one where they are scattered, as runs where they lie together.
 
+use hyperslab_exact::to_u64;
+
 /// Elements that a run must hold on average for runs to be kept instead of offsets.
 const LONG: usize = 4;
 
@@ -93,11 +95,11 @@ pub(super) fn is_near(total: u64) -> bool {
 }
 
 fn worth_runs(runs: usize, elements: u64) -> bool {
-    u64::try_from(runs.saturating_mul(LONG)).is_ok_and(|most| most <= elements)
+    to_u64(runs * LONG) <= elements
 }
 
 pub(super) fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
+    to_u64(length)
 }
 
 impl Store {
@@ -120,9 +122,9 @@ impl Store {
 
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Near(offsets) => offsets.capacity().saturating_mul(size_of::<u32>()),
-            Self::Far(offsets) => offsets.capacity().saturating_mul(size_of::<u64>()),
-            Self::Runs(runs) => runs.capacity().saturating_mul(size_of::<Run>()),
+            Self::Near(offsets) => offsets.capacity() * size_of::<u32>(),
+            Self::Far(offsets) => offsets.capacity() * size_of::<u64>(),
+            Self::Runs(runs) => runs.capacity() * size_of::<Run>(),
         }
     }
 
@@ -140,13 +142,13 @@ impl Store {
 
 /// The number of elements in runs.
 pub(super) fn length(runs: &[Run]) -> u64 {
-    runs.last().map_or(0, |last| last.position.saturating_add(last.end.saturating_sub(last.start)))
+    runs.last().map_or(0, |last| last.position + (last.end - last.start))
 }
 
 fn settled_offsets<T: Offset>(offsets: Vec<T>) -> Store {
     let following = offsets.iter().skip(1).zip(&offsets);
     let gaps: usize = following.map(|(offset, before)| usize::from(!offset.follows(*before))).sum();
-    let count_of_runs = gaps.saturating_add(usize::from(!offsets.is_empty()));
+    let count_of_runs = gaps + usize::from(!offsets.is_empty());
     if !worth_runs(count_of_runs, count(offsets.len())) {
         return T::store(offsets);
     }
@@ -162,7 +164,7 @@ pub(super) fn ascend<T: Offset>(offsets: &[T]) -> bool {
 }
 
 fn offsets_of<T: Offset>(runs: &[Run]) -> Vec<T> {
-    let mut offsets = Vec::with_capacity(usize::try_from(length(runs)).unwrap_or(0));
+    let mut offsets = usize::try_from(length(runs)).map_or_else(|_| Vec::new(), Vec::with_capacity);
     for run in runs {
         offsets.extend((run.start..run.end).map(T::of));
     }
@@ -172,7 +174,7 @@ fn offsets_of<T: Offset>(runs: &[Run]) -> Vec<T> {
 /// Adds elements that lie behind all runs.
 #[inline]
 pub(super) fn push_run(runs: &mut Vec<Run>, start: u64, count: u64) {
-    let end = start.saturating_add(count);
+    let end = start + count;
     match runs.last_mut() {
         Some(last) if last.end == start => last.end = end,
         _ => runs.push(Run { start, end, position: length(runs) }),
@@ -182,16 +184,16 @@ pub(super) fn push_run(runs: &mut Vec<Run>, start: u64, count: u64) {
 /// The first item from `from` on that is not below what is looked for; quick where it is near `from`.
 #[inline]
 pub(super) fn gallop<T>(items: &[T], from: usize, below: impl Fn(&T) -> bool) -> usize {
-    let rest = items.get(from..).unwrap_or_default();
+    let rest = items.split_at(from).1;
     if !rest.first().is_some_and(&below) {
         return from;
     }
     let mut step = 1_usize;
     while rest.get(step).is_some_and(&below) {
-        step = step.saturating_mul(2);
+        step *= 2;
     }
     // The item at half the step is below, the one at the step is not.
     let low = step / 2;
-    let window = rest.get(low..step.min(rest.len())).unwrap_or_default();
-    from.saturating_add(low).saturating_add(window.partition_point(below))
+    let window = rest.split_at(step.min(rest.len())).0.split_at(low).1;
+    from + low + window.partition_point(below)
 }

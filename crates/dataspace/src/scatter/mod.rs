@@ -72,10 +72,7 @@ impl<'a> Canvas<'a> {
             return Err(DataspaceError::Buffer { what, needed, got: bytes.len() });
         }
         let strides = strides(place.dims);
-        let base = strides
-            .iter()
-            .zip(place.start)
-            .fold(0_u64, |base, (stride, at)| base.saturating_add(stride * at));
+        let base = strides.iter().zip(place.start).fold(0_u64, |base, (stride, at)| base + stride * at);
         Ok(Self { bytes, element_size, shape: Dims::from_slice(shape), strides, base })
     }
 

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::copy::{Nest, Rows};
 use crate::tiling::Part;
 
-/// Bytes of elements that are in memory, so that nothing overflows; what would is too large for any buffer.
+/// Returns the bytes of elements. Saturates: such an offset is out of bounds in every buffer.
 pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
     usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(size)
 }
@@ -23,7 +23,7 @@ pub(super) fn packing(part: &Part, size: usize, places: bool) -> Nest {
                 src: to_bytes(src, size),
                 dst: to_bytes(packed, size),
             };
-            packed = packed.saturating_mul(step.count);
+            packed *= step.count;
             row
         })
         .collect();
@@ -38,7 +38,7 @@ pub(super) fn reversed(part: &Part, size: usize) -> Nest {
         .iter()
         .map(|step| {
             let (src, dst) = (to_bytes(packed, size), to_bytes(step.dst, size));
-            packed = packed.saturating_mul(step.count);
+            packed *= step.count;
             Rows { count: to_bytes(step.count, 1), src, dst }
         })
         .collect();

@@ -36,10 +36,10 @@ impl<'c> Tile<'c> {
         let parts = tiling.parts(chunk, target.strides, target.base)?;
         let elements = (target.length / target.element_size) as u64;
         for part in &parts {
-            let last = part.steps.iter().fold(part.dst, |last, step| {
-                last.saturating_add(step.count.saturating_sub(1).saturating_mul(step.dst))
+            let last = part.steps.iter().try_fold(part.dst, |last, step| {
+                (step.count.max(1) - 1).checked_mul(step.dst)?.checked_add(last)
             });
-            if last >= elements {
+            if last.is_none_or(|last| last >= elements) {
                 return Err(DataspaceError::Overflow { what: "end of a tile" });
             }
         }
@@ -48,7 +48,7 @@ impl<'c> Tile<'c> {
 
     /// The number of selected elements.
     pub fn len(&self) -> u64 {
-        self.parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.len()))
+        self.parts.iter().map(Part::len).sum()
     }
 
     /// Whether the chunk holds no selected element.
@@ -97,7 +97,7 @@ impl<'c> Tile<'c> {
             if src != next {
                 return Err(OUTSIDE);
             }
-            next = src.saturating_add(run);
+            next = src + run;
             // SAFETY: `each_run` found the bytes in the buffer. No two runs of a tile share a place: a place is a position in
             // the selection, which has every element once. They are borrowed as long as the tile is.
             slices.push(unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr(), to.len()) });
@@ -115,7 +115,7 @@ impl<'c> Tile<'c> {
         let size = self.target.element_size;
         self.check_source(chunk, first, size)?;
         for part in &self.parts {
-            let src = to_bytes(part.src.saturating_sub(first), size);
+            let src = to_bytes(part.src - first, size);
             let rows = part.steps.iter().map(|step| Rows {
                 count: to_bytes(step.count, 1),
                 src: to_bytes(step.src, size),
@@ -152,8 +152,8 @@ impl<'c> Tile<'c> {
             let strided = run == 1 && steps.first().is_some_and(|step| step.dst == 1);
             if run >= SHORT_ROW || steps.is_empty() {
                 self.each_run(&part, |src, to| {
-                    let at = to_bytes(src.saturating_sub(first), size);
-                    let from = chunk.get(at..at.saturating_add(to_bytes(run, size)));
+                    let at = to_bytes(src - first, size);
+                    let from = chunk.get(at..at + to_bytes(run, size));
                     convert(from.ok_or(OUTSIDE)?, to)
                 })?;
             } else if strided && steps.first().is_some_and(|step| step.count >= SHORT_ROW) {
@@ -198,7 +198,7 @@ impl<'c> Tile<'c> {
         whole.steps.push(Step { count: row.count, src: 1, dst: 1 });
         whole.steps.extend_from_slice(outer);
         self.each_run(&whole, |src, to| {
-            let at = to_bytes(src.saturating_sub(first), size);
+            let at = to_bytes(src - first, size);
             nest.copy(chunk.get(at..).ok_or(OUTSIDE)?, 0, gathered, 0);
             convert(gathered, to)
         })
@@ -218,7 +218,7 @@ impl<'c> Tile<'c> {
         let TileScratch { gathered, converted } = scratch;
         let gathered = resized(gathered, to_bytes(part.len(), size));
         let converted = resized(converted, to_bytes(part.len(), out_size));
-        packing(part, size, false).copy(chunk, to_bytes(part.src.saturating_sub(first), size), gathered, 0);
+        packing(part, size, false).copy(chunk, to_bytes(part.src - first, size), gathered, 0);
         let back = packing(part, out_size, true);
         let (to, at) = (self.target.start.as_ptr(), to_bytes(part.dst, out_size));
         // SAFETY: The loops visit the places of `part`, which `new` found to lie in the buffer and which are this
@@ -249,13 +249,13 @@ impl<'c> Tile<'c> {
             for (at, step) in at.iter_mut().zip(steps) {
                 *at += 1;
                 if *at < step.count {
-                    (src, dst) = (src.saturating_add(step.src), dst.saturating_add(step.dst));
+                    (src, dst) = (src + step.src, dst + step.dst);
                     done = false;
                     break;
                 }
                 let back = std::mem::take(at) - 1;
-                src = src.saturating_sub(back.saturating_mul(step.src));
-                dst = dst.saturating_sub(back.saturating_mul(step.dst));
+                src -= back * step.src;
+                dst -= back * step.dst;
             }
             if done {
                 return Ok(());
@@ -266,8 +266,11 @@ impl<'c> Tile<'c> {
     /// That a slice of the chunk from element `first` on holds all selected elements.
     fn check_source(&self, chunk: &[u8], first: u64, size: usize) -> Result<()> {
         let Range { start, end } = self.source();
-        let needed = usize::try_from(end.saturating_sub(first)).ok().and_then(|end| end.checked_mul(size));
-        let needed = needed.filter(|_| start >= first || self.is_empty());
+        if self.is_empty() {
+            return Ok(());
+        }
+        let needed = end.checked_sub(first).filter(|_| start >= first);
+        let needed = needed.and_then(|end| usize::try_from(end).ok()).and_then(|end| end.checked_mul(size));
         match needed {
             Some(needed) if needed <= chunk.len() => Ok(()),
             _ => {
@@ -282,5 +285,5 @@ fn resized(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
     if buffer.len() < length {
         buffer.resize(length, 0);
     }
-    buffer.get_mut(..length).unwrap_or_default()
+    buffer.split_at_mut(length).0
 }

@@ -14,7 +14,7 @@ pub(super) fn mask(count: u32) -> u64 {
 
 /// Splits a bit position into limb and shift.
 fn place(position: u32) -> (usize, u32) {
-    (usize::try_from(position / 64).unwrap_or(usize::MAX), position % 64)
+    ((position / 64) as usize, position % 64)
 }
 
 /// The `count` (at most 64) bits from `position` on; bits beyond the limbs are zero.
@@ -56,18 +56,14 @@ pub(super) fn fill(limbs: &mut [u64], start: u32, end: u32) {
 
 /// One more than the position of the highest bit set; 0 if none is.
 pub(super) fn bit_length(limbs: &[u64]) -> u32 {
-    let highest = limbs.iter().enumerate().rev().find(|(_, limb)| **limb != 0);
-    highest.map_or(0, |(index, limb)| {
-        u32::try_from(index).unwrap_or(0).saturating_mul(64) + (64 - limb.leading_zeros())
-    })
+    let highest = (0_u32..).zip(limbs).filter(|(_, limb)| **limb != 0).last();
+    highest.map_or(0, |(index, limb)| index * 64 + (64 - limb.leading_zeros()))
 }
 
 /// Zero bits below the lowest bit set; 0 if none is.
 pub(super) fn trailing_zeros(limbs: &[u64]) -> u32 {
-    let lowest = limbs.iter().enumerate().find(|(_, limb)| **limb != 0);
-    lowest.map_or(0, |(index, limb)| {
-        u32::try_from(index).unwrap_or(0).saturating_mul(64) + limb.trailing_zeros()
-    })
+    let lowest = (0_u32..).zip(limbs).find(|(_, limb)| **limb != 0);
+    lowest.map_or(0, |(index, limb)| index * 64 + limb.trailing_zeros())
 }
 
 /// The two's complement.
@@ -83,7 +79,7 @@ pub(super) fn negate(limbs: &mut [u64]) {
 /// Limbs that hold that many bits, all zero.
 pub(super) fn zero(limbs: &mut Limbs, bits: u32) {
     limbs.clear();
-    limbs.resize(usize::try_from(bits.div_ceil(64)).unwrap_or(0), 0);
+    limbs.resize(bits.div_ceil(64) as usize, 0);
 }
 
 /// How an element's bytes and padding are laid out, apart from the fields inside.

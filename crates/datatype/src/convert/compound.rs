@@ -43,9 +43,7 @@ impl Part {
 
     fn run(&self, source: &Strided<'_>, destination: &mut StridedMut<'_>) -> Result<()> {
         let (from, to) = (source.part(&self.source), destination.part(&self.destination));
-        self.kernel
-            .run_strided(from, to)
-            .map_err(|error| error.moved(|at| at.saturating_add(self.source.start)))
+        self.kernel.run_strided(from, to).map_err(|error| error.moved(|at| at + self.source.start))
     }
 }
 
@@ -102,13 +100,11 @@ impl Record {
         let per_block =
             BLOCK.checked_div(source.stride().max(destination.as_strided().stride())).unwrap_or(0).max(1);
         for start in (0..all).step_by(per_block) {
-            let elements = start..all.min(start.saturating_add(per_block));
+            let elements = start..all.min(start + per_block);
             let from = source.slice(&elements);
             let mut to = destination.slice(&elements);
             for part in &self.parts {
-                part.run(&from, &mut to).map_err(|error| {
-                    error.moved(|at| at.saturating_add(start.saturating_mul(source.stride())))
-                })?;
+                part.run(&from, &mut to).map_err(|error| error.moved(|at| at + start * source.stride()))?;
             }
         }
         Ok(())
@@ -143,9 +139,7 @@ impl Kernel for Record {
             return self.run_records(source, destination);
         }
         for (index, (from, to)) in source.iter().zip(destination.iter_mut()).enumerate() {
-            self.run(from, to).map_err(|error| {
-                error.moved(|at| at.saturating_add(index.saturating_mul(source.stride())))
-            })?;
+            self.run(from, to).map_err(|error| error.moved(|at| at + index * source.stride()))?;
         }
         Ok(())
     }

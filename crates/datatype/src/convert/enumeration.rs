@@ -33,7 +33,7 @@ impl Kernel for ByName {
             }
             let (kind, from_type, to_type) = (ExceptionKind::NoName, &self.from, &self.to);
             let exception = Exception { kind, from: from_type, to: to_type, source: from };
-            let here = |_| at.saturating_mul(self.sizes.0);
+            let here = |_| at * self.sizes.0;
             if !self.exceptions.answer(&exception, to).map_err(|error| error.moved(here))? {
                 // As libhdf5 writes values that have no name on the other side.
                 to.fill(0xff);

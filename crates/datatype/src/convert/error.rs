@@ -57,6 +57,14 @@ pub enum ConvertError {
         /// The value.
         bytes: Vec<u8>,
     },
+    /// An invariant of this crate does not hold. The elements and the types are not the cause.
+    #[error("internal error: {what}: {invariant} does not hold; please report it")]
+    Internal {
+        /// The step of the conversion.
+        what: &'static str,
+        /// The condition that should hold.
+        invariant: &'static str,
+    },
     /// Memory has no room for so many elements.
     #[error("memory has no room for {count} elements of {element} bytes")]
     Memory {

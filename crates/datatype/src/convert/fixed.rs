@@ -23,7 +23,7 @@ impl FixedFrame {
         if precision == 0 || u64::from(end) > u64::from(datatype.size) * 8 {
             return None;
         }
-        let pads = [(0, offset, fixed.low_pad), (end, datatype.size.saturating_mul(8), fixed.high_pad)];
+        let pads = [(0, offset, fixed.low_pad), (end, datatype.size.checked_mul(8)?, fixed.high_pad)];
         let frame = Frame::new(fixed.order.into(), size, end, &pads)?;
         Some(Self { frame, offset, precision, signed: fixed.signed })
     }
@@ -125,7 +125,7 @@ impl FixedFrame {
 
 /// Limbs for just that many bits; what is beyond is dropped.
 fn resize(limbs: &mut Limbs, bits: u32) {
-    limbs.resize(usize::try_from(bits.div_ceil(64)).unwrap_or(0), 0);
+    limbs.resize(bits.div_ceil(64) as usize, 0);
 }
 
 /// A bit field's bits, as the fixed-point type that has them in the same place.

@@ -29,7 +29,7 @@ impl FloatFrame {
     /// 32 bits.
     pub(super) fn new(datatype: &Datatype, float: &FloatingPoint) -> Option<Self> {
         let size = super::size_of(datatype)?;
-        let all = datatype.size.saturating_mul(8);
+        let all = datatype.size.checked_mul(8)?;
         let sign_location = u32::from(float.sign_location);
         let exponent_end = u32::from(float.exponent_location) + u32::from(float.exponent_size);
         let mantissa_end = u32::from(float.mantissa_location) + u32::from(float.mantissa_size);
@@ -75,7 +75,7 @@ impl FloatFrame {
         self.frame.load(element, scratch);
         let negative = bits::get(scratch, self.sign_location, 1) == 1;
         let field = bits::get(scratch, self.exponent_location, self.exponent_size);
-        let dropped = self.mantissa_size.saturating_sub(SIGNIFICAND_BITS);
+        let dropped = self.mantissa_size.max(SIGNIFICAND_BITS) - SIGNIFICAND_BITS;
         let kept = self.mantissa_size - dropped;
         let mut significand = wide(scratch, self.mantissa_location + dropped, kept);
         let sticky = any_set(scratch, self.mantissa_location, dropped);
@@ -90,7 +90,7 @@ impl FloatFrame {
             };
             return Number { negative, magnitude };
         }
-        let mut exponent = i64::try_from(field.max(1)).unwrap_or(i64::MAX) - self.bias;
+        let mut exponent = field.max(1).cast_signed() - self.bias;
         if self.implied && field > 0 {
             significand |= 1 << kept;
         }
@@ -158,18 +158,18 @@ impl FloatFrame {
         let digits = if self.implied { kept + 1 } else { kept };
         let length = i64::from(128 - significand.leading_zeros());
         let lowest = 1 - self.bias;
-        let leading = exponent.saturating_add(length - 1).max(lowest);
-        let shift = leading.saturating_sub(i64::from(digits) - 1).saturating_sub(exponent);
+        let leading = (exponent + (length - 1)).max(lowest);
+        let shift = leading - (i64::from(digits) - 1) - exponent;
         let mut rounded = shift_and_round(significand, shift, sticky);
         let mut leading = leading;
         if rounded >> digits != 0 {
             rounded >>= 1;
-            leading = leading.saturating_add(1);
+            leading += 1;
         }
         if rounded >> (digits - 1) == 0 {
             return (0, rounded);
         }
-        match u64::try_from(leading.saturating_add(self.bias)) {
+        match u64::try_from(leading + self.bias) {
             Ok(field) if field < self.exponent_ones() => {
                 let fraction = if self.implied { rounded & !(1 << (digits - 1)) } else { rounded };
                 (field, fraction)
@@ -182,10 +182,12 @@ impl FloatFrame {
 /// `significand` divided by two to the power `shift`, to the nearest, ties to even; a negative shift
 /// multiplies. `sticky` says that there is a bit below.
 pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u128 {
-    let Ok(right) = u32::try_from(shift) else {
-        let left = u32::try_from(shift.unsigned_abs()).unwrap_or(u32::MAX);
-        return significand.checked_shl(left).unwrap_or(0);
-    };
+    // No bit is left behind 128 places, nor after rounding behind 129.
+    let places = shift.unsigned_abs().min(1 << 8) as u32;
+    if shift < 0 {
+        return significand.checked_shl(places).unwrap_or(0);
+    }
+    let right = places;
     if right == 0 {
         return significand;
     }
@@ -209,7 +211,9 @@ fn wide(limbs: &[u64], position: u32, count: u32) -> u128 {
 /// The two halves of a number, the low one first.
 pub(super) fn split(value: u128) -> [u64; 2] {
     let low = value & u128::from(u64::MAX);
-    [u64::try_from(low).unwrap_or(0), u64::try_from(value >> 64).unwrap_or(0)]
+    #[expect(clippy::cast_possible_truncation, reason = "each half has 64 bits")]
+    let halves = [low as u64, (value >> 64) as u64];
+    halves
 }
 
 fn any_set(limbs: &[u64], position: u32, count: u32) -> bool {

@@ -1,8 +1,8 @@
 //! What runs over elements, and the simplest kinds of it.
 
-use super::Result;
 use super::compound::Part;
 use super::strided::{Strided, StridedMut, run_packed};
+use super::{ConvertError, Result};
 
 /// Converts elements that lie one after the other.
 ///
@@ -42,10 +42,11 @@ pub(super) struct Copy;
 
 impl Kernel for Copy {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
-        debug_assert_eq!(source.len(), destination.len(), "equal types have equal sizes");
-        if let Some(to) = destination.get_mut(..source.len()) {
-            to.copy_from_slice(source);
+        if source.len() != destination.len() {
+            let (what, invariant) = ("copy of elements", "equal types have equal sizes");
+            return Err(ConvertError::Internal { what, invariant });
         }
+        destination.copy_from_slice(source);
         Ok(())
     }
 
@@ -94,5 +95,18 @@ impl<F: Element> Kernel for Each<F> {
             self.each.convert(from, to, &mut scratch);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_between_different_lengths_is_an_internal_error() {
+        for to in [&mut [0; 2][..], &mut [0; 4]] {
+            assert!(matches!(Copy.run(&[1, 2, 3], to), Err(ConvertError::Internal { .. })));
+            assert!(to.iter().all(|byte| *byte == 0));
+        }
     }
 }

@@ -30,7 +30,7 @@ enum Kind {
 fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     match &datatype.class {
         DatatypeClass::FixedPoint(fixed)
-            if fixed.bit_offset == 0 && u32::from(fixed.precision) == datatype.size.saturating_mul(8) =>
+            if fixed.bit_offset == 0 && datatype.size.checked_mul(8) == Some(fixed.precision.into()) =>
         {
             let kind = match (fixed.precision, fixed.signed) {
                 (8, false) => Kind::U8,
@@ -60,7 +60,7 @@ fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
 fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     let simple = float.normalization == Normalization::Implied
         && float.bit_offset == 0
-        && u32::from(float.precision) == size.saturating_mul(8)
+        && size.checked_mul(8) == Some(float.precision.into())
         && float.mantissa_location == 0
         && float.exponent_location == float.mantissa_size
         && u16::from(float.sign_location) + 1 == float.precision;
@@ -127,6 +127,7 @@ macro_rules! integers {
             #[inline]
             fn to(self) -> $to {
                 let negative: fn($from) -> bool = $negative;
+                // Saturates: a value out of range becomes the nearest one, as the C library converts integers.
                 <$to>::try_from(self).unwrap_or(if negative(self) { <$to>::MIN } else { <$to>::MAX })
             }
 
@@ -157,7 +158,7 @@ macro_rules! integer_to_float {
                 let magnitude = $magnitude(self);
                 let digits = <$from>::BITS - magnitude.leading_zeros();
                 <$from>::BITS <= <$to>::MANTISSA_DIGITS
-                    || digits <= <$to>::MANTISSA_DIGITS.saturating_add(magnitude.trailing_zeros())
+                    || digits <= <$to>::MANTISSA_DIGITS + magnitude.trailing_zeros()
             }
         }
     )*};

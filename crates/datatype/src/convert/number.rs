@@ -99,7 +99,8 @@ impl Element for AnyNumber {
 /// The top bits of an integer and whether there are more below.
 fn from_integer(integer: &Integer) -> Number {
     let length = bits::bit_length(&integer.magnitude);
-    let dropped = length.saturating_sub(128);
+    // The bits below the top 128.
+    let dropped = length.max(128) - 128;
     let low = bits::get(&integer.magnitude, dropped, 64);
     let high = bits::get(&integer.magnitude, dropped + 64, 64);
     let significand = u128::from(high) << 64 | u128::from(low);
@@ -123,7 +124,7 @@ impl AnyNumber {
             (Layout::Fixed(from), Layout::Float(to)) => {
                 from.read(source, integer, limbs);
                 let length = bits::bit_length(&integer.magnitude);
-                let digits = length.saturating_sub(bits::trailing_zeros(&integer.magnitude));
+                let digits = length - bits::trailing_zeros(&integer.magnitude);
                 to.range_exception(&from_integer(integer))
                     .or((digits > to.digits()).then_some(ExceptionKind::Precision))
             }
@@ -150,7 +151,7 @@ fn to_integer_exception(number: &Number, to: &FixedFrame, integer: &mut Integer)
     if let Some(kind) = to.range_exception(integer) {
         return Some(kind);
     }
-    let cut = exponent < 0 && i64::from(significand.trailing_zeros()) < exponent.saturating_neg();
+    let cut = exponent < 0 && i64::from(significand.trailing_zeros()) < -exponent;
     if !cut && !sticky {
         return None;
     }
@@ -184,7 +185,7 @@ impl Asking {
         for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(to_size)).enumerate() {
             if let Some(kind) = self.numbers.each.exception(from, &mut scratch) {
                 let exception = Exception { kind, from: &self.from, to: &self.to, source: from };
-                let here = |_| at.saturating_mul(from_size);
+                let here = |_| at * from_size;
                 if self.exceptions.answer(&exception, to).map_err(|error| error.moved(here))? {
                     continue;
                 }
@@ -199,15 +200,15 @@ impl Kernel for Asking {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
         let Some(fast) = &self.fast else { return self.run_slowly(source, destination) };
         let (from_size, to_size) = (self.numbers.source_size, self.numbers.destination_size);
-        let sources = source.chunks(from_size.saturating_mul(TRIED));
-        let destinations = destination.chunks_mut(to_size.saturating_mul(TRIED));
+        let sources = source.chunks(from_size * TRIED);
+        let destinations = destination.chunks_mut(to_size * TRIED);
         for (block, (from, to)) in sources.zip(destinations).enumerate() {
             if fast.is_exact(from) {
                 fast.run(from, to);
                 continue;
             }
-            let before = block.saturating_mul(TRIED).saturating_mul(from_size);
-            self.run_slowly(from, to).map_err(|error| error.moved(|at| at.saturating_add(before)))?;
+            let before = block * TRIED * from_size;
+            self.run_slowly(from, to).map_err(|error| error.moved(|at| at + before))?;
         }
         Ok(())
     }
@@ -222,12 +223,14 @@ fn to_integer(number: &Number, precision: u32, integer: &mut Integer) -> bool {
         Magnitude::Finite { significand, exponent, .. } => (significand, exponent),
     };
     let length = i64::from(128 - significand.leading_zeros());
-    if exponent.saturating_add(length) > i64::from(precision) + 1 {
+    if exponent + length > i64::from(precision) + 1 {
         return false;
     }
     bits::zero(&mut integer.magnitude, precision + 128);
-    let left = u32::try_from(exponent).unwrap_or(0);
-    let right = u32::try_from(exponent.min(0).unsigned_abs()).unwrap_or(u32::MAX);
+    // The number has at most `precision` + 1 bits before the point.
+    let Ok(left) = u32::try_from(exponent.max(0)) else { return false };
+    // No bit is left behind 128.
+    let right = exponent.min(0).unsigned_abs().min(128) as u32;
     let value = significand.checked_shr(right).unwrap_or(0);
     bits::copy(&split(value), 0, &mut integer.magnitude, left, 128);
     true

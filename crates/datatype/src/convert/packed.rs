@@ -40,7 +40,7 @@ macro_rules! put {
             let (low, high) =
                 (<$value>::MIN.wrapping_shr(place.spare), <$value>::MAX.wrapping_shr(place.spare));
             let mask = <$word>::MAX.wrapping_shr(place.spare);
-            // The padding has as many bits as the word.
+            // Saturates in no case: the padding has as many bits as the word.
             let padding = <$word>::try_from(place.padding).unwrap_or(<$word>::MAX);
             let values = values.as_chunks::<{ size_of::<$word>() }>().0;
             let elements = destination.as_chunks_mut::<{ size_of::<$word>() }>().0;
@@ -70,9 +70,10 @@ impl Kernel for Packed {
             return Ok(());
         };
         let mut values = [0; BLOCK * 8];
-        let parts = source.chunks(BLOCK.saturating_mul(self.source_size));
-        for (from, to) in parts.zip(destination.chunks_mut(BLOCK.saturating_mul(self.destination_size))) {
-            let values = values.get_mut(..to.len()).unwrap_or_default();
+        let parts = source.chunks(BLOCK * self.source_size);
+        for (from, to) in parts.zip(destination.chunks_mut(BLOCK * self.destination_size)) {
+            // At most 8 bytes for each of the elements of a block.
+            let values = values.split_at_mut(to.len()).0;
             first.run(from, values)?;
             (self.put)(values, to, self.place);
         }
@@ -92,12 +93,8 @@ impl Place {
             Padding::One => Some(1_u64.checked_shl(count)?.wrapping_sub(1)),
             Padding::Background => None,
         };
-        let high = pad(fixed.high_pad, above)?.wrapping_shl(bits.saturating_sub(above));
-        Some(Self {
-            spare: bits.saturating_sub(precision),
-            offset,
-            padding: pad(fixed.low_pad, offset)? | high,
-        })
+        let high = pad(fixed.high_pad, above)?.wrapping_shl(bits - above);
+        Some(Self { spare: bits - precision, offset, padding: pad(fixed.low_pad, offset)? | high })
     }
 }
 
@@ -123,12 +120,12 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
         (8, true) => of!(put_i64),
         _ => return Ok(None),
     };
-    let Some(place) = Place::new(fixed, destination.size.saturating_mul(8)) else { return Ok(None) };
+    let Some(place) = Place::new(fixed, destination.size * 8) else { return Ok(None) };
     let (Some(source_size), Some(destination_size)) = (super::size_of(source), super::size_of(destination))
     else {
         return Ok(None);
     };
-    let length = u16::try_from(destination_size).unwrap_or(1);
+    let Ok(length) = u16::try_from(destination_size) else { return Ok(None) };
     let whole = Datatype::integer(length, fixed.signed, ByteOrder::LittleEndian);
     let first = if *source == whole {
         None

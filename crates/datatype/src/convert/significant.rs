@@ -60,9 +60,10 @@ impl Kernel for Significant {
             return Ok(());
         };
         let mut values = [0; BLOCK * 8];
-        let parts = source.chunks(BLOCK.saturating_mul(self.size));
-        for (from, to) in parts.zip(destination.chunks_mut(BLOCK.saturating_mul(self.destination_size))) {
-            let values = values.get_mut(..from.len()).unwrap_or_default();
+        let parts = source.chunks(BLOCK * self.size);
+        for (from, to) in parts.zip(destination.chunks_mut(BLOCK * self.destination_size)) {
+            // At most 8 bytes for each of the elements of a block.
+            let values = values.split_at_mut(from.len()).0;
             (self.take)(from, values, self.shifts);
             then.run(values, to);
         }
@@ -72,9 +73,9 @@ impl Kernel for Significant {
 
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let DatatypeClass::FixedPoint(fixed) = &source.class else { return Ok(None) };
-    let bits = source.size.saturating_mul(8);
+    let Some(bits) = source.size.checked_mul(8) else { return Ok(None) };
     let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
-    let Some(up) = bits.checked_sub(offset.saturating_add(precision)).filter(|_| precision > 0) else {
+    let Some(up) = bits.checked_sub(offset + precision).filter(|_| precision > 0) else {
         return Ok(None);
     };
     if conversions.exceptions().asks_about_numbers() {
@@ -97,8 +98,12 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
         (8, true) => of!(take_i64),
         _ => return Ok(None),
     };
-    let size = usize::try_from(source.size).unwrap_or(1);
-    let whole = Datatype::integer(u16::try_from(size).unwrap_or(1), fixed.signed, ByteOrder::LittleEndian);
+    let (Some(size), Some(destination_size), Ok(length)) =
+        (super::size_of(source), super::size_of(destination), u16::try_from(source.size))
+    else {
+        return Ok(None);
+    };
+    let whole = Datatype::integer(length, fixed.signed, ByteOrder::LittleEndian);
     let is_whole = destination.size == source.size
         && matches!(&destination.class, DatatypeClass::FixedPoint(to)
             if to.bit_offset == 0 && u32::from(to.precision) == bits && to.signed == fixed.signed
@@ -107,7 +112,6 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
     if then.is_none() && !is_whole {
         return Ok(None);
     }
-    let shifts = Shifts { up, down: bits.saturating_sub(precision) };
-    let destination_size = usize::try_from(destination.size).unwrap_or(1);
+    let shifts = Shifts { up, down: bits - precision };
     Ok(Some(Arc::new(Significant { size, take, shifts, then, destination_size })))
 }

@@ -32,17 +32,14 @@ fn count(length: usize, size: usize, stride: usize) -> usize {
     if size == 0 {
         return 0;
     }
-    length
-        .checked_sub(size)
-        .and_then(|rest| rest.checked_div(stride))
-        .map_or(0, |rest| rest.saturating_add(1))
+    length.checked_sub(size).and_then(|rest| rest.checked_div(stride)).map_or(0, |rest| rest + 1)
 }
 
 /// The bytes from the first of these elements to the end of the last.
 fn extent(elements: &Range<usize>, size: usize, stride: usize) -> Range<usize> {
-    let start = elements.start.saturating_mul(stride);
+    let start = elements.start * stride;
     match elements.end.checked_sub(1) {
-        Some(last) if last >= elements.start => start..last.saturating_mul(stride).saturating_add(size),
+        Some(last) if last >= elements.start => start..last * stride + size,
         _ => start..start,
     }
 }
@@ -84,7 +81,7 @@ impl<'a> Strided<'a> {
         if let Some(bytes) = self.packed() {
             return Cow::Borrowed(bytes);
         }
-        let mut bytes = vec![0; self.len().saturating_mul(self.size)];
+        let mut bytes = vec![0; self.len() * self.size];
         self.pack(&mut bytes);
         Cow::Owned(bytes)
     }
@@ -97,13 +94,15 @@ impl<'a> Strided<'a> {
 
     /// Some of the elements.
     pub(super) fn slice(&self, elements: &Range<usize>) -> Self {
-        let bytes = self.bytes.get(extent(elements, self.size, self.stride)).unwrap_or_default();
+        let Range { start, end } = extent(elements, self.size, self.stride);
+        let bytes = self.bytes.split_at(end).0.split_at(start).1;
         Self { bytes, ..*self }
     }
 
     /// A part of every element, by its place in the element.
     pub fn part(&self, range: &Range<usize>) -> Self {
         Self {
+            // Bytes that end before the part hold no element.
             bytes: self.bytes.get(range.start..).unwrap_or_default(),
             size: range.len(),
             stride: self.stride,
@@ -112,9 +111,9 @@ impl<'a> Strided<'a> {
 
     /// Where the byte at `offset` of the packed elements lies, the first of which is element `first`.
     fn unpacked(&self, first: usize, offset: usize) -> usize {
-        let element = offset.checked_div(self.size).unwrap_or(0).saturating_add(first);
+        let element = offset.checked_div(self.size).unwrap_or(0) + first;
         let rest = offset.checked_rem(self.size).unwrap_or(0);
-        element.saturating_mul(self.stride).saturating_add(rest)
+        element * self.stride + rest
     }
 
     fn pack(&self, out: &mut [u8]) {
@@ -174,12 +173,14 @@ impl<'a> StridedMut<'a> {
 
     /// Some of the elements.
     pub(super) fn slice(&mut self, elements: &Range<usize>) -> StridedMut<'_> {
-        let bytes = self.bytes.get_mut(extent(elements, self.size, self.stride)).unwrap_or_default();
+        let Range { start, end } = extent(elements, self.size, self.stride);
+        let bytes = self.bytes.split_at_mut(end).0.split_at_mut(start).1;
         StridedMut { bytes, size: self.size, stride: self.stride }
     }
 
     /// A part of every element.
     pub(super) fn part(&mut self, range: &Range<usize>) -> StridedMut<'_> {
+        // Bytes that end before the part hold no element.
         let bytes = self.bytes.get_mut(range.start..).unwrap_or_default();
         StridedMut { bytes, size: range.len(), stride: self.stride }
     }
@@ -244,13 +245,13 @@ pub(super) fn run_packed<K: Kernel + ?Sized>(
     let all = source.len().min(destination.as_strided().len());
     let per_block = BLOCK / source.size.max(destination.size).max(1);
     for start in (0..all).step_by(per_block) {
-        let elements = start..all.min(start.saturating_add(per_block));
+        let elements = start..all.min(start + per_block);
         let from = source.slice(&elements);
         let mut to = destination.slice(&elements);
         let from_bytes = if let Some(bytes) = from.packed() {
             bytes
         } else {
-            let bytes = sources.get_mut(..elements.len() * source.size).unwrap_or_default();
+            let bytes = sources.split_at_mut(elements.len() * source.size).0;
             from.pack(bytes);
             bytes
         };
@@ -259,7 +260,7 @@ pub(super) fn run_packed<K: Kernel + ?Sized>(
             continue;
         }
         // What the kernel does not write must stay as it is.
-        let bytes = destinations.get_mut(..elements.len() * to.size).unwrap_or_default();
+        let bytes = destinations.split_at_mut(elements.len() * to.size).0;
         to.as_strided().pack(bytes);
         kernel.run(from_bytes, bytes).map_err(place(start))?;
         to.unpack(bytes);

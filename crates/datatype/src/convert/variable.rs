@@ -104,14 +104,14 @@ impl Kernel for Sequences {
         let (from_size, to_size) = self.item_sizes;
         let sources = source.chunks_exact(self.element_sizes.0);
         for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(self.element_sizes.1)).enumerate() {
-            let here = |_| at.saturating_mul(self.element_sizes.0);
+            let here = |_| at * self.element_sizes.0;
             self.source.items(from, from_size, &mut |items| {
                 let count = items.len().checked_div(from_size).unwrap_or(0);
                 if self.items.is_copy() {
                     return self.sink.store(items, count, to);
                 }
                 converted.clear();
-                converted.resize(count.saturating_mul(to_size), 0);
+                converted.resize(count * to_size, 0);
                 self.items.run(items, &mut converted).map_err(|error| error.moved(here))?;
                 self.sink.store(&converted, count, to)
             })?;

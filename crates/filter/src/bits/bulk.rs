@@ -239,7 +239,7 @@ fn unpack_groups<'a, T: Word, const W: usize>(
     while let Some(window) = rest.first_chunk::<REACH>() {
         let Some(group) = groups.next() else { break };
         unpack_group::<T, W>(window, group);
-        rest = rest.get(W..).unwrap_or_default();
+        rest = rest.split_at(W).1;
     }
     rest
 }
@@ -264,16 +264,16 @@ fn pack_width<T: Word, const W: usize>(words: &[T], output: &mut Vec<u8>) {
         return;
     }
     let (groups, last) = words.as_chunks::<GROUP>();
-    output.reserve(groups.len().saturating_add(1).saturating_mul(W));
+    output.reserve((groups.len() + 1) * W);
     for group in groups {
         let bytes = pack_group::<T, W>(group);
-        output.extend_from_slice(bytes.get(..W).unwrap_or_default());
+        output.extend_from_slice(bytes.split_at(W).0);
     }
     if !last.is_empty() {
         let mut group = [T::default(); GROUP];
         group.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
         let bytes = pack_group::<T, W>(&group);
-        output.extend_from_slice(bytes.get(..(last.len() * W).div_ceil(8)).unwrap_or_default());
+        output.extend_from_slice(bytes.split_at((last.len() * W).div_ceil(8)).0);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Bits taken from a window of 64: for codes whose lengths differ.
 
+use hyperslab_exact::to_u64;
+
 /// Takes bits from bytes, the most significant one of a byte first.
 ///
 /// Who was given [`None`] is behind the end and asks no more: what comes then is not said.
@@ -13,7 +15,7 @@ pub(crate) struct BitWindow<'a> {
 
 impl<'a> BitWindow<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        let end = u64::try_from(bytes.len()).unwrap_or(u64::MAX).saturating_mul(8);
+        let end = to_u64(bytes.len()) * 8;
         Self { bytes, next: 0, end }
     }
 
@@ -46,7 +48,7 @@ impl<'a> BitWindow<'a> {
         let mut next = first;
         for item in items {
             while window == 0 {
-                first = first.saturating_add(Self::held(first));
+                first += Self::held(first);
                 if first >= self.end {
                     return None;
                 }
@@ -94,6 +96,7 @@ impl<'a> BitWindow<'a> {
     /// The bits from `bit` on, the first one highest; those it does not have, or that are behind the end, are 0.
     #[inline]
     fn at(&self, bit: u64) -> u64 {
+        // No bytes are left behind the end.
         let rest = usize::try_from(bit / 8).ok().and_then(|at| self.bytes.get(at..)).unwrap_or_default();
         let window =
             rest.first_chunk().map_or_else(|| last_bytes(rest), |window| u64::from_be_bytes(*window));

@@ -21,6 +21,7 @@
 
 use crate::codec::bit_planes;
 use crate::codec::choice::Codec;
+use crate::codec::length_u32;
 use crate::codec::resize;
 use crate::{FilterError, Produced, Result, shuffle};
 
@@ -85,7 +86,7 @@ pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result
     let [length, block, _] = numbers.as_chunks::<4>().0 else {
         return Err(corrupt("no room for its header"));
     };
-    let number = |bytes: &[u8; 4]| usize::try_from(u32::from_le_bytes(*bytes)).unwrap_or(usize::MAX);
+    let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes) as usize;
     let (length, block) = (number(length), number(block));
     if *version > VERSION {
         return Err(unsupported("this version of Blosc's format"));
@@ -120,7 +121,7 @@ pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result
     }
     resize(ID, output, length)?;
     let mut memory = Memory::default();
-    let places = input.get(HEADER..).unwrap_or_default().as_chunks::<4>().0;
+    let places = input.get(HEADER..).ok_or_else(|| corrupt("its header is cut off"))?.as_chunks::<4>().0;
     let mut blocks = output.chunks_mut(layout.block).zip(places);
     blocks.try_for_each(|(block, place)| {
         let streams = input.get(number(place)..).ok_or_else(|| corrupt("a block is outside of it"))?;
@@ -155,7 +156,7 @@ impl Layout {
         let mut rest = input;
         for plane in memory.planes.chunks_exact_mut(stream) {
             let (size, after) = rest.split_first_chunk().ok_or_else(cut)?;
-            let size = usize::try_from(u32::from_le_bytes(*size)).unwrap_or(usize::MAX);
+            let size = u32::from_le_bytes(*size) as usize;
             let (encoded, after) = after.split_at_checked(size).ok_or_else(cut)?;
             if size == plane.len() {
                 plane.copy_from_slice(encoded);
@@ -169,8 +170,8 @@ impl Layout {
             Shuffle::Bytes => shuffle::from_planes(self.size, planes, block),
             Shuffle::Bits if self.has_groups(block.len()) => {
                 let whole = block.len() / self.size * self.size;
-                let (from, from_tail) = planes.split_at_checked(whole).unwrap_or_default();
-                let (to, to_tail) = block.split_at_mut_checked(whole).unwrap_or_default();
+                let (from, from_tail) = planes.split_at(whole);
+                let (to, to_tail) = block.split_at_mut(whole);
                 bit_planes::from_bit_planes(self.size, from, to, &mut memory.spare);
                 to_tail.copy_from_slice(from_tail);
             }
@@ -196,8 +197,8 @@ impl Layout {
             Shuffle::Bytes => shuffle::to_planes(self.size, block, &mut memory.planes),
             Shuffle::Bits if self.has_groups(block.len()) => {
                 let whole = block.len() / self.size * self.size;
-                let (from, from_tail) = block.split_at_checked(whole).unwrap_or_default();
-                let (to, to_tail) = memory.planes.split_at_mut_checked(whole).unwrap_or_default();
+                let (from, from_tail) = block.split_at(whole);
+                let (to, to_tail) = memory.planes.split_at_mut(whole);
                 bit_planes::to_bit_planes(self.size, from, to, &mut memory.spare);
                 to_tail.copy_from_slice(from_tail);
             }
@@ -209,7 +210,7 @@ impl Layout {
             encoded.clear();
             self.codec.encode(ID, level, plane, encoded)?;
             let stream = if encoded.len() < plane.len() { encoded } else { plane };
-            output.extend_from_slice(&u32::try_from(stream.len()).unwrap_or(u32::MAX).to_le_bytes());
+            output.extend_from_slice(&length_u32(ID, stream.len())?.to_le_bytes());
             output.extend_from_slice(stream);
         }
         Ok(())
@@ -230,18 +231,18 @@ pub(super) fn encode(plan: Plan, input: &[u8], output: &mut Vec<u8>) -> Result<(
         Shuffle::Bits => SHUFFLED_BITS,
     } | if is_split { 0 } else { NOT_SPLIT }
         | plan.codec.format() << 5;
-    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
+    let number = |number: usize| length_u32(ID, number).map(u32::to_le_bytes);
     output.clear();
     output.extend([VERSION, 1, flags, plan.size]);
     output.extend_from_slice(&length.to_le_bytes());
-    output.extend_from_slice(&number(block));
+    output.extend_from_slice(&number(block)?);
     output.extend_from_slice(&[0; 4]);
     if plan.level > 0 && block > 0 {
         let places = output.len();
         output.resize(places + 4 * input.len().div_ceil(block), 0);
         let mut memory = Memory::default();
         for (at, bytes) in input.chunks(block).enumerate() {
-            let place = number(output.len());
+            let place = number(output.len())?;
             if let Some(to) = output.get_mut(places..).and_then(|places| places.as_chunks_mut().0.get_mut(at))
             {
                 *to = place;
@@ -258,7 +259,7 @@ pub(super) fn encode(plan: Plan, input: &[u8], output: &mut Vec<u8>) -> Result<(
             *to |= AS_IT_IS;
         }
     }
-    let total = number(output.len());
+    let total = number(output.len())?;
     if let Some(to) = output.get_mut(12..HEADER).and_then(<[u8]>::first_chunk_mut) {
         *to = total;
     }

@@ -13,7 +13,10 @@
 //! ```
 //! Blocks are complete: what lies outside of the chunk, or of the array, is there and means nothing.
 
-use crate::Result;
+use hyperslab_exact::to_u64;
+
+use crate::codec::length_u32;
+use crate::{FilterId, Result};
 
 use super::corrupt;
 
@@ -115,24 +118,25 @@ impl Array {
     }
 
     /// Appends the metalayer.
-    pub(super) fn write(&self, size: usize, output: &mut Vec<u8>) {
+    pub(super) fn write(&self, size: usize, output: &mut Vec<u8>) -> Result<()> {
         let dimensions = self.sides.len().to_le_bytes()[0];
         output.extend([ARRAY | 7, 0, dimensions, ARRAY | dimensions]);
         for side in &self.sides {
             output.push(INT_64);
-            output.extend_from_slice(&u64::try_from(side.array).unwrap_or(u64::MAX).to_be_bytes());
+            output.extend_from_slice(&to_u64(side.array).to_be_bytes());
         }
         for number in [|side: &Side| side.chunk, |side: &Side| side.block] {
             output.push(ARRAY | dimensions);
             for side in &self.sides {
                 output.push(INT_32);
-                output.extend_from_slice(&u32::try_from(number(side)).unwrap_or(u32::MAX).to_be_bytes());
+                output.extend_from_slice(&length_u32(FilterId::BLOSC2, number(side))?.to_be_bytes());
             }
         }
         let name = format!("|V{size}");
         output.extend([0, STRING_32]);
-        output.extend_from_slice(&u32::try_from(name.len()).unwrap_or(0).to_be_bytes());
+        output.extend_from_slice(&length_u32(FilterId::BLOSC2, name.len())?.to_be_bytes());
         output.extend_from_slice(name.as_bytes());
+        Ok(())
     }
 
     fn product(&self, size: usize, number: impl Fn(&Side) -> Option<usize>) -> Option<usize> {
@@ -161,7 +165,7 @@ impl Array {
 
     /// Chunks; no more than elements.
     pub(super) fn chunks(&self) -> usize {
-        self.sides.iter().map(|side| side.chunks()).fold(1, usize::saturating_mul)
+        self.sides.iter().map(|side| side.chunks()).product()
     }
 
     /// Calls `each` with the number of every block of a chunk that has a part of the array, and that part.
@@ -176,19 +180,18 @@ impl Array {
         // Only blocks that begin before the end of the array: no more than elements.
         let counts: Vec<usize> = starts
             .iter()
-            .map(|(start, side)| side.chunk.min(side.array.saturating_sub(*start)).div_ceil(side.block))
+            .map(|(start, side)| side.chunk.min(side.array.max(*start) - start).div_ceil(side.block))
             .collect();
         let mut parts = Vec::with_capacity(starts.len());
-        for number in 0..counts.iter().copied().fold(1, usize::saturating_mul) {
+        for number in 0..counts.iter().product() {
             let block = coordinates(number, counts.iter().copied());
             let places = block.iter().zip(&self.sides);
-            let index = places
-                .fold(0_usize, |index, (at, side)| index.saturating_mul(side.blocks()).saturating_add(*at));
+            let index = places.fold(0_usize, |index, (at, side)| index * side.blocks() + *at);
             parts.clear();
             parts.extend(block.iter().zip(&starts).map(|(at, (origin, side))| {
-                let start = origin.saturating_add(at * side.block);
-                let end = origin.saturating_add(side.chunk).min(side.array);
-                let count = side.block.min(end.saturating_sub(start));
+                let start = origin + at * side.block;
+                let end = (origin + side.chunk).min(side.array);
+                let count = side.block.min(end.max(start) - start);
                 Part { start, count, block: side.block, array: side.array }
             }));
             each(index, &parts)?;
@@ -255,8 +258,8 @@ fn each_row(
             rest /= part.count;
             in_block += at * block_stride;
             in_array += (part.start + at) * array_stride;
-            block_stride = block_stride.saturating_mul(part.block);
-            array_stride = array_stride.saturating_mul(part.array);
+            block_stride *= part.block;
+            array_stride *= part.array;
         }
         each(in_block * size, in_array * size, last.count * size)?;
     }
@@ -272,7 +275,7 @@ mod tests {
     fn shapes_are_written_as_read() {
         let array = Array::for_chunks(&[100, 7, 30], 4, 1000).unwrap();
         let mut bytes = Vec::new();
-        array.write(4, &mut bytes);
+        array.write(4, &mut bytes).unwrap();
         assert_eq!(Array::parse(&bytes).unwrap(), array);
         assert_eq!(array.sides.iter().map(|side| side.block).collect::<Vec<_>>(), [1, 7, 30]);
         for end in 0..bytes.len() - 9 {

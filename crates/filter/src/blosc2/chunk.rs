@@ -97,12 +97,8 @@ impl<'a> Chunk<'a> {
     pub(super) fn parse(bytes: &'a [u8], size: usize) -> Result<Self> {
         let cut = || corrupt("a chunk is cut off");
         let [version, _, flags, element, numbers @ ..] = bytes.first_chunk::<HEADER>().ok_or_else(cut)?;
-        let numbers: Vec<usize> = numbers
-            .as_chunks()
-            .0
-            .iter()
-            .map(|number| usize::try_from(u32::from_le_bytes(*number)).unwrap_or(usize::MAX))
-            .collect();
+        let numbers: Vec<usize> =
+            numbers.as_chunks().0.iter().map(|number| u32::from_le_bytes(*number) as usize).collect();
         let [length, block, whole] = numbers.try_into().map_err(|_| cut())?;
         if *version > LATEST {
             return Err(unsupported("this version of Blosc's format"));
@@ -233,7 +229,8 @@ impl Decoder<'_> {
             block.copy_from_slice(bytes.ok_or_else(cut)?);
             return Ok(());
         }
-        let place = chunk.bytes.get(chunk.header..).unwrap_or_default().as_chunks().0.get(index);
+        let places = chunk.bytes.get(chunk.header..).ok_or_else(cut)?.as_chunks().0;
+        let place = places.get(index);
         let place = usize::try_from(u32::from_le_bytes(*place.ok_or_else(cut)?)).map_err(|_| cut())?;
         let streams = chunk.bytes.get(place..).ok_or_else(cut)?;
         let Some((first, others)) = chunk.transforms.split_first() else {

@@ -26,6 +26,8 @@
 //! 35           | a trailer
 //! ```
 
+use hyperslab_exact::to_u64;
+
 use crate::Result;
 use crate::codec::choice::Codec;
 
@@ -97,7 +99,7 @@ impl<'a> Frame<'a> {
         let bytes = bytes.get(..long(bytes, 16)?).ok_or_else(|| corrupt("it is cut off"))?;
         let header = bytes.get(..short(bytes, 11)?).filter(|header| header.len() >= METALAYERS);
         let header = header.ok_or_else(|| corrupt("its header is cut off"))?;
-        let chunks = bytes.get(header.len()..).unwrap_or_default();
+        let chunks = bytes.split_at(header.len()).1;
         let size = short(bytes, 48)?;
         if size == 0 {
             return Err(corrupt("elements of no bytes"));
@@ -118,7 +120,8 @@ impl<'a> Frame<'a> {
         if count > self.chunks.len() {
             return Err(corrupt("it has more chunks than bytes"));
         }
-        let index = self.chunks.get(self.places..).unwrap_or_default();
+        let index =
+            self.chunks.get(self.places..).ok_or_else(|| corrupt("the places of its chunks are cut off"))?;
         let index = Chunk::parse(index, 8)?;
         if Some(index.length) != count.checked_mul(8) {
             return Err(corrupt("it has not as many chunks as needed"));
@@ -173,7 +176,7 @@ pub(super) fn encode(
 ) -> Result<()> {
     let number = |number: usize| u32::try_from(number).map(u32::to_be_bytes);
     let too_large = |_| failed("the chunk is too large");
-    let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX).to_be_bytes();
+    let wide = |number: usize| to_u64(number).to_be_bytes();
     output.clear();
     output.extend([0x9e, 0xa8]);
     output.extend_from_slice(MAGIC);
@@ -196,7 +199,7 @@ pub(super) fn encode(
     match array {
         None => output.extend([0x93, 0xcd, 0, 7, 0xde, 0, 0, 0xdc, 0, 0]),
         Some(array) => {
-            array.write(plan.size, &mut shape);
+            array.write(plan.size, &mut shape)?;
             output.extend([0x93, 0xcd, 0, 17, 0xde, 0, 1, 0xa4]);
             output.extend_from_slice(b"b2nd");
             output.push(0xd2);
@@ -218,8 +221,7 @@ pub(super) fn encode(
     output.extend([0; 16]);
     let frame = wide(output.len());
     for (at, bytes) in [(11, &header[..]), (16, &frame[..])] {
-        let place = output.get_mut(at..).and_then(|rest| rest.get_mut(..bytes.len()));
-        place.unwrap_or_default().copy_from_slice(bytes);
+        output.split_at_mut(at).1.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::codec::choice::Codec;
+use crate::codec::length_u32;
 
 use super::chunk::{AS_IT_IS, HEADER, IS_LONG, LONG_HEADER, Memory, NOT_SPLIT, RUN, TRANSFORMS, VERSION};
 use super::transform::{Elements, Transform};
@@ -22,6 +23,7 @@ pub(super) struct Plan {
 impl Plan {
     /// Bytes of an element as a chunk has it: one byte, where they are too many for its header.
     fn element(&self) -> u8 {
+        // The header of Blosc2 has one byte for it; what is longer counts as single bytes.
         u8::try_from(self.size).unwrap_or(1)
     }
 
@@ -31,16 +33,16 @@ impl Plan {
     }
 
     /// A header, but for the bytes of the chunk.
-    fn header(&self, length: u32) -> [u8; LONG_HEADER] {
+    fn header(&self, length: u32) -> Result<[u8; LONG_HEADER]> {
         let mut header = [0; LONG_HEADER];
         let flags = IS_LONG | self.codec.format() << 5 | if self.is_split() { 0 } else { NOT_SPLIT };
-        let block = u32::try_from(self.block).unwrap_or(length);
+        let block = length_u32(ID, self.block)?;
         let [l0, l1, l2, l3] = length.to_le_bytes();
         let [b0, b1, b2, b3] = block.to_le_bytes();
         let start = [VERSION, 1, flags, self.element(), l0, l1, l2, l3, b0, b1, b2, b3];
         header.iter_mut().zip(start).for_each(|(to, from)| *to = from);
         header.iter_mut().skip(HEADER + TRANSFORMS - 1).take(1).for_each(|to| *to = self.transform.number());
-        header
+        Ok(header)
     }
 }
 
@@ -51,14 +53,14 @@ pub(super) fn encode(plan: Plan, input: &[u8]) -> Result<Vec<u8>> {
     }
     let length = i32::try_from(input.len()).ok().filter(|length| i32::MAX - length >= 32);
     let length = length.ok_or_else(|| failed("the chunk has more than 2 GiB"))?.cast_unsigned();
-    let mut output = plan.header(length).to_vec();
+    let mut output = plan.header(length)?.to_vec();
     if plan.level > 0 {
         let places = output.len();
         output.resize(places + 4 * input.len().div_ceil(plan.block), 0);
         let mut memory = Memory::default();
         let first = input.get(..plan.block).unwrap_or(input);
         for (at, block) in input.chunks(plan.block).enumerate() {
-            let place = u32::try_from(output.len()).unwrap_or(u32::MAX).to_le_bytes();
+            let place = length_u32(ID, output.len())?.to_le_bytes();
             if let Some(to) = output.get_mut(places + 4 * at..).and_then(<[u8]>::first_chunk_mut) {
                 *to = place;
             }
@@ -70,7 +72,7 @@ pub(super) fn encode(plan: Plan, input: &[u8]) -> Result<Vec<u8>> {
         output.extend_from_slice(input);
         output.iter_mut().skip(2).take(1).for_each(|flags| *flags |= AS_IT_IS);
     }
-    let whole = u32::try_from(output.len()).unwrap_or(u32::MAX).to_le_bytes();
+    let whole = length_u32(ID, output.len())?.to_le_bytes();
     if let Some(to) = output.get_mut(12..).and_then(<[u8]>::first_chunk_mut) {
         *to = whole;
     }
@@ -101,7 +103,7 @@ impl Plan {
             memory.stream.clear();
             self.codec.encode(ID, self.level, plane, &mut memory.stream)?;
             let stream = if memory.stream.len() < plane.len() { &memory.stream } else { plane };
-            output.extend_from_slice(&u32::try_from(stream.len()).unwrap_or(u32::MAX).to_le_bytes());
+            output.extend_from_slice(&length_u32(ID, stream.len())?.to_le_bytes());
             output.extend_from_slice(stream);
         }
         Ok(())

@@ -73,8 +73,8 @@ impl Elements {
             Transform::Shuffle => shuffle::from_planes(self.size, planes, elements),
             Transform::Bitshuffle => {
                 let whole = self.groups(planes.len());
-                let (from, from_tail) = planes.split_at_checked(whole).unwrap_or_default();
-                let (to, to_tail) = elements.split_at_mut_checked(whole).unwrap_or_default();
+                let (from, from_tail) = planes.split_at(whole);
+                let (to, to_tail) = elements.split_at_mut(whole);
                 bit_planes::from_bit_planes(self.size, from, to, bits);
                 to_tail.copy_from_slice(from_tail);
             }
@@ -99,7 +99,7 @@ impl Elements {
     fn add_differences(self, first: Option<&[u8]>, elements: &mut [u8]) {
         let width = self.difference_width();
         let end = elements.len() / width * width;
-        let elements = elements.get_mut(..end).unwrap_or_default();
+        let elements = elements.split_at_mut(end).0;
         let Some(first) = first else {
             let mut before = [0; 8];
             for element in elements.chunks_exact_mut(width) {
@@ -124,8 +124,8 @@ impl Elements {
             Transform::Shuffle => shuffle::to_planes(self.size, block, planes),
             Transform::Bitshuffle => {
                 let whole = self.groups(block.len());
-                let (from, from_tail) = block.split_at_checked(whole).unwrap_or_default();
-                let (to, to_tail) = planes.split_at_mut_checked(whole).unwrap_or_default();
+                let (from, from_tail) = block.split_at(whole);
+                let (to, to_tail) = planes.split_at_mut(whole);
                 bit_planes::to_bit_planes(self.size, from, to, bits);
                 to_tail.copy_from_slice(from_tail);
             }

@@ -11,7 +11,7 @@ pub(crate) fn inflate(input: &[u8], output: &mut [u8]) -> Result<Option<usize>, 
             DecompressionError::InsufficientInput => "the zlib stream is cut off".to_owned(),
             error => format!("not a zlib stream: {error:?}"),
         })?;
-        rest = rest.get(taken..).unwrap_or_default();
+        rest = rest.split_at(taken).1;
         at += given;
         // It is not asked again with more room: in fdeflate 0.3.7, the checksum of what was decoded misses a part of
         // a repetition for which there was no room twice.

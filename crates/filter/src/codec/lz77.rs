@@ -73,18 +73,17 @@ impl Finder {
         let bits = bits.clamp(8, 14);
         // Where four bytes of this hash were last seen.
         let mut seen = vec![0_u32; 1 << bits];
-        let end = input.len().saturating_sub(self.tail);
+        // The last bytes are literals; all are if there are fewer.
+        let end = input.len().max(self.tail) - self.tail;
         let (mut at, mut begin, mut misses) = (0, 0, 0);
         while let Some(next) = input.get(at..end).and_then(|rest| rest.first_chunk::<SHORTEST>()) {
             let hash = u32::from_le_bytes(*next).wrapping_mul(0x9e37_79b1) >> (32 - bits);
             let Some(place) = usize::try_from(hash).ok().and_then(|hash| seen.get_mut(hash)) else { break };
-            let candidate = usize::try_from(*place).unwrap_or(usize::MAX);
+            let candidate = *place as usize;
+            // Saturates: a place past 32 bits is not found again.
             *place = u32::try_from(at).unwrap_or(u32::MAX);
             let length = if candidate < at && at - candidate <= self.farthest {
-                self.length(
-                    input.get(candidate..).unwrap_or_default(),
-                    input.get(at..end).unwrap_or_default(),
-                )
+                self.length(input.split_at(candidate).1, input.split_at(end).0.split_at(at).1)
             } else {
                 0
             };
@@ -93,13 +92,13 @@ impl Finder {
                 at += 1 + misses / 64;
                 continue;
             }
-            let literals = input.get(begin..at).unwrap_or_default();
+            let literals = input.split_at(at).0.split_at(begin).1;
             each(Sequence { literals, length, distance: at - candidate });
             at += length;
             begin = at;
             misses = 0;
         }
-        each(Sequence { literals: input.get(begin..).unwrap_or_default(), length: 0, distance: 0 });
+        each(Sequence { literals: input.split_at(begin).1, length: 0, distance: 0 });
     }
 
     /// How many bytes are the same.

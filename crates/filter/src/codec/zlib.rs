@@ -2,6 +2,7 @@
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 
+use crate::codec::behind;
 use crate::codec::inflate::inflate;
 use crate::{FilterError, FilterId, Result};
 
@@ -17,10 +18,9 @@ pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()
 /// Appends `input` as a stream.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let mut stream = Compress::new(Compression::new(level.min(9)), true);
-    output.reserve(input.len().saturating_add(64));
+    output.reserve(input.len() + 64);
     loop {
-        let consumed = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
-        let rest = input.get(consumed..).unwrap_or_default();
+        let rest = behind(id, input, stream.total_in())?;
         match stream.compress_vec(rest, output, FlushCompress::Finish) {
             Ok(Status::StreamEnd) => return Ok(()),
             Ok(_) => output.reserve(input.len() / 8 + 64),

@@ -3,6 +3,7 @@
 use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status};
 
 use super::Plan;
+use crate::codec::behind;
 use crate::codec::inflate::inflate;
 use crate::{FilterError, FilterId, Result};
 
@@ -44,7 +45,7 @@ pub(super) fn encode(state: &mut State, plan: &Plan, input: &[u8], output: &mut 
     };
     // Stored blocks of at least 8 KiB cost 5 bytes each; head and checksum cost 6.
     output.clear();
-    output.resize(input.len().saturating_add(input.len() / 1000).saturating_add(64), 0);
+    output.resize(input.len() + input.len() / 1000 + 64, 0);
     let mut parts = plan.parts(input).peekable();
     let mut written = 0_usize;
     while let Some(part) = parts.next() {
@@ -68,22 +69,23 @@ fn encode_part(
     let mut rest = part;
     loop {
         let (before_in, before_out) = (stream.total_in(), stream.total_out());
-        let room = output.get_mut(written..).unwrap_or_default();
+        let room = output.split_at_mut(written).1;
         let is_full = |written: usize, output: &[u8]| written >= output.len();
         let status = stream
             .compress(rest, room, flush)
             .map_err(|error| FilterError::failed(ID, error.as_str().to_owned()))?;
-        let taken = usize::try_from(stream.total_in().saturating_sub(before_in)).unwrap_or(usize::MAX);
-        let given = usize::try_from(stream.total_out().saturating_sub(before_out)).unwrap_or(usize::MAX);
-        rest = rest.get(taken..).unwrap_or_default();
-        written = written.saturating_add(given);
+        rest = behind(ID, rest, stream.total_in() - before_in)?;
+        let given = usize::try_from(stream.total_out() - before_out).ok();
+        let end = given.and_then(|given| written.checked_add(given)).filter(|end| *end <= output.len());
+        let invariant = "the encoder makes no more bytes than there is room for";
+        written = end.ok_or(FilterError::Internal { id: ID, invariant })?;
         let done =
             if last { status == Status::StreamEnd } else { rest.is_empty() && !is_full(written, output) };
         if done {
             return Ok(written);
         }
         if is_full(written, output) {
-            output.resize(output.len().saturating_mul(2).max(64), 0);
+            output.resize((output.len() * 2).max(64), 0);
         }
     }
 }

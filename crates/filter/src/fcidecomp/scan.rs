@@ -44,7 +44,7 @@ impl Lines {
     }
 
     fn samples(&self) -> &[i32] {
-        self.line.get(1..self.line.len() - 1).unwrap_or_default()
+        self.line.split_at(self.line.len() - 1).0.split_at(1).1
     }
 
     fn run_bits(&self) -> u32 {

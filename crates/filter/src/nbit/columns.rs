@@ -58,7 +58,7 @@ struct Place {
 
 impl Columns {
     pub(super) fn new(kind: &Kind) -> Self {
-        let bytes = usize::try_from(kind.size()).unwrap_or(usize::MAX);
+        let bytes = kind.size() as usize;
         let mut columns = Self { columns: Vec::new(), bits: kind.bits(), bytes };
         columns.add(kind, 0, 0, &mut Vec::new());
         columns
@@ -68,7 +68,7 @@ impl Columns {
     fn add(&mut self, kind: &Kind, bit: u64, at: usize, repeats: &mut Vec<Repeat>) {
         match kind {
             Kind::Atomic { size: size @ 1..=8, big_endian, precision, offset } => {
-                let size = usize::try_from(*size).unwrap_or(8);
+                let size = *size as usize;
                 self.push(size, *big_endian, (*precision, *offset), (bit, at), repeats.clone());
             }
             Kind::Atomic { size, big_endian, precision, offset } => {
@@ -79,7 +79,7 @@ impl Columns {
                 if let Kind::Opaque { .. } = **base {
                     return self.add_bytes(*size, bit, at, repeats);
                 }
-                let count = usize::try_from(size / base.size().max(1)).unwrap_or(0);
+                let count = (size / base.size().max(1)) as usize;
                 let bytes = isize::try_from(base.size()).unwrap_or(isize::MAX);
                 repeats.push(Repeat { count, bits: base.bits(), bytes });
                 self.add(base, bit, at, repeats);
@@ -88,8 +88,8 @@ impl Columns {
             Kind::Compound { members, .. } => {
                 let mut bit = bit;
                 for Member { offset, kind } in members {
-                    let offset = usize::try_from(*offset).unwrap_or(usize::MAX);
-                    self.add(kind, bit, at.saturating_add(offset), repeats);
+                    let offset = *offset as usize;
+                    self.add(kind, bit, at + offset, repeats);
                     bit += kind.bits();
                 }
             }
@@ -112,9 +112,9 @@ impl Columns {
         let (words, rest) = (size / 8, size % 8);
         let parts = [(8, words, bit, 0), (1, rest, bit + 64 * u64::from(words), 8 * words)];
         for (size, count, bit, from) in parts.into_iter().filter(|(_, count, ..)| *count > 0) {
-            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            let count = count as usize;
             let last = Repeat { count, bits: 8 * u64::from(size), bytes: if size == 8 { 8 } else { 1 } };
-            let at = at.saturating_add(usize::try_from(from).unwrap_or(usize::MAX));
+            let at = at + from as usize;
             let repeats = repeats.iter().copied().chain([last]).collect();
             self.push(if size == 8 { 8 } else { 1 }, true, (8 * size, 0), (bit, at), repeats);
         }
@@ -167,7 +167,7 @@ impl Columns {
     pub(super) fn decode(&self, input: &[u8], elements: &mut [u8]) -> Option<()> {
         let batch = self.batch();
         let mut bit = 0;
-        for elements in elements.chunks_mut(batch.saturating_mul(self.bytes)) {
+        for elements in elements.chunks_mut(batch * self.bytes) {
             if !self.covers_all() {
                 elements.fill(0);
             }
@@ -210,7 +210,7 @@ impl Columns {
         }
         output.resize(length.checked_add(SLACK)?, 0);
         let mut bit = 0;
-        for elements in elements.chunks(self.batch().saturating_mul(self.bytes)) {
+        for elements in elements.chunks(self.batch() * self.bytes) {
             let count = elements.len() / self.bytes;
             for column in &self.columns {
                 column.each_place(self, bit, count, |place| match column.size {
@@ -233,7 +233,7 @@ impl Columns {
     /// Whether it is certain that every byte of an element is written.
     fn covers_all(&self) -> bool {
         matches!(self.columns.as_slice(), [column]
-            if self.bytes == column.repeats.iter().fold(column.size, |bytes, repeat| bytes.saturating_mul(repeat.count)))
+            if self.bytes == column.repeats.iter().map(|repeat| repeat.count).product::<usize>() * column.size)
     }
 }
 
@@ -246,7 +246,7 @@ impl Column {
         for repeat in std::iter::once(&elements).chain(&self.repeats) {
             match joined.last_mut() {
                 Some(outer) if outer.is_row_of(repeat) => {
-                    *outer = Repeat { count: outer.count.saturating_mul(repeat.count), ..*repeat };
+                    *outer = Repeat { count: outer.count * repeat.count, ..*repeat };
                 }
                 _ => joined.push(*repeat),
             }
@@ -341,8 +341,8 @@ impl Column {
     fn pack_row<T: Word>(&self, elements: &[u8], count: usize, output: &mut Vec<u8>) {
         let mut words = [T::Row::default(); TILE];
         for (number, elements) in elements.chunks(TILE * self.size).enumerate() {
-            let left = count.saturating_sub(number * TILE);
-            let words = words.get_mut(..left.min(elements.len() / self.size)).unwrap_or_default();
+            let left = count.max(number * TILE) - number * TILE;
+            let words = words.split_at_mut(left.min(elements.len() / self.size)).0;
             T::read(elements, self.big_endian, words);
             if self.offset > 0 {
                 words.iter_mut().for_each(|word| *word = word.right(self.offset));

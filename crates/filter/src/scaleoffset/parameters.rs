@@ -170,7 +170,7 @@ impl Parameters {
 
     /// Bytes of an element, not 0.
     pub(super) fn stride(&self) -> usize {
-        usize::try_from(self.size).unwrap_or(8)
+        self.size as usize
     }
 
     /// Bytes of a chunk.

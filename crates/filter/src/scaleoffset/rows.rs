@@ -234,7 +234,7 @@ fn find<R: Real>(parameters: &Parameters, input: &[u8], is_wanted: impl Fn(R) ->
 fn each_tile<T: Word<Row = T>>(parameters: &Parameters, input: &[u8], mut each: impl FnMut(&[T])) {
     let mut words = [T::default(); TILE];
     for elements in input.chunks(TILE * parameters.stride()) {
-        let words = words.get_mut(..elements.len() / parameters.stride()).unwrap_or_default();
+        let words = words.split_at_mut(elements.len() / parameters.stride()).0;
         T::read(elements, parameters.big_endian, words);
         each(words);
     }
@@ -254,17 +254,17 @@ fn pack<T: Word<Row = T>, D: Word>(
         let start = output.len();
         output.extend_from_slice(input);
         if parameters.big_endian {
-            let elements = output.get_mut(start..).unwrap_or_default();
+            let elements = output.split_at_mut(start).1;
             elements.chunks_exact_mut(parameters.stride()).for_each(<[u8]>::reverse);
         }
         return;
     }
     let bits = u64::from(parameters.elements) * u64::from(packing.bits);
     let length = usize::try_from(bits / 8).unwrap_or(input.len()) + HEADER + 1;
-    output.reserve(length.saturating_sub(output.len()));
+    output.reserve(length.max(output.len()) - output.len());
     let mut row = [D::default(); TILE];
     each_tile::<T>(parameters, input, |tile| {
-        let row = row.get_mut(..tile.len()).unwrap_or_default();
+        let row = row.split_at_mut(tile.len()).0;
         row.iter_mut().zip(tile).for_each(|(to, value)| *to = distance(*value));
         bulk::pack(packing.bits, row, output);
     });

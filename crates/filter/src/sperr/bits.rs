@@ -26,7 +26,7 @@ impl<'a> Bits<'a> {
     pub(super) fn get(&mut self) -> bool {
         let byte = if self.is_spent() { None } else { self.bytes.get(self.at / 8) };
         let bit = byte.is_some_and(|byte| byte >> (self.at % 8) & 1 != 0);
-        self.at = self.at.saturating_add(1);
+        self.at += 1;
         bit
     }
 
@@ -67,6 +67,6 @@ impl Mask {
             at += 1;
             word = *self.words.get(at)?;
         }
-        Some(64 * at + usize::try_from(word.trailing_zeros()).unwrap_or(0))
+        Some(64 * at + word.trailing_zeros() as usize)
     }
 }

@@ -197,7 +197,7 @@ impl Decoder<'_> {
             // The farthest part first.
             Shape::Plane => {
                 let (mut parts, _) = split(set, level, [true, true, false]);
-                parts.sets.get_mut(..parts.count).unwrap_or_default().reverse();
+                parts.sets.split_at_mut(parts.count).0.reverse();
                 (parts, level + 1)
             }
             Shape::Volume => split(set, level, [true; 3]),
@@ -343,7 +343,7 @@ struct Parts {
 
 impl Parts {
     fn as_slice(&self) -> &[Set] {
-        self.sets.get(..self.count).unwrap_or_default()
+        self.sets.split_at(self.count).0
     }
 }
 

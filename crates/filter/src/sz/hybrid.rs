@@ -236,6 +236,7 @@ impl<T: Real> Hybrid<'_, T> {
         let plane = rows * row;
         let [has_x, has_y, has_z] = place.map(|place| place > 0);
         let value = |is_in: bool, distance: usize| {
+            // Neighbours outside the array count as 0.
             let place = at.checked_sub(distance).filter(|_| is_in);
             place.and_then(|place| self.values.get(place)).copied().unwrap_or_default()
         };

@@ -54,9 +54,9 @@ impl Config {
     pub(super) fn parse(chunk: &[u8]) -> Result<(Self, &[u8])> {
         let (rest, length) =
             chunk.split_last_chunk().ok_or_else(|| corrupt("its configuration is missing"))?;
-        let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        let length = u32::from_le_bytes(*length) as usize;
         let at = rest.len().checked_sub(length).ok_or_else(|| corrupt("its configuration is missing"))?;
-        let (payload, config) = rest.split_at_checked(at).unwrap_or_default();
+        let (payload, config) = rest.split_at(at);
         let mut bytes = Bytes::new(config);
         let dimensions = usize::from(bytes.byte()?);
         if !(1..=4).contains(&dimensions) || config.len() != FIXED + 8 * dimensions {

@@ -130,10 +130,11 @@ impl<V: Value> Interpolation<'_, V> {
         self.recover(0, V::default())?;
         let bound = self.quantiser.bound;
         let largest = self.axes.iter().map(|axis| axis.size).max().unwrap_or(1);
-        let levels = usize::BITS - largest.saturating_sub(1).leading_zeros();
+        let levels = usize::BITS - (largest.max(1) - 1).leading_zeros();
         for level in (1..=levels).rev() {
             self.quantiser.bound = if level >= FINE { bound * 0.5 } else { bound };
             let step = 1 << (level - 1);
+            // Saturates, as do the sums with it: a block that is longer than the array ends with it.
             let side = self.block.saturating_mul(step);
             let mut begin = vec![0; self.axes.len()];
             loop {
@@ -167,7 +168,7 @@ impl<V: Value> Interpolation<'_, V> {
                 let (Some(axis), Some(first)) = (self.axes.get(*dimension), begin.get(*dimension)) else {
                     continue;
                 };
-                let last = first.saturating_add(side).min(axis.size.saturating_sub(1));
+                let last = first.saturating_add(side).min(axis.size.max(1) - 1);
                 if turn == pass {
                     line.count = (last - first) / step + 1;
                     line.stride = step * axis.stride;
@@ -218,6 +219,7 @@ impl<V: Value> Interpolation<'_, V> {
     fn fill(&mut self, line: Line, at: usize, predict: impl Fn(&dyn Fn(isize) -> V) -> V) -> Result<()> {
         let place = line.offset + at * line.stride;
         let near = |away: isize| {
+            // Neighbours outside the array count as 0.
             let place = at.checked_add_signed(away).map(|at| line.offset + at * line.stride);
             place.and_then(|place| self.values.get(place).copied()).unwrap_or_default()
         };

@@ -24,7 +24,7 @@ impl Coder {
         for bytes in output.chunks_mut(self.line * self.sample_bytes) {
             let count = bytes.len() / self.sample_bytes;
             self.decode_line(&mut window, samples, count.div_ceil(self.block))?;
-            let line = samples.get_mut(..count).unwrap_or_default();
+            let line = samples.split_at_mut(count).0;
             if self.differences {
                 self.restore(line)?;
             }
@@ -77,8 +77,8 @@ impl Coder {
         let rest = (self.blocks - at.min(self.blocks)).min(SEGMENT - at % SEGMENT);
         let count = match window.get_unary().ok_or(CUT)? {
             TO_THE_END => rest,
-            count @ ..TO_THE_END => usize::try_from(count + 1).unwrap_or(1),
-            count => usize::try_from(count).unwrap_or(usize::MAX),
+            count @ ..TO_THE_END => (count + 1) as usize,
+            count => count as usize,
         };
         if count > rest || count == 0 {
             return Err("a run of zeros passes the end of its line or segment");
@@ -147,11 +147,12 @@ const fn pairs_of_codes() -> [(u32, u32); LARGEST_PAIR as usize + 1] {
 /// A block of the second extension.
 fn pairs(window: &mut BitWindow<'_>, coded: &mut [u32]) -> Decoded<()> {
     // An odd first sample is the second of a pair.
-    let (lone, even) = coded.split_at_mut_checked(coded.len() % 2).unwrap_or_default();
+    let (lone, even) = coded.split_at_mut(coded.len() % 2);
     let mut is_known = true;
     let mut pair_of = |code: u32| {
         let pair = usize::try_from(code).ok().and_then(|code| PAIRS.get(code));
         is_known &= pair.is_some();
+        // A pair that is not known makes the block an error below.
         pair.copied().unwrap_or_default()
     };
     window.get_unaries(lone, |sample, code| *sample = pair_of(code).1).ok_or(CUT)?;

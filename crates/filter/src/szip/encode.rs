@@ -52,9 +52,8 @@ impl Coder {
     fn subtract(&self, line: &[u32], differences: &mut Vec<u32>) {
         differences.clear();
         differences.extend(line.first());
-        let others = line.get(1..).unwrap_or_default();
         let largest = self.largest;
-        differences.extend(line.iter().zip(others).map(|(last, sample)| {
+        differences.extend(line.iter().zip(line.iter().skip(1)).map(|(last, sample)| {
             let room = (*last).min(largest - last);
             let distance = sample.abs_diff(*last);
             // Twice as large, less 1 if it is negative.
@@ -69,7 +68,7 @@ impl Coder {
         // Blocks of zeros that are not written yet.
         let mut run = 0;
         for (at, block) in line.chunks_exact(self.block).enumerate() {
-            let coded = if self.differences && at == 0 { block.get(1..).unwrap_or_default() } else { block };
+            let coded = if self.differences && at == 0 { block.split_at(1).1 } else { block };
             let is_zero = coded.iter().fold(0, |bits, sample| bits | sample) == 0;
             run += u32::from(is_zero);
             let is_end = at + 1 == blocks || (at + 1) % SEGMENT == 0;

@@ -136,11 +136,11 @@ impl Parameters {
 
     /// Samples of a block.
     pub(super) fn block(&self) -> usize {
-        usize::try_from(self.block).unwrap_or(2)
+        self.block as usize
     }
 
     /// Samples of a scan line.
     pub(super) fn line(&self) -> usize {
-        usize::try_from(self.line).unwrap_or(1)
+        self.line as usize
     }
 }

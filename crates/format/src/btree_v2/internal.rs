@@ -74,12 +74,9 @@ impl Structure for BTreeV2Internal {
     fn decode(bytes: &[u8], context: &BTreeV2InternalContext) -> Result<Self> {
         let mut reader = Reader::new(Self::NAME, bytes);
         let version = read_prefix(&mut reader, SIGNATURE, context.record_type)?;
-        let records = reader.take(context.records.saturating_mul(context.record_size), "records")?;
-        let count = reader.count(
-            context.records.saturating_add(1) as u64,
-            context.pointer_size(),
-            "child node pointers",
-        )?;
+        let records = reader.take(context.records * context.record_size, "records")?;
+        let count =
+            reader.count((context.records + 1) as u64, context.pointer_size(), "child node pointers")?;
         let mut children = Vec::with_capacity(count);
         for _ in 0..count {
             children.push(read_child(&mut reader, context)?);
@@ -90,8 +87,8 @@ impl Structure for BTreeV2Internal {
 
     fn encode(&self, context: &BTreeV2InternalContext) -> Result<Vec<u8>> {
         let mut writer = Writer::new(Self::NAME);
-        if self.records.len() != context.records.saturating_mul(context.record_size)
-            || self.children.len() != context.records.saturating_add(1)
+        if self.records.len() != context.records * context.record_size
+            || self.children.len() != context.records + 1
         {
             let got = format_args!("{} bytes and {} children", self.records.len(), self.children.len());
             writer.fail("records", got);
@@ -115,13 +112,13 @@ impl Structure for BTreeV2Internal {
 
 impl BTreeV2InternalContext {
     fn pointer_size(&self) -> usize {
-        self.params.offset_width().saturating_add(self.count_width).saturating_add(self.total_width)
+        self.params.offset_width() + self.count_width + self.total_width
     }
 
     /// Bytes of the node that mean something; the rest is padding.
     pub fn used_size(&self) -> usize {
-        let pointers = self.records.saturating_add(1).saturating_mul(self.pointer_size());
-        self.records.saturating_mul(self.record_size).saturating_add(pointers).saturating_add(OVERHEAD)
+        let pointers = (self.records + 1) * self.pointer_size();
+        self.records * self.record_size + pointers + OVERHEAD
     }
 }
 

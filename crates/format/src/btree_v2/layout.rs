@@ -14,6 +14,8 @@
 //!
 //! The specification derives w from the child's level and gives a product for `below`; files follow the above.
 
+use hyperslab_exact::{to_u64, to_usize};
+
 use super::{BTreeV2Header, BTreeV2InternalContext, BTreeV2LeafContext};
 use crate::codec::{FileParams, FormatError, Result, Structure};
 
@@ -43,7 +45,7 @@ struct Level {
 
 /// Bytes to hold numbers up to `limit`.
 fn width_for(limit: u64) -> usize {
-    usize::try_from(limit.checked_ilog2().unwrap_or(0) / 8).unwrap_or(0).saturating_add(1)
+    limit.max(1).ilog2() as usize / 8 + 1
 }
 
 impl BTreeV2Layout {
@@ -65,7 +67,7 @@ impl BTreeV2Layout {
             params,
             record_type: header.record_type,
             record_size: usize::from(header.record_size),
-            node_size: usize::try_from(header.node_size).unwrap_or(usize::MAX),
+            node_size: to_usize(header.node_size.into())?,
             depth: header.depth,
             count_width: 0,
             levels: Vec::with_capacity(usize::from(header.depth) + 1),
@@ -75,8 +77,8 @@ impl BTreeV2Layout {
             let total_width = if level > 1 { below.map_or(0, |child| width_for(child.max_below)) } else { 0 };
             let pointer =
                 if level > 0 { params.offset_width() + layout.count_width + total_width } else { 0 };
-            let room = layout.node_size.saturating_sub(OVERHEAD).saturating_sub(pointer);
-            let max_records = (room / layout.record_size.saturating_add(pointer)) as u64;
+            let room = layout.node_size.checked_sub(OVERHEAD + pointer);
+            let max_records = room.map_or(0, |room| to_u64(room / (layout.record_size + pointer)));
             if max_records == 0 {
                 return corrupt(
                     "node size",
@@ -87,6 +89,7 @@ impl BTreeV2Layout {
             let max_below = match below {
                 None => max_records,
                 Some(child) => {
+                    // Saturates: this bound on counts of 64 bits excludes nothing if it passes 64 bits.
                     max_records.saturating_add(1).saturating_mul(child.max_below).saturating_add(max_records)
                 }
             };

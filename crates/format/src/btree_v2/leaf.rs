@@ -47,14 +47,14 @@ impl Structure for BTreeV2Leaf {
     fn decode(bytes: &[u8], context: &BTreeV2LeafContext) -> Result<Self> {
         let mut reader = Reader::new(Self::NAME, bytes);
         let version = read_prefix(&mut reader, SIGNATURE, context.record_type)?;
-        let records = reader.take(context.records.saturating_mul(context.record_size), "records")?;
+        let records = reader.take(context.records * context.record_size, "records")?;
         reader.checksum()?;
         Ok(Self { version, records: records.to_vec() })
     }
 
     fn encode(&self, context: &BTreeV2LeafContext) -> Result<Vec<u8>> {
         let mut writer = Writer::new(Self::NAME);
-        if self.records.len() != context.records.saturating_mul(context.record_size) {
+        if self.records.len() != context.records * context.record_size {
             writer.fail("records", format_args!("{} bytes for {}", self.records.len(), context.records));
         }
         writer.bytes(SIGNATURE);
@@ -70,7 +70,7 @@ impl Structure for BTreeV2Leaf {
 impl BTreeV2LeafContext {
     /// Bytes of the node that mean something; the rest is padding.
     pub fn used_size(&self) -> usize {
-        self.records.saturating_mul(self.record_size).saturating_add(OVERHEAD)
+        self.records * self.record_size + OVERHEAD
     }
 }
 

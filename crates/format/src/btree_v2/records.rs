@@ -389,12 +389,10 @@ impl BTreeV2Record for ChunkRecord {
     fn size(context: ChunkRecordContext) -> usize {
         let more = match context.form {
             ChunkRecordForm::Plain => 0,
-            ChunkRecordForm::Filtered { size_width } => size_width.saturating_add(4),
-            ChunkRecordForm::Structured { size_width, metadata_size } => {
-                size_width.saturating_add(metadata_size)
-            }
+            ChunkRecordForm::Filtered { size_width } => size_width + 4,
+            ChunkRecordForm::Structured { size_width, metadata_size } => size_width + metadata_size,
         };
-        context.rank.saturating_mul(8).saturating_add(context.params.offset_width()).saturating_add(more)
+        context.rank * 8 + context.params.offset_width() + more
     }
 
     fn read(reader: &mut Reader<'_>, context: ChunkRecordContext) -> Result<Self> {
@@ -406,7 +404,7 @@ impl BTreeV2Record for ChunkRecord {
             }
             ChunkRecordForm::Structured { size_width, .. } => (reader.uint(size_width, "chunk size")?, 0),
         };
-        let words = reader.take(context.rank.saturating_mul(8), "scaled offset")?;
+        let words = reader.take(context.rank * 8, "scaled offset")?;
         let scaled = words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
         let metadata = match context.form {
             ChunkRecordForm::Structured { metadata_size, .. } => {
@@ -451,11 +449,11 @@ impl ChunkRecordContext {
         record_size: usize,
         metadata_size: usize,
     ) -> Result<Self> {
-        let fixed = rank.saturating_mul(8).saturating_add(params.offset_width());
+        let fixed = rank * 8 + params.offset_width();
         let width = |rest: usize| {
-            let width = record_size.checked_sub(fixed.saturating_add(rest));
+            let width = record_size.checked_sub(fixed).and_then(|width| width.checked_sub(rest));
             width.filter(|width| (1..=8).contains(width)).ok_or_else(|| {
-                let expected = format!("{} and a chunk size of 1 to 8 bytes", fixed.saturating_add(rest));
+                let expected = format!("{fixed} and {rest} and a chunk size of 1 to 8 bytes");
                 FormatError::corrupt(ChunkRecord::NAME, "record size", expected, record_size)
             })
         };
@@ -478,16 +476,16 @@ impl ChunkRecordContext {
     fn scaled_start(self) -> usize {
         let before = match self.form {
             ChunkRecordForm::Plain => 0,
-            ChunkRecordForm::Filtered { size_width } => size_width.saturating_add(4),
+            ChunkRecordForm::Filtered { size_width } => size_width + 4,
             ChunkRecordForm::Structured { size_width, .. } => size_width,
         };
-        self.params.offset_width().saturating_add(before)
+        self.params.offset_width() + before
     }
 
     /// The scaled offsets of a record, without decoding the rest.
     pub fn scaled(self, record: &[u8]) -> impl Iterator<Item = u64> + '_ {
-        let words = record.get(self.scaled_start()..).unwrap_or_default().as_chunks::<8>().0;
-        words.iter().take(self.rank).map(|word| u64::from_le_bytes(*word))
+        let words = record.get(self.scaled_start()..).into_iter().flat_map(|rest| rest.as_chunks::<8>().0);
+        words.take(self.rank).map(|word| u64::from_le_bytes(*word))
     }
 
     /// How a record compares with a place: the order of the tree.

@@ -85,9 +85,9 @@ impl ChunkElementLayout {
     ) -> Result<Self> {
         let fixed = params.offset_width();
         let width = |rest: usize| {
-            let width = element_size.checked_sub(fixed.saturating_add(rest));
+            let width = element_size.checked_sub(fixed).and_then(|width| width.checked_sub(rest));
             width.filter(|width| (1..=8).contains(width)).ok_or_else(|| {
-                let expected = format!("{} and a chunk size of 1 to 8 bytes", fixed.saturating_add(rest));
+                let expected = format!("{fixed} and {rest} and a chunk size of 1 to 8 bytes");
                 FormatError::corrupt(NAME, "element size", expected, element_size)
             })
         };
@@ -116,12 +116,10 @@ impl ChunkElementLayout {
     pub fn size(&self) -> usize {
         let more = match self.form {
             ChunkElementForm::Plain => 0,
-            ChunkElementForm::Filtered { size_width } => size_width.saturating_add(4),
-            ChunkElementForm::Structured { size_width, metadata_size } => {
-                size_width.saturating_add(metadata_size)
-            }
+            ChunkElementForm::Filtered { size_width } => size_width + 4,
+            ChunkElementForm::Structured { size_width, metadata_size } => size_width + metadata_size,
         };
-        self.params.offset_width().saturating_add(more)
+        self.params.offset_width() + more
     }
 
     /// Decodes an element that begins at the first of `bytes`.
@@ -151,7 +149,11 @@ impl ChunkElementLayout {
     /// If there are not so many.
     pub fn get<'a>(&self, elements: &'a [u8], index: usize) -> Result<ChunkElement<'a>> {
         let bytes = index.checked_mul(self.size()).and_then(|start| elements.get(start..));
-        self.decode(bytes.unwrap_or_default())
+        let Some(bytes) = bytes else {
+            let most = elements.len() / self.size();
+            return Err(FormatError::corrupt(NAME, "element", format!("a number below {most}"), index));
+        };
+        self.decode(bytes)
     }
 
     /// The elements that lie side by side in `elements`.

@@ -43,8 +43,11 @@ pub struct ExtensibleArrayBlockContext {
     page_elements: usize,
 }
 
+/// Converts a count or size of a block, which [`ExtensibleArrayGeometry::new`] found to be addressable.
+#[expect(clippy::cast_possible_truncation, reason = "the geometry has checked the largest block")]
 fn fit(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
+    debug_assert!(usize::try_from(value).is_ok(), "{value}");
+    value as usize
 }
 
 impl ExtensibleArrayBlockContext {
@@ -90,7 +93,7 @@ impl ExtensibleArrayBlockContext {
         Self {
             offset_width: geometry.offset_width(),
             data_blocks: fit(shape.data_blocks),
-            bitmap_size: fit(shape.pages.div_ceil(8).saturating_mul(shape.data_blocks)),
+            bitmap_size: fit(shape.bitmap_bytes()),
             pages: fit(shape.pages),
             ..Self::new(header, address, params)
         }
@@ -110,22 +113,24 @@ impl ExtensibleArrayBlockContext {
             offset_width: geometry.offset_width(),
             elements: if paged { 0 } else { fit(elements) },
             pages: if paged { fit(elements / page_elements) } else { 0 },
-            page_elements: fit(page_elements),
+            page_elements: if paged { fit(page_elements) } else { 0 },
             ..Self::new(header, address, params)
         }
     }
 
     fn elements_size(&self) -> usize {
-        self.elements.saturating_mul(self.element_size)
+        self.elements * self.element_size
     }
 
     fn size(&self) -> usize {
-        let addresses = self.data_blocks.saturating_add(self.secondary_blocks);
-        addresses
-            .saturating_mul(self.params.offset_width())
-            .saturating_add(self.elements_size())
-            .saturating_add(self.bitmap_size)
-            .saturating_add(6 + self.params.offset_width() + self.offset_width + CHECKSUM_SIZE)
+        let addresses = self.data_blocks + self.secondary_blocks;
+        addresses * self.params.offset_width()
+            + self.elements_size()
+            + self.bitmap_size
+            + 6
+            + self.params.offset_width()
+            + self.offset_width
+            + CHECKSUM_SIZE
     }
 
     /// Pages of a data block, or of each data block of a secondary block; 0 if not paged.
@@ -140,8 +145,8 @@ impl ExtensibleArrayBlockContext {
 
     /// Where a page of a data block begins, in bytes from the start of the data block.
     pub fn page_offset(&self, page: usize) -> usize {
-        let full = self.page_elements.saturating_mul(self.element_size).saturating_add(CHECKSUM_SIZE);
-        self.size().saturating_add(page.saturating_mul(full))
+        let full = self.page_elements * self.element_size + CHECKSUM_SIZE;
+        self.size() + page * full
     }
 
     /// Bytes of a data block with its pages: what is allocated for it.
@@ -291,12 +296,12 @@ impl ExtensibleArraySecondaryBlock {
         page: usize,
         context: &ExtensibleArrayBlockContext,
     ) -> bool {
-        bit(&self.page_bitmap, data_block.saturating_mul(context.pages).saturating_add(page))
+        bit(&self.page_bitmap, data_block * context.pages + page)
     }
 
     /// Remembers that a page of a data block was written.
     pub fn set_initialised(&mut self, data_block: usize, page: usize, context: &ExtensibleArrayBlockContext) {
-        set_bit(&mut self.page_bitmap, data_block.saturating_mul(context.pages).saturating_add(page));
+        set_bit(&mut self.page_bitmap, data_block * context.pages + page);
     }
 }
 
@@ -468,7 +473,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged(damage in damage(), number in 0_u32..80, elements: u64) {
+        fn damaged(damage in damage(), number in 0_u32..=32, elements in 0_u64..1 << 40) {
             let (header, geometry) = small();
             let index = ExtensibleArrayBlockContext::index_block(&header, &geometry, ADDRESS, PARAMS);
             let shape = geometry.secondary_block(number);
@@ -484,7 +489,7 @@ mod tests {
                     drop(ExtensibleArrayDataBlock::decode(bytes, &data));
                 });
             }
-            let _ = (data.total_size(), data.page_offset(usize::MAX));
+            let _ = (data.total_size(), data.page_offset(data.pages()));
         }
     }
 }

@@ -12,16 +12,19 @@
 //! their 2*(P-1) data blocks hang on the index block itself. Data blocks with more elements than a page are paged;
 //! the bitmap of initialised pages is in their secondary block.
 
+use hyperslab_exact::{to_u64, to_usize};
+
 use super::ExtensibleArrayHeader;
-use crate::codec::{FormatError, Result, Structure};
+use crate::codec::{CHECKSUM_SIZE, FormatError, Result, Structure};
 
 /// The arithmetic of one extensible array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtensibleArrayGeometry {
-    index_block_elements: u64,
+    index_block_elements: u8,
     min_bits: u32,
     max_bits: u32,
     secondary_blocks: u32,
+    pointer_bits: u32,
     inline_secondary_blocks: u32,
     page_bits: u32,
 }
@@ -77,6 +80,13 @@ pub enum ElementPlace {
     },
 }
 
+impl SecondaryBlockShape {
+    /// Returns the bytes of the bitmap of initialised pages.
+    pub(super) fn bitmap_bytes(&self) -> u64 {
+        self.pages.div_ceil(8) * self.data_blocks
+    }
+}
+
 impl ExtensibleArrayGeometry {
     /// The geometry that a header describes.
     ///
@@ -115,35 +125,50 @@ impl ExtensibleArrayGeometry {
         if header.element_size == 0 {
             return Err(corrupt("element size", "at least 1", 0));
         }
-        Ok(Self {
-            index_block_elements: header.index_block_elements.into(),
+        let geometry = Self {
+            index_block_elements: header.index_block_elements,
             min_bits,
             max_bits,
             secondary_blocks,
+            pointer_bits,
             inline_secondary_blocks,
             page_bits,
-        })
+        };
+        geometry.check_addressable(header)?;
+        Ok(geometry)
+    }
+
+    /// Checks that memory can address each block. The largest blocks belong to the last secondary block: a data block has
+    /// at most 2^36 elements, a secondary block at most 2^32 addresses and a bitmap of at most 2^61 bytes. No sum or
+    /// product of the blocks' sizes passes 64 bits then.
+    fn check_addressable(&self, header: &ExtensibleArrayHeader) -> Result<()> {
+        let last = self.secondary_block(self.secondary_blocks - 1);
+        let addresses = last.data_blocks * u64::from(u8::MAX);
+        let elements = last.data_block_elements * u64::from(header.element_size);
+        let fixed = u64::from(u16::MAX);
+        to_usize(addresses + last.bitmap_bytes() + fixed)?;
+        to_usize(elements + last.pages * to_u64(CHECKSUM_SIZE) + fixed)?;
+        Ok(())
     }
 
     /// Bytes of a block offset.
     pub fn offset_width(&self) -> usize {
-        usize::try_from(self.max_bits.div_ceil(8)).unwrap_or(8)
+        self.max_bits.div_ceil(8) as usize
     }
 
     /// Elements in the index block.
     pub fn index_block_elements(&self) -> usize {
-        usize::try_from(self.index_block_elements).unwrap_or(usize::MAX)
+        self.index_block_elements.into()
     }
 
     /// Addresses of data blocks in the index block.
     pub fn index_block_data_blocks(&self) -> usize {
-        let pointers = 1_usize.checked_shl(self.inline_secondary_blocks / 2).unwrap_or(usize::MAX);
-        pointers.saturating_sub(1).saturating_mul(2)
+        ((1 << self.pointer_bits) - 1) * 2
     }
 
     /// Addresses of secondary blocks in the index block.
     pub fn index_block_secondary_blocks(&self) -> usize {
-        usize::try_from(self.secondary_blocks - self.inline_secondary_blocks).unwrap_or(usize::MAX)
+        (self.secondary_blocks - self.inline_secondary_blocks) as usize
     }
 
     /// The first secondary block that exists as a block.
@@ -153,21 +178,25 @@ impl ExtensibleArrayGeometry {
 
     /// Elements of a page of a paged data block.
     pub fn page_elements(&self) -> u64 {
-        1_u64.checked_shl(self.page_bits).unwrap_or(u64::MAX)
+        1 << self.page_bits
     }
 
-    /// The shape of secondary block `number`, whether it exists as a block or not.
+    /// Returns the shape of secondary block `number`, whether it exists as a block or not. There are as many numbers as
+    /// bits in the number of elements, less those of the smallest data block, and one more.
     pub fn secondary_block(&self, number: u32) -> SecondaryBlockShape {
-        let power = |bits: u32| 1_u64.checked_shl(bits).unwrap_or(u64::MAX);
-        let data_block_elements = power(self.min_bits.saturating_add(number.saturating_add(1) / 2));
+        // `number` is at most 64, and all of these fit 64 bits then.
+        let data_blocks = 1_u64 << (number / 2);
+        let data_block_elements = 1_u64 << (self.min_bits + number.div_ceil(2));
         // 1 + 1 + 2 + 2 + 4 + 4 + … data blocks before.
-        let before = power(number / 2).saturating_sub(1).saturating_mul(2);
-        let first_data_block = before.saturating_add(if number % 2 == 1 { power(number / 2) } else { 0 });
+        let before = (data_blocks - 1) * 2;
+        let first_data_block = before + if number % 2 == 1 { data_blocks } else { 0 };
+        // 2^number - 1, also for a `number` of 64.
+        let smallest_before = u64::MAX.checked_shr(64 - number).unwrap_or(0);
         let paged = data_block_elements > self.page_elements();
         SecondaryBlockShape {
-            data_blocks: power(number / 2),
+            data_blocks,
             data_block_elements,
-            first_element: power(number).saturating_sub(1).saturating_mul(power(self.min_bits)),
+            first_element: smallest_before << self.min_bits,
             first_data_block,
             pages: if paged { data_block_elements / self.page_elements() } else { 0 },
         }
@@ -175,7 +204,7 @@ impl ExtensibleArrayGeometry {
 
     /// Where the element with that index lies; `None` beyond the end of any such array.
     pub fn locate(&self, index: u64) -> Option<ElementPlace> {
-        let Some(rest) = index.checked_sub(self.index_block_elements) else {
+        let Some(rest) = index.checked_sub(self.index_block_elements.into()) else {
             return Some(ElementPlace::IndexBlock { element: index });
         };
         let number = ((rest >> self.min_bits).checked_add(1)?).ilog2();
@@ -185,10 +214,9 @@ impl ExtensibleArrayGeometry {
         let shape = self.secondary_block(number);
         let within = rest.checked_sub(shape.first_element)?;
         let (data_block, element) = (within / shape.data_block_elements, within % shape.data_block_elements);
-        let offset =
-            |block: u64| shape.first_element.saturating_add(block.saturating_mul(shape.data_block_elements));
+        let offset = |block: u64| shape.first_element + block * shape.data_block_elements;
         let Some(pointer) = number.checked_sub(self.inline_secondary_blocks) else {
-            let data_block = shape.first_data_block.saturating_add(data_block);
+            let data_block = shape.first_data_block + data_block;
             // libhdf5 counts all data blocks of the index block here, not those of the secondary block.
             let block_offset = offset(data_block);
             let elements = shape.data_block_elements;

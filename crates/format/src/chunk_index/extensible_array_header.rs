@@ -194,7 +194,10 @@ pub(super) mod tests {
                     && let Ok(geometry) = ExtensibleArrayGeometry::new(&header)
                 {
                     let _ = geometry.locate(index);
-                    let _ = (geometry.secondary_block(70), geometry.index_block_data_blocks());
+                    let most = u32::from(header.max_elements_bits) - header.min_data_block_elements.ilog2();
+                    let mut shapes = (0..=most).map(|number| geometry.secondary_block(number));
+                    assert!(shapes.all(|shape| shape.data_blocks > 0));
+                    let _ = geometry.index_block_data_blocks();
                 }
             });
         }

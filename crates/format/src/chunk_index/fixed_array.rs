@@ -109,7 +109,8 @@ impl FixedArrayLayout {
             return corrupt("page bits", "fewer than the bits of an address", header.page_bits.into());
         };
         let element_size = usize::from(header.element_size);
-        // The whole block, with a checksum for each element, must be addressable.
+        // The whole block, with a checksum for each element, must be addressable. No sum or product of the sizes of its
+        // parts overflows then.
         let elements = usize::try_from(header.elements).ok().filter(|elements| {
             *elements > 0 && elements.checked_mul(element_size + 2 * CHECKSUM_SIZE).is_some()
         });
@@ -135,11 +136,15 @@ impl FixedArrayLayout {
 
     /// Bytes of the data block without its pages.
     pub fn block_size(&self) -> usize {
-        let body = match self.pages() {
-            0 => self.elements.saturating_mul(self.element_size),
+        self.prefix_size() + self.body_size() + CHECKSUM_SIZE
+    }
+
+    /// Returns the bytes of the elements or, with pages, of the bitmap of pages.
+    fn body_size(&self) -> usize {
+        match self.pages() {
+            0 => self.elements * self.element_size,
             pages => pages.div_ceil(8),
-        };
-        self.prefix_size().saturating_add(body).saturating_add(CHECKSUM_SIZE)
+        }
     }
 
     /// Bytes of the data block with its pages: what is allocated for it.
@@ -147,11 +152,11 @@ impl FixedArrayLayout {
         let pages = match self.pages() {
             0 => 0,
             pages => {
-                let elements = self.elements.saturating_mul(self.element_size);
-                elements.saturating_add(pages.saturating_mul(CHECKSUM_SIZE))
+                let elements = self.elements * self.element_size;
+                elements + pages * CHECKSUM_SIZE
             }
         };
-        self.block_size().saturating_add(pages)
+        self.block_size() + pages
     }
 
     /// The page of an element, and its number in that page; page 0 and the same number in a block without pages.
@@ -163,10 +168,13 @@ impl FixedArrayLayout {
         }
     }
 
-    /// Where a page begins, in bytes from the start of the data block.
+    /// Returns where a page begins, in bytes from the start of the data block; the end of a block without pages.
     pub fn page_offset(&self, page: usize) -> usize {
-        let full = self.page_elements.saturating_mul(self.element_size).saturating_add(CHECKSUM_SIZE);
-        self.block_size().saturating_add(page.saturating_mul(full))
+        if self.pages() == 0 {
+            return self.block_size();
+        }
+        let full = self.page_elements * self.element_size + CHECKSUM_SIZE;
+        self.block_size() + page * full
     }
 
     /// The context of a page; `None` if there is no such page.
@@ -203,7 +211,7 @@ impl Structure for FixedArrayDataBlock {
         let mut reader = Reader::new(Self::NAME, bytes);
         reader.signature(BLOCK_SIGNATURE)?;
         let version = read_owner(&mut reader, layout.params, layout.client, layout.header)?;
-        let body = layout.block_size().saturating_sub(layout.prefix_size() + CHECKSUM_SIZE);
+        let body = layout.body_size();
         let (page_bitmap, elements) = match layout.pages() {
             0 => (Vec::new(), reader.take(body, "elements")?.to_vec()),
             _ => (reader.take(body, "page bitmap")?.to_vec(), Vec::new()),
@@ -303,12 +311,12 @@ impl Structure for ArrayPage {
     type Context = ArrayPageContext;
 
     fn size(context: &ArrayPageContext) -> usize {
-        context.elements.saturating_mul(context.element_size).saturating_add(CHECKSUM_SIZE)
+        context.elements * context.element_size + CHECKSUM_SIZE
     }
 
     fn decode(bytes: &[u8], context: &ArrayPageContext) -> Result<Self> {
         let mut reader = Reader::new(Self::NAME, bytes);
-        let elements = reader.take(context.elements.saturating_mul(context.element_size), "elements")?;
+        let elements = reader.take(context.elements * context.element_size, "elements")?;
         reader.checksum()?;
         Ok(Self { elements: elements.to_vec() })
     }
@@ -443,7 +451,7 @@ mod tests {
                 if let Ok(header) = FixedArrayHeader::decode(bytes, &PARAMS)
                     && let Ok(layout) = FixedArrayLayout::new(&header, ADDRESS, PARAMS)
                 {
-                    let _ = (layout.total_size(), layout.page(3), layout.page_offset(usize::MAX));
+                    let _ = (layout.total_size(), layout.page(3), layout.page_offset(layout.pages()));
                     drop(FixedArrayDataBlock::decode(bytes, &layout));
                 }
             });

@@ -15,7 +15,8 @@ pub fn checksum(bytes: &[u8]) -> u32 {
 /// The lookup3 hash of `bytes` with another initial value than 0: the hash of a shared message has the number of its
 /// message type there.
 pub fn checksum_from(initial: u32, bytes: &[u8]) -> u32 {
-    let length = u32::try_from(bytes.len() & 0xffff_ffff).unwrap_or(0);
+    #[expect(clippy::cast_possible_truncation, reason = "the hash takes the length modulo 2^32")]
+    let length = bytes.len() as u32;
     let mut state = [0xdead_beef_u32.wrapping_add(length).wrapping_add(initial); 3];
     let mut rest = bytes;
     while rest.len() > 12 {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use hyperslab_exact::TooLarge;
+
 use super::Address;
 
 /// The result of decoding or encoding a structure.
@@ -43,6 +45,14 @@ pub enum FormatError {
         field: &'static str,
         /// The value that does not fit.
         got: String,
+    },
+    /// An invariant of this crate does not hold. The bytes and the caller's values are not the cause.
+    #[error("internal error: {structure}: {invariant} does not hold; please report it")]
+    Internal {
+        /// The on-disk structure, in the specification's words.
+        structure: &'static str,
+        /// The condition that should hold.
+        invariant: &'static str,
     },
 }
 
@@ -95,6 +105,11 @@ impl FormatError {
         Self::Unsupported { structure, what: what.into() }
     }
 
+    /// A broken invariant of this crate.
+    pub fn internal(structure: &'static str, invariant: &'static str) -> Self {
+        Self::Internal { structure, invariant }
+    }
+
     /// Says where in the file the structure lies, unless the error already says so.
     #[must_use]
     pub fn at(mut self, address: Address) -> Self {
@@ -102,5 +117,12 @@ impl FormatError {
             corrupt.address = corrupt.address.or(address.get());
         }
         self
+    }
+}
+
+impl From<TooLarge> for FormatError {
+    fn from(error: TooLarge) -> Self {
+        let (structure, what) = ("memory", "a size");
+        Self::Limit { structure, what, got: error.value, limit: TooLarge::LIMIT }
     }
 }

@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
     /// Bytes taken so far.
     #[inline]
     pub fn position(&self) -> usize {
-        self.all.len().saturating_sub(self.rest.len())
+        self.all.len() - self.rest.len()
     }
 
     /// The bytes not yet taken, without taking them.
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
 
     /// The bytes taken so far.
     pub fn taken(&self) -> &'a [u8] {
-        self.all.get(..self.position()).unwrap_or_default()
+        self.all.split_at(self.position()).0
     }
 
     /// A [`FormatError::Corrupt`] about `field` of this structure.
@@ -138,15 +138,15 @@ impl<'a> Reader<'a> {
             4 => return self.u32(field).map(u64::from),
             2 => return self.u16(field).map(u64::from),
             1 => return self.u8(field).map(u64::from),
+            0 => return Ok(0),
             _ => {}
         }
         // Eight bytes at once, of which the upper ones belong to what follows.
         if let Some((word, _)) = self.rest.split_first_chunk::<8>()
-            && let Some(unused) = 8_usize.checked_sub(width).and_then(|unused| u32::try_from(unused).ok())
+            && width < 8
         {
-            self.rest = self.rest.get(width..).unwrap_or_default();
-            let upper = unused.saturating_mul(8);
-            return Ok(u64::from_le_bytes(*word) & u64::MAX.checked_shr(upper).unwrap_or(0));
+            self.rest = self.rest.split_at(width).1;
+            return Ok(u64::from_le_bytes(*word) & (u64::MAX >> (64 - 8 * width)));
         }
         self.uint_by_bytes(width, field)
     }
@@ -258,12 +258,12 @@ impl<'a> Reader<'a> {
 
     /// Checks the metadata checksum in the last four bytes of all bytes, and leaves them out of what follows.
     pub fn trailing_checksum(&mut self) -> Result<()> {
-        let Some(split) = self.all.len().checked_sub(CHECKSUM_SIZE).filter(|split| *split >= self.position())
-        else {
+        let position = self.position();
+        let parts = self.all.split_last_chunk::<CHECKSUM_SIZE>().filter(|(body, _)| body.len() >= position);
+        let Some((body, stored)) = parts else {
             return Err(self.missing("checksum", CHECKSUM_SIZE));
         };
-        let (body, stored) = self.all.split_at(split);
-        let stored = stored.first_chunk::<4>().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let stored = u32::from_le_bytes(*stored);
         let computed = checksum(body);
         if stored != computed {
             return Err(self.corrupt(
@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
                 format_args!("{stored:#010x}"),
             ));
         }
-        self.rest = body.get(self.position()..).unwrap_or_default();
+        self.rest = body.split_at(position).1;
         self.all = body;
         Ok(())
     }

@@ -78,13 +78,13 @@ impl Writer {
         if width == 8 {
             return self.u64(value);
         }
-        let bits = u32::try_from(width.min(8)).unwrap_or(8) * 8;
+        let (low, bits) = (width.min(8), 8 * width.min(8));
         if bits < 64 && value >> bits != 0 {
             self.fail(field, value);
         }
         let le = value.to_le_bytes();
-        self.bytes(le.get(..width.min(8)).unwrap_or_default());
-        self.zeros(width.saturating_sub(8));
+        self.bytes(le.split_at(low).0);
+        self.zeros(width - low);
     }
 
     /// Writes a value that must fit one byte.
@@ -137,7 +137,7 @@ impl Writer {
     /// Writes `count` bytes of that value.
     #[inline]
     pub fn fill(&mut self, value: u8, count: usize) {
-        self.bytes.resize(self.bytes.len().saturating_add(count), value);
+        self.bytes.resize(self.bytes.len() + count, value);
     }
 
     /// Writes zero bytes up to a length of `length`; a structure already longer is an error.

@@ -74,7 +74,7 @@ impl Structure for FractalHeapDirectBlock {
         if context.checksum {
             let at = reader.position();
             let stored = reader.u32("checksum")?;
-            let (computed, whole) = checksum_without(bytes, at);
+            let (computed, whole) = checksum_without(bytes, at)?;
             if stored != computed {
                 let expected = format!("{computed:#010x}");
                 return Err(reader.corrupt("checksum", expected, format_args!("{stored:#010x}")));
@@ -94,33 +94,31 @@ impl Structure for FractalHeapDirectBlock {
         if context.checksum {
             writer.zeros(CHECKSUM_SIZE);
         }
-        writer.bytes(self.bytes.get(writer.len()..).unwrap_or_default());
-        if self.bytes.len() != context.size || writer.len() != context.size {
-            writer.fail("size", self.bytes.len());
+        match self.bytes.get(writer.len()..) {
+            Some(objects) if self.bytes.len() == context.size => writer.bytes(objects),
+            _ => writer.fail("size", self.bytes.len()),
         }
         let mut bytes = writer.finish()?;
         if context.checksum {
             let sum = checksum(&bytes).to_le_bytes();
-            if let Some(field) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<CHECKSUM_SIZE>())
-            {
-                *field = sum;
-            }
+            *checksum_field(&mut bytes, at)? = sum;
         }
         Ok(bytes)
     }
 }
 
 /// The checksum of a block whose checksum field at `at` counts as zero, and a copy of the block.
-fn checksum_without(bytes: &[u8], at: usize) -> (u32, Vec<u8>) {
+fn checksum_without(bytes: &[u8], at: usize) -> Result<(u32, Vec<u8>)> {
     let mut copy = bytes.to_vec();
-    let set = |copy: &mut [u8], value: [u8; CHECKSUM_SIZE]| {
-        let field = copy.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<CHECKSUM_SIZE>());
-        field.map(|field| std::mem::replace(field, value))
-    };
-    let stored = set(&mut copy, [0; CHECKSUM_SIZE]);
+    let stored = std::mem::replace(checksum_field(&mut copy, at)?, [0; CHECKSUM_SIZE]);
     let sum = checksum(&copy);
-    set(&mut copy, stored.unwrap_or_default());
-    (sum, copy)
+    *checksum_field(&mut copy, at)? = stored;
+    Ok((sum, copy))
+}
+
+fn checksum_field(bytes: &mut [u8], at: usize) -> Result<&mut [u8; CHECKSUM_SIZE]> {
+    let field = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
+    field.ok_or_else(|| FormatError::internal(FractalHeapDirectBlock::NAME, "the checksum lies in the block"))
 }
 
 impl FractalHeapDirectBlock {

@@ -16,7 +16,7 @@ use crate::codec::{Address, FileParams, FormatError, Result, Structure};
 /// The shape of the tables of one fractal heap. Sizes and offsets are in bytes of the heap's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTable {
-    width: u64,
+    width: u16,
     start_bits: u32,
     first_row_bits: u32,
     max_direct_bits: u32,
@@ -52,9 +52,9 @@ impl DoublingTable {
                 .then(|| value.trailing_zeros())
                 .ok_or_else(|| FormatError::corrupt(FractalHeapHeader::NAME, field, "a power of two", value))
         };
-        let width = u64::from(header.table_width);
+        let width = header.table_width;
         let start_bits = bits("starting block size", header.starting_block_size)?;
-        let first_row_bits = start_bits + bits("table width", width)?;
+        let first_row_bits = start_bits + bits("table width", width.into())?;
         let max_direct_bits = bits("maximum direct block size", header.max_direct_size)?;
         let max_heap_bits = u32::from(header.max_heap_bits);
         let corrupt = |field, expected: String, got: u32| {
@@ -85,12 +85,12 @@ impl DoublingTable {
 
     /// Columns of the table.
     pub fn width(&self) -> u64 {
-        self.width
+        self.width.into()
     }
 
     /// Bytes of an offset in the heap's address space, in blocks and managed heap IDs.
     pub fn offset_width(&self) -> usize {
-        usize::try_from(self.max_heap_bits.div_ceil(8)).unwrap_or(8)
+        self.max_heap_bits.div_ceil(8) as usize
     }
 
     /// Size of the largest direct block.
@@ -110,7 +110,8 @@ impl DoublingTable {
 
     /// Bytes that a block in `row` covers; `u64::MAX` past 64 bits.
     pub fn row_block_size(&self, row: u32) -> u64 {
-        1_u64.checked_shl(self.start_bits.saturating_add(row.saturating_sub(1))).unwrap_or(u64::MAX)
+        let bits = self.start_bits.checked_add(row.max(1) - 1);
+        bits.and_then(|bits| 1_u64.checked_shl(bits)).unwrap_or(u64::MAX)
     }
 
     /// Where `row` begins, relative to its table; `u64::MAX` past 64 bits.
@@ -118,22 +119,23 @@ impl DoublingTable {
         match row.checked_sub(1) {
             None => 0,
             Some(doublings) => {
-                1_u64.checked_shl(self.first_row_bits.saturating_add(doublings)).unwrap_or(u64::MAX)
+                let bits = self.first_row_bits.checked_add(doublings);
+                bits.and_then(|bits| 1_u64.checked_shl(bits)).unwrap_or(u64::MAX)
             }
         }
     }
 
     /// Rows of the indirect block that covers `size` bytes: of an entry, not of the root.
     pub fn rows_for(&self, size: u64) -> u32 {
-        let bits = size.checked_ilog2().unwrap_or(0);
-        (bits + 1).saturating_sub(self.first_row_bits)
+        let bits = size.max(1).ilog2();
+        // A size below that of the first row takes no rows.
+        (bits + 1).max(self.first_row_bits) - self.first_row_bits
     }
 
     /// Entries of an indirect block of `rows` rows: those of direct blocks and those of indirect ones.
     pub fn indirect_entries(&self, rows: u32) -> (usize, usize) {
         let direct = rows.min(self.max_direct_rows());
-        let count =
-            |rows: u32| usize::try_from(u64::from(rows).saturating_mul(self.width)).unwrap_or(usize::MAX);
+        let count = |rows: u32| rows as usize * usize::from(self.width);
         (count(direct), count(rows - direct))
     }
 
@@ -145,11 +147,11 @@ impl DoublingTable {
         };
         let block_size = self.row_block_size(row);
         let row_offset = self.row_offset(row);
-        let column = offset.saturating_sub(row_offset) / block_size;
+        let column = (offset - row_offset) / block_size;
         DoublingTableEntry {
             row,
             column,
-            block_offset: row_offset.saturating_add(column.saturating_mul(block_size)),
+            block_offset: row_offset + column * block_size,
             block_size,
             direct: row < self.max_direct_rows(),
         }
@@ -158,8 +160,10 @@ impl DoublingTable {
     /// The entry with that number in an indirect block, counted row after row.
     pub fn entry(&self, number: usize) -> DoublingTableEntry {
         let number = number as u64;
-        let row = u32::try_from(number / self.width).unwrap_or(u32::MAX);
-        let (column, block_size) = (number % self.width, self.row_block_size(row));
+        // Saturates, as the sizes of rows and blocks do past 64 bits.
+        let row = u32::try_from(number / self.width()).unwrap_or(u32::MAX);
+        let (column, block_size) = (number % self.width(), self.row_block_size(row));
+        // Saturates: `u64::MAX` past 64 bits, as for rows.
         let block_offset = self.row_offset(row).saturating_add(column.saturating_mul(block_size));
         DoublingTableEntry { row, column, block_offset, block_size, direct: row < self.max_direct_rows() }
     }
@@ -206,8 +210,9 @@ impl DoublingTable {
 impl DoublingTableEntry {
     /// The entry's number in its indirect block.
     pub fn number(&self, table: &DoublingTable) -> usize {
-        usize::try_from(u64::from(self.row).saturating_mul(table.width).saturating_add(self.column))
-            .unwrap_or(usize::MAX)
+        #[expect(clippy::cast_possible_truncation, reason = "a table has less than 2^16 columns")]
+        let column = self.column as usize;
+        self.row as usize * usize::from(table.width) + column
     }
 }
 

@@ -74,7 +74,7 @@ impl HeapIdLayout {
     pub fn new(header: &FractalHeapHeader, params: FileParams) -> Result<Self> {
         let id_length = usize::from(header.id_length);
         let offset_width = usize::from(header.max_heap_bits).div_ceil(8);
-        let bytes_for = |bits: u32| usize::try_from(bits.div_ceil(8)).unwrap_or(8).max(1);
+        let bytes_for = |bits: u32| bits.div_ceil(8).max(1) as usize;
         let in_block = bytes_for(header.max_direct_size.checked_ilog2().unwrap_or(0));
         let in_managed = bytes_for(header.max_managed_size.checked_ilog2().unwrap_or(0) + 1);
         let length_width = in_block.min(in_managed);
@@ -100,17 +100,12 @@ impl HeapIdLayout {
 
     /// The largest key of an indirect huge object.
     pub fn max_huge_key(&self) -> u64 {
-        let bits = u32::try_from(self.key_width() * 8).unwrap_or(64);
-        u64::MAX.checked_shr(64_u32.saturating_sub(bits)).unwrap_or(0)
+        u64::MAX >> (64 - 8 * self.key_width())
     }
 
     /// Bytes of the longest tiny object.
     pub fn max_tiny_size(&self) -> usize {
-        if self.extended_tiny() {
-            self.id_length.saturating_sub(2).min(1 << 12)
-        } else {
-            self.id_length.saturating_sub(1).min(16)
-        }
+        if self.extended_tiny() { (self.id_length - 2).min(1 << 12) } else { (self.id_length - 1).min(16) }
     }
 
     fn extended_tiny(&self) -> bool {
@@ -118,7 +113,7 @@ impl HeapIdLayout {
     }
 
     fn key_width(&self) -> usize {
-        self.id_length.saturating_sub(1).min(8)
+        (self.id_length - 1).min(8)
     }
 
     /// Decodes an ID. It may be followed by zero bytes up to the length of a field that holds it.

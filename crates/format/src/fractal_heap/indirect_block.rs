@@ -10,7 +10,7 @@
 //!           checksum (4)
 //! ```
 
-use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
+use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"FHIB";
 const VERSION: u8 = 0;
@@ -65,11 +65,9 @@ impl Structure for FractalHeapIndirectBlock {
     type Context = FractalHeapIndirectContext;
 
     fn size(context: &FractalHeapIndirectContext) -> usize {
-        let direct = context.direct.saturating_mul(context.direct_entry_size());
-        let indirect = context.indirect.saturating_mul(context.params.offset_width());
-        direct
-            .saturating_add(indirect)
-            .saturating_add(9 + context.params.offset_width() + context.offset_width)
+        let direct = context.direct * context.direct_entry_size();
+        let indirect = context.indirect * context.params.offset_width();
+        direct + indirect + 9 + context.params.offset_width() + context.offset_width
     }
 
     fn decode(bytes: &[u8], context: &FractalHeapIndirectContext) -> Result<Self> {
@@ -82,7 +80,9 @@ impl Structure for FractalHeapIndirectBlock {
             return Err(reader.corrupt("heap header address", context.header.to_string(), header));
         }
         let block_offset = reader.uint(context.offset_width, "block offset")?;
-        let total = context.direct.saturating_add(context.indirect);
+        let Some(total) = context.direct.checked_add(context.indirect) else {
+            return Err(FormatError::internal(Self::NAME, "memory can address the entries of a table"));
+        };
         let total = reader.count(total as u64, params.offset_width(), "child blocks")?;
         let mut children = Vec::with_capacity(total);
         let mut filtered = Vec::with_capacity(if context.filtered { context.direct.min(total) } else { 0 });
@@ -105,9 +105,7 @@ impl Structure for FractalHeapIndirectBlock {
     fn encode(&self, context: &FractalHeapIndirectContext) -> Result<Vec<u8>> {
         let mut writer = Writer::new(Self::NAME);
         let filtered = if context.filtered { context.direct } else { 0 };
-        if self.children.len() != context.direct.saturating_add(context.indirect)
-            || self.filtered.len() != filtered
-        {
+        if self.children.len() != context.direct + context.indirect || self.filtered.len() != filtered {
             writer.fail("child blocks", format_args!("{} and {}", self.children.len(), self.filtered.len()));
         }
         writer.bytes(SIGNATURE);
@@ -132,7 +130,7 @@ impl FractalHeapIndirectBlock {
         let filtered = if context.filtered { context.direct } else { 0 };
         Self {
             block_offset,
-            children: vec![Address::UNDEFINED; context.direct.saturating_add(context.indirect)],
+            children: vec![Address::UNDEFINED; context.direct + context.indirect],
             filtered: vec![FilteredBlock::default(); filtered],
         }
     }

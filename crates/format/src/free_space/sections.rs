@@ -20,6 +20,8 @@
 //! A file with paged aggregation has types 1 (small) and 2 (large) for itself, without data. Where the maximum
 //! section size is 2^8, 2^16, …, old libraries wrote sizes one byte narrower; decoders take both.
 
+use hyperslab_exact::{to_u64, to_usize};
+
 use super::{FreeSpaceClient, FreeSpaceHeader};
 use crate::codec::{Address, CHECKSUM_SIZE, FileParams, FormatError, Reader, Result, Structure, Writer};
 
@@ -96,22 +98,23 @@ impl FreeSpaceSectionKind {
 
 /// Bytes to hold numbers up to `limit`.
 fn width_for(limit: u64) -> usize {
-    usize::try_from(limit.checked_ilog2().unwrap_or(0) / 8).unwrap_or(0).saturating_add(1)
+    limit.max(1).ilog2() as usize / 8 + 1
 }
 
 /// The same by the rule of old libraries, which is too narrow for 2^8, 2^16 and so on.
 fn narrow_width_for(limit: u64) -> usize {
-    usize::try_from(limit.checked_ilog2().unwrap_or(0).div_ceil(8)).unwrap_or(1).max(1)
+    limit.max(1).ilog2().div_ceil(8).max(1) as usize
 }
 
 /// Bytes of what names the blocks of an indirect block.
 fn indirect_size(heap_offset_width: usize) -> usize {
-    heap_offset_width.saturating_add(6)
+    heap_offset_width + 6
 }
 
 impl FreeSpaceHeader {
-    /// Bytes used by a list of the header's number of serialized sections, which have that many different sizes, and
-    /// of which `indirect` name an indirect block. `heap_offset_width` as in [`FreeSpaceSectionsContext::new`].
+    /// Returns the bytes used by a list of the header's number of serialized sections, which have `sizes` different
+    /// sizes, and of which `indirect` name an indirect block. `heap_offset_width` as in [`FreeSpaceSectionsContext::new`].
+    /// The sections are in memory: their counts are small enough for the size to fit 64 bits.
     pub fn list_size(
         &self,
         sizes: usize,
@@ -119,13 +122,11 @@ impl FreeSpaceHeader {
         heap_offset_width: usize,
         params: FileParams,
     ) -> u64 {
-        let set = width_for(self.serialized_sections).saturating_add(width_for(self.max_section_size));
-        let section = u64::from(self.address_bits.div_ceil(8)).saturating_add(1);
+        let set = width_for(self.serialized_sections) + width_for(self.max_section_size);
+        let section = u64::from(self.address_bits.div_ceil(8)) + 1;
         let fixed = (5 + params.offset_width() + CHECKSUM_SIZE) as u64;
-        fixed
-            .saturating_add(sizes.saturating_mul(set) as u64)
-            .saturating_add(self.serialized_sections.saturating_mul(section))
-            .saturating_add(indirect.saturating_mul(indirect_size(heap_offset_width)) as u64)
+        let indirect = to_u64(indirect * indirect_size(heap_offset_width));
+        fixed + to_u64(sizes * set) + self.serialized_sections * section + indirect
     }
 }
 
@@ -327,7 +328,7 @@ impl FreeSpaceSections {
         let sets = self.sections.chunk_by(|a, b| a.size == b.size).count();
         let with_data = self.sections.iter().filter(|section| context.data_size(&section.kind) > 0).count();
         header.list_used = header.list_size(sets, with_data, heap_offset_width, params);
-        context.used = usize::try_from(header.list_used).unwrap_or(usize::MAX);
+        context.used = to_usize(header.list_used)?;
         header.list_allocated = header.list_allocated.max(header.list_used);
         Ok(context)
     }

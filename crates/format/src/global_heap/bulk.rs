@@ -68,7 +68,7 @@ impl GlobalHeapId {
         let mut writer = Writer::new("variable-length element");
         writer.offset(params, collection, "collection address");
         let address = writer.finish()?;
-        let elements = out.chunks_exact_mut(Self::size(params).saturating_add(4));
+        let elements = out.chunks_exact_mut(Self::size(params) + 4);
         for ((length, element), index) in lengths.into_iter().zip(elements).zip(1_u32..) {
             let length = u32::try_from(length).map_err(|_| FormatError::Encode {
                 structure: "variable-length element",

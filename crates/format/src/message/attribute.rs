@@ -117,7 +117,7 @@ impl<'a> Message<'a> for Attribute<'a> {
         if self.name.is_empty() {
             w.fail("name", "no bytes");
         }
-        let name_size = self.name.len().saturating_add(1);
+        let name_size = self.name.len() + 1;
         w.u8(self.flags.bits());
         w.narrow_u16(name_size, "name size");
         w.narrow_u16(self.datatype.len(), "datatype size");
@@ -137,7 +137,7 @@ impl<'a> Message<'a> for Attribute<'a> {
 
 /// Zero bytes behind a part of that size.
 fn padding(version: u8, size: usize) -> usize {
-    if version == 1 { size.next_multiple_of(8).saturating_sub(size) } else { 0 }
+    if version == 1 { size.next_multiple_of(8) - size } else { 0 }
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl Message<'_> for ExternalFiles {
         if !heap.is_defined() {
             return Err(r.corrupt("heap address", "a defined address", heap));
         }
-        let count = r.count(used.into(), params.length_width().saturating_mul(3), "used slots")?;
+        let count = r.count(used.into(), params.length_width() * 3, "used slots")?;
         let mut slots = Vec::with_capacity(count);
         for _ in 0..count {
             slots.push(ExternalFileSlot {

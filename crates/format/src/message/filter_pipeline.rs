@@ -220,7 +220,7 @@ impl Filter {
         let flags = r.u16("flags")?;
         let value_count = r.u16("number of client data values")?;
         let name = r.take(name_length.into(), "name")?;
-        let name = name.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
+        let name = name.iter().copied().take_while(|byte| *byte != 0).collect();
         let value_count = r.count(value_count.into(), 4, "number of client data values")?;
         let mut client_data = SmallVec::with_capacity(value_count);
         for _ in 0..value_count {
@@ -238,7 +238,7 @@ impl Filter {
             w.fail("name", "text with a zero byte inside");
         }
         if !name.is_empty() {
-            let with_end = name.len().saturating_add(1);
+            let with_end = name.len() + 1;
             name.resize(if version == 1 { with_end.next_multiple_of(8) } else { with_end }, 0);
         }
         w.u16(self.id);

@@ -107,7 +107,8 @@ fn digits(r: &mut Reader<'_>, count: usize, field: &'static str) -> Result<u16> 
 }
 
 fn two_digits(r: &mut Reader<'_>, field: &'static str) -> Result<u8> {
-    digits(r, 2, field).map(|number| u8::try_from(number).unwrap_or(u8::MAX))
+    let number = digits(r, 2, field)?;
+    u8::try_from(number).map_err(|_| r.corrupt(field, "two digits", number))
 }
 
 impl Message<'_> for ModificationTimeOld {

@@ -125,7 +125,7 @@ pub fn write_envelope(
             w.u8(flags.bits());
             w.zeros(3);
             w.bytes(body);
-            w.zeros(padded.saturating_sub(body.len()));
+            w.zeros(padded - body.len());
         }
         EnvelopeLayout::V2 { creation_order: tracked } => {
             w.uint(1, u64::from(kind.0), "message type");

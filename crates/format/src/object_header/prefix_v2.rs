@@ -130,13 +130,19 @@ impl PrefixV2 {
         w.u8(2);
         w.u8(self.flags.bits());
         if self.flags.contains(HeaderFlags::TIMES_STORED) {
-            let times = self.times.unwrap_or_default();
+            let times = self.times.unwrap_or_else(|| {
+                w.fail("times", "no times under a flag that announces them");
+                ObjectTimes::default()
+            });
             for time in [times.access, times.modification, times.change, times.birth] {
                 w.u32(time);
             }
         }
         if self.flags.contains(HeaderFlags::PHASE_CHANGE_STORED) {
-            let phase = self.phase_change.unwrap_or_default();
+            let phase = self.phase_change.unwrap_or_else(|| {
+                w.fail("phase change", "no values under a flag that announces them");
+                AttributePhaseChange::default()
+            });
             w.u16(phase.max_compact);
             w.u16(phase.min_dense);
         }
@@ -214,5 +220,15 @@ mod tests {
         assert_eq!(prefix.messages(&bytes).unwrap(), [9, 8, 7]);
         bytes[7] ^= 1;
         assert!(prefix.messages(&bytes).unwrap_err().to_string().contains("checksum"));
+    }
+
+    #[test]
+    fn a_flag_without_its_fields_is_not_written_as_zeros() {
+        for flag in [HeaderFlags::TIMES_STORED, HeaderFlags::PHASE_CHANGE_STORED] {
+            let mut writer = Writer::new("test");
+            PrefixV2 { flags: flag, times: None, phase_change: None, chunk0_size: 3 }.encode(&mut writer);
+            let error = writer.finish().unwrap_err().to_string();
+            assert!(error.contains("under a flag that announces"), "{error}");
+        }
     }
 }

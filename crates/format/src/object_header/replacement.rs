@@ -16,7 +16,9 @@ pub fn replace_body(chunk: &[u8], sealed: bool, skip: u64, body: &[u8]) -> Resul
     r.skip(body.len(), "message data")?;
     w.bytes(body);
     let seal = if sealed { CHECKSUM_SIZE } else { 0 };
-    let behind = r.remaining().saturating_sub(seal);
+    let Some(behind) = r.remaining().checked_sub(seal) else {
+        return Err(r.corrupt("checksum", format!("{seal} bytes"), r.remaining()));
+    };
     w.bytes(r.take(behind, "messages behind")?);
     r.skip(seal, "checksum")?;
     if sealed {

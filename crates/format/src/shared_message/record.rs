@@ -76,12 +76,12 @@ impl BTreeV2Record for SharedMessageRecord {
             }
             other => return Err(reader.corrupt("message location", "0 or 1", other)),
         };
-        reader.skip(Self::size(params).saturating_sub(FIXED_SIZE + used), "padding")?;
+        reader.skip(Self::size(params) - (FIXED_SIZE + used), "padding")?;
         Ok(Self { hash, location })
     }
 
     fn write(&self, writer: &mut Writer, params: FileParams) {
-        let end = writer.len().saturating_add(Self::size(params));
+        let end = writer.len() + Self::size(params);
         match self.location {
             SharedMessageLocation::Heap { reference_count, heap_id } => {
                 writer.u8(IN_HEAP);

@@ -127,8 +127,8 @@ fn check_extent_length(
 ) -> Result<()> {
     let before = if extent.version == 1 { 8 } else { 4 };
     let has_max_dims = matches!(&extent.dataspace, Dataspace::Simple(simple) if simple.max_dims.is_some());
-    let sizes = extent.dataspace.rank().saturating_mul(if has_max_dims { 2 } else { 1 });
-    let expected = sizes.saturating_mul(size_of_lengths.into()).saturating_add(before);
+    let sizes = extent.dataspace.rank() * (if has_max_dims { 2 } else { 1 });
+    let expected = sizes * usize::from(size_of_lengths) + before;
     if usize::try_from(length) == Ok(expected) {
         return Ok(());
     }

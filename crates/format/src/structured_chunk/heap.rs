@@ -60,10 +60,13 @@ impl<'a> SectionHeap<'a> {
         let unused = u64::from(r.u32("unused bytes")?);
         let used = (section.len() as u64).checked_sub(unused).filter(|used| *used >= UNUSED_WIDTH as u64);
         let Some(used) = used.and_then(|used| usize::try_from(used).ok()) else {
-            let most = section.len().saturating_sub(UNUSED_WIDTH);
+            // The number of unused bytes was taken from the section, which has at least its bytes.
+            let most = section.len() - UNUSED_WIDTH;
             return Err(r.corrupt("unused bytes", format!("at most {most}"), unused));
         };
-        Ok(Self::Counted(section.get(..used).unwrap_or_default()))
+        let used = section.get(..used);
+        let used = used.ok_or_else(|| FormatError::internal(NAME, "the used bytes lie in the section"))?;
+        Ok(Self::Counted(used))
     }
 
     /// What an element holds, by its stored bytes and the bytes of an item.
@@ -108,7 +111,7 @@ pub fn write_place(descriptor: &mut [u8], offset: u64, length: u64) -> Result<()
     let mut w = Writer::with_capacity(NAME, descriptor.len());
     if length > 0 {
         w.u64(offset);
-        w.uint(descriptor.len().saturating_sub(8).min(8), length, "length");
+        w.uint((descriptor.len().max(8) - 8).min(8), length, "length");
     }
     w.pad_to(descriptor.len(), "element");
     let bytes = w.finish()?;
@@ -163,7 +166,7 @@ fn decode_set(section: &[u8], params: FileParams) -> Result<Vec<HeapObjects>> {
         return Err(r.corrupt("reserved", "zeros", "something else"));
     }
     let count = r.u32("number of slots")?;
-    let count = r.count(count.into(), params.length_width().saturating_mul(2), "number of slots")?;
+    let count = r.count(count.into(), params.length_width() * 2, "number of slots")?;
     let mut places = Vec::with_capacity(count);
     for _ in 0..count {
         places.push((r.length(params, "offset")?, r.length(params, "length")?));
@@ -185,7 +188,7 @@ fn decode_set(section: &[u8], params: FileParams) -> Result<Vec<HeapObjects>> {
         };
         let context = GlobalHeapContext { params, size: image.len() };
         slots.push(HeapObjects(Some(GlobalHeapCollection::decode(image, &context)?)));
-        end = offset.saturating_add(length);
+        end = offset + length;
     }
     if end != section.len() as u64 {
         return Err(FormatError::corrupt(NAME, "collections", format!("an end at {}", section.len()), end));

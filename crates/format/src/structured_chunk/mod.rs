@@ -56,7 +56,7 @@ impl ChunkSections {
         let mut offset = 0_u64;
         let place = |section: ChunkSection| {
             let placed = ChunkSection { offset, ..section };
-            offset = offset.saturating_add(section.size);
+            offset += section.size;
             placed
         };
         Self(sections.into_iter().map(place).collect())
@@ -64,7 +64,7 @@ impl ChunkSections {
 
     /// Bytes of all sections.
     pub fn chunk_size(&self) -> u64 {
-        self.0.iter().fold(0, |sum, section| sum.saturating_add(section.size))
+        self.0.iter().fold(0, |sum, section| sum + section.size)
     }
 
     /// Decodes the metadata of a chunk of `chunk_size` bytes and `sections` sections.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::history::{put, resize};
-use super::{Files, History, Operation, SECTOR};
+use super::{Files, History, Operation, SECTOR, SECTOR_BYTES};
 
 /// What a process that is killed writes at once.
 const PAGE: u64 = 4096;
@@ -77,7 +77,7 @@ impl<'h> Replay<'h> {
         let history = self.history;
         for operation in history.operations().iter().take(count).skip(self.next) {
             self.step(operation);
-            self.next = self.next.saturating_add(1);
+            self.next += 1;
         }
     }
 
@@ -91,7 +91,7 @@ impl<'h> Replay<'h> {
         match operation {
             Operation::Create { file, name } => {
                 if self.states.len() <= *file {
-                    self.states.resize_with(file.saturating_add(1), State::default);
+                    self.states.resize_with(file + 1, State::default);
                 }
                 self.names.entry(Arc::clone(name)).or_default().now = Some(*file);
                 self.names.values_mut().for_each(|name| name.synced = name.now);
@@ -144,7 +144,7 @@ impl<'h> Replay<'h> {
                 && *file == number
             {
                 let pages = pieces(*offset, written, PAGE);
-                let some = dice.below(pages.len().saturating_add(1));
+                let some = dice.below(pages.len() + 1);
                 pages.into_iter().take(some).for_each(|(offset, page)| put(&mut bytes, offset, page));
             }
             left.push((Arc::clone(name), bytes));
@@ -235,8 +235,9 @@ impl Step {
                     if has() {
                         // What lies behind the end is there, but does not make the file longer.
                         let end = (*end).max(bytes.len() as u64);
-                        let length = usize::try_from(end.saturating_sub(*offset)).unwrap_or(usize::MAX);
-                        put(bytes, *offset, sector.get(..length).unwrap_or(sector));
+                        let length = end.max(*offset) - *offset;
+                        let inside = usize::try_from(length).ok().and_then(|length| sector.get(..length));
+                        put(bytes, *offset, inside.unwrap_or(sector));
                     }
                 }
             }
@@ -258,13 +259,13 @@ fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
         apply(&mut now, operation);
         match operation {
             Operation::Write { offset, bytes, .. } => {
-                let end = offset.saturating_add(bytes.len() as u64);
-                let first = offset.saturating_sub(offset % SECTOR);
-                let starts = (first..end).step_by(usize::try_from(SECTOR).unwrap_or(usize::MAX));
+                let end = offset + bytes.len() as u64;
+                let first = offset - offset % SECTOR;
+                let starts = (first..end).step_by(SECTOR_BYTES);
                 let whole = |start: u64| {
-                    let place = usize::try_from(start).unwrap_or(usize::MAX);
-                    let there = now.get(place..).unwrap_or_default();
-                    let mut sector = vec![0; usize::try_from(SECTOR).unwrap_or(0)];
+                    let there = usize::try_from(start).ok().and_then(|start| now.get(start..));
+                    let there = there.into_iter().flatten();
+                    let mut sector = vec![0; SECTOR_BYTES];
                     sector.iter_mut().zip(there).for_each(|(to, from)| *to = *from);
                     (start, sector)
                 };
@@ -290,7 +291,7 @@ fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
     for operation in operations {
         match operation {
             Operation::Write { offset, bytes, .. } => {
-                now = now.max(offset.saturating_add(bytes.len() as u64));
+                now = now.max(offset + bytes.len() as u64);
             }
             Operation::SetLen { len, .. } => {
                 if *len >= now {
@@ -356,10 +357,11 @@ fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     let mut cut = Vec::new();
     let (mut at, mut rest) = (offset, bytes);
     while !rest.is_empty() {
-        let room = usize::try_from(size.saturating_sub(at % size)).unwrap_or(usize::MAX);
-        let (piece, behind) = rest.split_at_checked(room).unwrap_or((rest, &[]));
+        let room = usize::try_from(size - at % size).ok();
+        let cut_at = room.and_then(|room| rest.split_at_checked(room));
+        let (piece, behind) = cut_at.unwrap_or((rest, &[]));
         cut.push((at, piece));
-        at = at.saturating_add(piece.len() as u64);
+        at += piece.len() as u64;
         rest = behind;
     }
     cut
@@ -383,7 +385,9 @@ impl Dice {
 
     fn below(&mut self, bound: usize) -> usize {
         let bound = bound.max(1) as u64;
-        usize::try_from(self.next() % bound).unwrap_or(0)
+        #[expect(clippy::cast_possible_truncation, reason = "less than `bound`, which is a `usize`")]
+        let number = (self.next() % bound) as usize;
+        number
     }
 
     fn one_in(&mut self, bound: usize) -> bool {
@@ -392,7 +396,7 @@ impl Dice {
 
     fn shuffle<T>(&mut self, things: &mut [T]) {
         for last in (1..things.len()).rev() {
-            let other = self.below(last.saturating_add(1));
+            let other = self.below(last + 1);
             things.swap(last, other);
         }
     }

@@ -59,7 +59,7 @@ impl Faults {
 
     /// The error of a disk whose capacity is reached.
     pub(super) fn full(&mut self) -> io::Error {
-        self.failures = self.failures.saturating_add(1);
+        self.failures += 1;
         no_space()
     }
 
@@ -74,7 +74,7 @@ impl Faults {
         if !fault.lasting {
             self.plan = None;
         }
-        self.failures = self.failures.saturating_add(1);
+        self.failures += 1;
         match kind {
             FaultKind::Io => Outcome::Bad(io::Error::other("the simulated disk does not answer")),
             FaultKind::NoSpace => Outcome::Bad(no_space()),

@@ -113,7 +113,7 @@ impl History {
 /// Puts bytes into a file, which grows if it must.
 pub(super) fn put(content: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     let Ok(start) = usize::try_from(offset) else { return };
-    let end = start.saturating_add(bytes.len());
+    let end = start + bytes.len();
     if content.len() < end {
         content.resize(end, 0);
     }

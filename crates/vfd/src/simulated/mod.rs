@@ -33,6 +33,8 @@ pub use crash::{Crash, Replay};
 pub use fault::{Fault, FaultKind};
 pub use history::{History, Operation};
 
+use hyperslab_exact::{to_u64, to_usize};
+
 use crate::{Driver, DriverError, Result, SideFile};
 use fault::{Faults, Outcome};
 use file::{SimulatedFile, SimulatedSideFile};
@@ -41,7 +43,8 @@ use file::{SimulatedFile, SimulatedSideFile};
 pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// What a disk writes at once: of a sector, all is written or nothing.
-const SECTOR: u64 = 512;
+const SECTOR: u64 = SECTOR_BYTES as u64;
+const SECTOR_BYTES: usize = 512;
 
 /// Files longer than this are refused, rather than let a mistake take all memory.
 const MOST: u64 = 1 << 32;
@@ -98,8 +101,9 @@ impl SimulatedDisk {
     /// What the files hold now.
     pub fn files(&self) -> Files {
         let state = self.lock();
-        let content = |number: &usize| state.contents.get(*number).cloned().unwrap_or_default();
-        state.names.iter().map(|(name, number)| (name.clone(), content(number))).collect()
+        let content = |number: &usize| state.contents.get(*number).cloned();
+        let with_content = |(name, number): (&String, &usize)| Some((name.clone(), content(number)?));
+        state.names.iter().filter_map(with_content).collect()
     }
 
     /// Everything that was done up to now.
@@ -167,7 +171,9 @@ impl State {
             return Err(failed(name, "rename", io::ErrorKind::NotFound.into()));
         };
         let free = (1_u64..).map(|number| format!("{name}.stale-{number}"));
-        let new = free.into_iter().find(|new| !self.names.contains_key(new)).unwrap_or_default();
+        let Some(new) = free.into_iter().find(|new| !self.names.contains_key(new)) else {
+            return Err(DriverError::internal(name, "a name is free"));
+        };
         self.history.push(Operation::Remove { file: number, name: name.into() });
         self.names.insert(new.clone(), number);
         self.history.push(Operation::Create { file: number, name: new.as_str().into() });
@@ -200,7 +206,8 @@ impl State {
     fn room(&self, number: usize) -> u64 {
         let Some(capacity) = self.faults.capacity else { return MOST };
         let others = self.names.values().filter(|other| **other != number);
-        let taken = others.fold(0_u64, |sum, other| sum.saturating_add(self.length(*other)));
+        let taken: u64 = others.map(|other| self.length(*other)).sum();
+        // Saturates: the files may already hold more than the disk, whose capacity can be lowered.
         capacity.saturating_sub(taken).max(self.length(number))
     }
 
@@ -214,16 +221,16 @@ impl State {
                 Some(error)
             }
             Outcome::Part(error) => {
-                let half = offset.saturating_add(bytes.len() as u64 / 2);
-                let whole = half.saturating_sub(half % SECTOR).saturating_sub(offset);
-                count = usize::try_from(whole).unwrap_or(0);
+                let half = offset + bytes.len() as u64 / 2;
+                // Whole sectors only: none if the first half ends in the sector in which it begins.
+                count = to_usize((half - half % SECTOR).max(offset) - offset)?;
                 Some(error)
             }
         };
         let room = self.room(number);
         if end > room {
-            let fits = room.saturating_sub(offset);
-            count = count.min(usize::try_from(fits).unwrap_or(usize::MAX));
+            let fits = room.max(offset) - offset;
+            count = to_usize(fits.min(to_u64(count)))?;
             problem.get_or_insert_with(|| self.faults.full());
         }
         let done = bytes.get(..count).unwrap_or(bytes);

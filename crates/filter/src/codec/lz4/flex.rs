@@ -17,8 +17,8 @@ pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()
 /// Appends `input` as a block.
 pub(crate) fn encode(id: FilterId, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let start = output.len();
-    output.resize(start.saturating_add(block::get_maximum_output_size(input.len())), 0);
-    let room = output.get_mut(start..).unwrap_or_default();
+    output.resize(start + block::get_maximum_output_size(input.len()), 0);
+    let room = output.split_at_mut(start).1;
     let length =
         block::compress_into(input, room).map_err(|error| FilterError::failed(id, error.to_string()))?;
     output.truncate(start + length);

@@ -18,8 +18,8 @@ pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()
 /// Appends `input` as a stream.
 pub(crate) fn encode(id: FilterId, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let start = output.len();
-    output.resize(start.saturating_add(raw::max_compress_len(input.len())), 0);
-    let room = output.get_mut(start..).unwrap_or_default();
+    output.resize(start + raw::max_compress_len(input.len()), 0);
+    let room = output.split_at_mut(start).1;
     let length = raw::Encoder::new()
         .compress(input, room)
         .map_err(|error| FilterError::failed(id, error.to_string()))?;

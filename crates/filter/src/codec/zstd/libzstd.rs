@@ -3,6 +3,8 @@
 use zstd::bulk::Decompressor;
 use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
+use hyperslab_exact::to_u64;
+
 use crate::{FilterError, FilterId, Result};
 
 /// A decoder.
@@ -24,7 +26,7 @@ pub(crate) fn decode(
         find_frame_compressed_size(input).map_err(|code| corrupt(&zstd::zstd_safe::get_error_name(code)))?;
     let frame = input.get(..end).ok_or_else(|| corrupt(&"cut off"))?;
     let length = get_frame_content_size(frame).map_err(|error| corrupt(&error))?;
-    let room = u64::try_from(output.len()).unwrap_or(u64::MAX);
+    let room = to_u64(output.len());
     if length.is_some_and(|length| length > room) {
         return Ok(None);
     }

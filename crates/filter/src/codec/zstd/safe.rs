@@ -34,7 +34,7 @@ pub(crate) fn decode(
             Err(Error::OutputLimit) => return Ok(None),
             Err(error) => return Err(FilterError::corrupt(id, format!("its Zstandard frame: {error}"))),
         };
-        rest = rest.get(used..).unwrap_or_default();
+        rest = rest.split_at(used).1;
         if !is_skipped {
             break;
         }
@@ -49,6 +49,7 @@ pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8
     let failed = |error: Error| FilterError::failed(id, error.to_string());
     let level = match level {
         0 => CompressionConfig::DEFAULT.level,
+        // The level is clamped to the highest one.
         level => i32::try_from(level).unwrap_or(i32::MAX).min(MAX_LEVEL),
     };
     let config = CompressionConfig { level, window_log: WINDOW_LOG, ..CompressionConfig::DEFAULT };

@@ -163,8 +163,7 @@ impl ChunkedLayout {
     /// The smallest [`dimension_width`](Self::dimension_width) of versions 4 and 5 that holds all sizes.
     pub fn width_for(dims: &[u64], element_size: u64) -> u8 {
         let largest = dims.iter().copied().fold(element_size, u64::max);
-        let bits = 64_u32.saturating_sub(largest.leading_zeros()).max(1);
-        u8::try_from(bits.div_ceil(8)).unwrap_or(8)
+        (largest.max(1).ilog2() / 8 + 1).min(8) as u8
     }
 
     /// Chunks of a version 1 B-tree.
@@ -193,10 +192,12 @@ impl ChunkedLayout {
         let sizes = self.dims.iter().copied().chain([self.element_size]);
         sizes
             .map(|size| {
-                u32::try_from(size).unwrap_or_else(|_| {
+                let narrow = u32::try_from(size);
+                if narrow.is_err() {
                     w.fail("dimension size", size);
-                    0
-                })
+                }
+                // After a failure nothing of what is written counts.
+                narrow.unwrap_or(0)
             })
             .collect()
     }

@@ -32,6 +32,7 @@
 //! of an extensible array. The fields must then fill the message, except for up to seven zero bytes of padding.
 
 use hyperslab_dataspace::Dims;
+use hyperslab_exact::product;
 use smallvec::SmallVec;
 
 use super::chunked::{
@@ -146,7 +147,7 @@ impl StructuredChunkLayout {
     /// Bytes of a chunk's metadata in its index entry; `filtered` if the dataset has a filter pipeline.
     pub fn chunk_metadata_size(sections: u8, offset_size: u8, filtered: bool) -> usize {
         let (sections, offset) = (usize::from(sections), usize::from(offset_size));
-        let offsets = sections.saturating_sub(1) * offset;
+        let offsets = (sections.max(1) - 1) * offset;
         if filtered { offsets + sections * (offset + 4) } else { offsets }
     }
 
@@ -155,8 +156,9 @@ impl StructuredChunkLayout {
         if sections == 3 {
             return 8;
         }
-        let bytes = dims.iter().fold(1_u64, |product, dim| product.saturating_mul(*dim));
-        u8::try_from(1 + (bytes.max(1).ilog2() + 8) / 8).unwrap_or(8).min(8)
+        // A product past 64 bits takes the largest width, as do products of 56 bits and more.
+        let bytes = product("size of a chunk", dims.iter().copied()).unwrap_or(u64::MAX);
+        (1 + (bytes.max(1).ilog2() + 8) / 8).min(8) as u8
     }
 
     pub(super) fn decode(r: &mut Reader<'_>, params: FileParams) -> Result<Self> {
@@ -346,7 +348,7 @@ impl Head {
                 let Composition { sections, offset_size, .. } = composition;
                 let metadata =
                     StructuredChunkLayout::chunk_metadata_size(sections, offset_size, self.filtered());
-                let behind = metadata.saturating_add(params.offset_width());
+                let behind = metadata + params.offset_width();
                 let width = self.single_width(r, sections, behind)?;
                 StructuredIndex::Single(SingleStructuredChunk::decode(r, width, metadata)?)
             }
@@ -360,7 +362,7 @@ impl Head {
     /// The width of a single chunk's size: the rule's, or else the one that fills the message exactly.
     fn single_width(&self, r: &Reader<'_>, sections: u8, behind: usize) -> Result<u8> {
         let rule = StructuredChunkLayout::chunk_size_width(sections, &self.dims);
-        let by_rule = usize::from(rule).saturating_add(behind);
+        let by_rule = usize::from(rule) + behind;
         if r.peek_rest().get(by_rule..).is_some_and(|pad| pad.len() < 8 && pad.iter().all(|byte| *byte == 0))
         {
             return Ok(rule);

@@ -99,7 +99,9 @@ fn check_names(r: &Reader<'_>, members: &[Member]) -> Result<()> {
 fn decode_member(r: &mut Reader<'_>, prefix: &Prefix) -> Result<(Member, u32)> {
     let name = decode_name(r, prefix.version)?;
     let width = offset_width(prefix.version, prefix.size);
-    let offset = u32::try_from(r.uint(width, "byte offset of member")?).unwrap_or(u32::MAX);
+    let offset = r.uint(width, "byte offset of member")?;
+    let offset =
+        u32::try_from(offset).map_err(|_| r.corrupt("byte offset of member", "at most 32 bits", offset))?;
     let dims = if prefix.version == 1 { decode_dimensions(r)? } else { Vec::new() };
     let inner = decode_at(r, prefix.params, prefix.depth + 1)?;
     if dims.is_empty() {

@@ -98,7 +98,7 @@ impl Prefix {
 
     /// Four bits of the class bit field, from bit `shift` on.
     fn nibble(&self, shift: u32) -> u8 {
-        u8::try_from(self.flags >> shift & 0xf).unwrap_or(0)
+        (self.flags >> shift & 0xf) as u8
     }
 
     /// The member count in the low 16 bits of compounds and enumerations.

@@ -65,8 +65,8 @@ pub(super) fn decode_opaque(r: &mut Reader<'_>, prefix: &Prefix) -> Result<Datat
         return Err(r.corrupt("length of ASCII tag", "a multiple of 8", length));
     }
     let field = r.take(usize::from(length), "ASCII tag")?;
-    let tag = field.split(|byte| *byte == 0).next().unwrap_or_default();
-    Ok(DatatypeClass::Opaque(Opaque { tag: tag.to_vec() }))
+    let tag = field.iter().copied().take_while(|byte| *byte != 0).collect();
+    Ok(DatatypeClass::Opaque(Opaque { tag }))
 }
 
 pub(super) fn encode_opaque(opaque: &Opaque, start: Start, w: &mut Writer) {
@@ -79,5 +79,5 @@ pub(super) fn encode_opaque(opaque: &Opaque, start: Start, w: &mut Writer) {
         Err(_) => w.fail("length of ASCII tag", length),
     }
     w.bytes(&opaque.tag);
-    w.zeros(length.saturating_sub(opaque.tag.len()));
+    w.zeros(length - opaque.tag.len());
 }

@@ -19,8 +19,8 @@ pub(super) fn read(
     most_elements: u64,
 ) -> Result<DefinedSet> {
     let count = reader.uint(width, "num blocks")?;
-    let size = width.saturating_mul(chunk.len()).saturating_mul(2);
-    let bytes = reader.count(count, size, "num blocks")?.saturating_mul(size);
+    let size = width * chunk.len() * 2;
+    let bytes = reader.count(count, size, "num blocks")? * size;
     let bytes = reader.take(bytes, "blocks")?;
     match width {
         2 => of_ranks::<u16>(reader, bytes, chunk, most_elements),
@@ -36,8 +36,8 @@ fn of_ranks<W: Word>(
     most_elements: u64,
 ) -> Result<DefinedSet> {
     let words = W::split(bytes);
-    let expected = words.len().checked_div(chunk.len().saturating_mul(2)).unwrap_or(0);
-    let expected = expected.min(usize::try_from(most_elements).unwrap_or(usize::MAX));
+    let expected = words.len().checked_div(chunk.len() * 2).unwrap_or(0);
+    let expected = usize::try_from(most_elements).map_or(expected, |most| expected.min(most));
     let mut merger = Merger {
         strides: strides(chunk),
         builder: DefinedBuilder::with_capacity(chunk, expected).map_err(outside)?,
@@ -76,6 +76,7 @@ fn union(blocks: Vec<Block>, chunk: &[u64], most_elements: u64) -> Result<Define
     // Row by row, so that no run gathers more rows than are looked at between two checks.
     let strides = strides(chunk);
     for run in selection.runs(chunk).map_err(outside)? {
+        // Saturates: a count past 64 bits passes every limit.
         elements = elements.saturating_add(run.length);
         within(elements, most_elements)?;
         builder.push_run(run.start.iter().zip(&strides).map(|(at, stride)| at * stride).sum(), run.length);
@@ -91,10 +92,12 @@ fn for_each_block_of_any_rank<W: Word>(
 ) -> Result<()> {
     let rank = chunk.len();
     let mut corners = [0; 2 * MAX_RANK];
-    for block in words.chunks_exact(rank.saturating_mul(2).max(1)) {
+    for block in words.chunks_exact((rank * 2).max(1)) {
         corners.iter_mut().zip(block).for_each(|(to, word)| *to = W::read(*word));
         let (start, rest) = corners.split_at(rank.min(MAX_RANK));
-        let end = rest.get(..rank).unwrap_or_default();
+        let Some(end) = rest.get(..rank) else {
+            return Err(FormatError::internal(super::NAME, "a chunk has at most 32 dimensions"));
+        };
         check(reader, start, end, chunk)?;
         visit(start, end)?;
     }
@@ -201,6 +204,7 @@ impl Merger {
         } else {
             self.builder.push_run(offset, length);
         }
+        // Saturates: a count past 64 bits passes every limit.
         self.elements = self.elements.saturating_add(length);
     }
 
@@ -215,7 +219,7 @@ impl Merger {
         let mut length = 1_u64;
         for (count, size) in counts.iter_mut().zip(chunk).rev() {
             let whole = count == size;
-            length = length.saturating_mul(std::mem::replace(count, 1));
+            length *= std::mem::replace(count, 1);
             if !whole {
                 break;
             }
@@ -249,7 +253,7 @@ impl Merger {
         let Reverse((at, number)) = *first;
         let block = self.tall.get_mut(number)?;
         match block.step(&self.strides) {
-            Some(way) => *first = Reverse((at.saturating_add(way), number)),
+            Some(way) => *first = Reverse((at + way, number)),
             None => drop(PeekMut::pop(first)),
         }
         Some((at, block.length))
@@ -265,7 +269,7 @@ impl TallBlock {
                 *done += 1;
                 return stride.checked_sub(back);
             }
-            back = back.saturating_add(done.saturating_mul(*stride));
+            back += *done * *stride;
             *done = 0;
         }
         None

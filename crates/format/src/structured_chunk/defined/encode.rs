@@ -1,6 +1,7 @@
 //! The writing side of encoded selections.
 
 use hyperslab_dataspace::{Corners, Dataspace, DefinedSet, Hyperslab, Selection};
+use hyperslab_exact::to_u64;
 
 use super::words::Word;
 use super::{ENCODE_VERSION, ID, NAME, SIZE_OF_SIZE};
@@ -39,7 +40,7 @@ pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec
         let regular = encode_selection(set, &Selection::Hyperslab(Hyperslab::Regular(regular)))?;
         if encoding == DefinedEncoding::Shortest {
             let points = points_width(set);
-            if points_bytes(set, points) < regular.len().saturating_sub(header_bytes(set)) {
+            if points_bytes(set, points) < (regular.len() - header_bytes(set)) as u128 {
                 return encode_points(set, points);
             }
         }
@@ -48,7 +49,7 @@ pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec
     let width = blocks_width(set, &corners);
     if encoding == DefinedEncoding::Shortest {
         let points = points_width(set);
-        if points_bytes(set, points) < blocks_bytes(set, &corners, width) {
+        if points_bytes(set, points) < blocks_bytes(set, &corners, width) as u128 {
             return encode_points(set, points);
         }
     }
@@ -60,7 +61,7 @@ fn header(set: &DefinedSet, selection_bytes: usize) -> Result<Writer> {
     let params = FileParams { size_of_offsets: SIZE_OF_SIZE, size_of_lengths: SIZE_OF_SIZE };
     let message = DataspaceMessage { version: 2, dataspace: Dataspace::simple(set.dims()) };
     let extent = message.to_bytes(params)?;
-    let mut writer = Writer::with_capacity(NAME, header_bytes(set).saturating_add(selection_bytes));
+    let mut writer = Writer::with_capacity(NAME, header_bytes(set) + selection_bytes);
     writer.u8(ID);
     writer.u8(ENCODE_VERSION);
     writer.u8(SIZE_OF_SIZE);
@@ -70,7 +71,7 @@ fn header(set: &DefinedSet, selection_bytes: usize) -> Result<Writer> {
 }
 
 fn header_bytes(set: &DefinedSet) -> usize {
-    7 + 4 + set.dims().len().saturating_mul(8)
+    7 + 4 + set.dims().len() * 8
 }
 
 fn encode_selection(set: &DefinedSet, selection: &Selection) -> Result<Vec<u8>> {
@@ -80,9 +81,8 @@ fn encode_selection(set: &DefinedSet, selection: &Selection) -> Result<Vec<u8>> 
 }
 
 /// The width for a number of items and all coordinates; these are looked at only where it matters.
-fn width(set: &DefinedSet, items: usize, highest: impl FnOnce() -> u64) -> usize {
-    let items = u64::try_from(items).unwrap_or(u64::MAX);
-    let bound = set.dims().iter().copied().max().unwrap_or(0).saturating_sub(1);
+fn width(set: &DefinedSet, items: u64, highest: impl FnOnce() -> u64) -> usize {
+    let bound = set.dims().iter().copied().max().map_or(0, |size| size.max(1) - 1);
     if width_for(bound) <= width_for(items) {
         return width_for(items);
     }
@@ -122,22 +122,22 @@ fn highest_of_blocks(corners: &Corners, rank: usize) -> u64 {
 }
 
 fn points_width(set: &DefinedSet) -> usize {
-    width(set, usize::try_from(set.len()).unwrap_or(usize::MAX), || highest_of_points(set))
+    width(set, set.len(), || highest_of_points(set))
 }
 
 fn blocks_width(set: &DefinedSet, corners: &Corners) -> usize {
-    width(set, corners.len(), || highest_of_blocks(corners, set.dims().len()))
+    width(set, to_u64(corners.len()), || highest_of_blocks(corners, set.dims().len()))
 }
 
-fn points_bytes(set: &DefinedSet, width: usize) -> usize {
-    let points = usize::try_from(set.len()).unwrap_or(usize::MAX);
-    let coordinates = points.saturating_mul(set.dims().len());
-    coordinates.saturating_add(1).saturating_mul(width).saturating_add(13)
+/// Returns the bytes of a list of points. There may be more points than 64 bits of bytes hold.
+fn points_bytes(set: &DefinedSet, width: usize) -> u128 {
+    let coordinates = u128::from(set.len()) * set.dims().len() as u128;
+    (coordinates + 1) * width as u128 + 13
 }
 
 fn blocks_bytes(set: &DefinedSet, corners: &Corners, width: usize) -> usize {
-    let coordinates = corners.len().saturating_mul(set.dims().len()).saturating_mul(2);
-    coordinates.saturating_add(1).saturating_mul(width).saturating_add(14)
+    let coordinates = corners.len() * set.dims().len() * 2;
+    (coordinates + 1) * width + 14
 }
 
 fn encode_points(set: &DefinedSet, width: usize) -> Result<Vec<u8>> {
@@ -146,7 +146,7 @@ fn encode_points(set: &DefinedSet, width: usize) -> Result<Vec<u8>> {
         4 => packed_points::<u32>(set)?,
         _ => packed_points::<u64>(set)?,
     };
-    let mut writer = header(set, coordinates.len().saturating_add(32))?;
+    let mut writer = header(set, coordinates.len() + 32)?;
     writer.u32(POINTS);
     writer.u32(2);
     writer.narrow_u8(width, "encode size");
@@ -170,12 +170,10 @@ fn packed_points<W: Word>(set: &DefinedSet) -> Result<Vec<u8>> {
 /// Room for items of each element. There may be more elements than memory holds.
 fn room<T>(set: &DefinedSet, items: usize) -> Result<Vec<T>> {
     let mut room = Vec::new();
-    let count = usize::try_from(set.len()).unwrap_or(usize::MAX).saturating_mul(items);
-    match room.try_reserve_exact(count) {
-        Ok(()) => Ok(room),
-        Err(_) => {
-            Err(FormatError::Encode { structure: NAME, field: "num points", got: set.len().to_string() })
-        }
+    let count = usize::try_from(set.len()).ok().and_then(|elements| elements.checked_mul(items));
+    match count.map(|count| room.try_reserve_exact(count)) {
+        Some(Ok(())) => Ok(room),
+        _ => Err(FormatError::Encode { structure: NAME, field: "num points", got: set.len().to_string() }),
     }
 }
 
@@ -204,8 +202,7 @@ fn encode_blocks(set: &DefinedSet, corners: &Corners, width: usize) -> Result<Ve
     writer.u8(0);
     writer.narrow_u8(width, "encode size");
     writer.narrow_u32(set.dims().len(), "rank");
-    let count = u64::try_from(corners.len()).unwrap_or(u64::MAX);
-    writer.uint(width, count, "num blocks");
+    writer.uint(width, to_u64(corners.len()), "num blocks");
     let rank = set.dims().len();
     match width {
         2 => writer.bytes(&packed_blocks::<u16>(corners, rank)),

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use hyperslab_dataspace::{DefinedSet, strides};
+use hyperslab_exact::to_u64;
 
 use super::words::Word;
 use super::{DecodedDefined, in_order, outside, within};
@@ -16,8 +17,8 @@ pub(super) fn read(
     most_elements: u64,
 ) -> Result<DecodedDefined> {
     let count = reader.uint(width, "num points")?;
-    let size = width.saturating_mul(chunk.len());
-    let bytes = reader.count(count, size, "num points")?.saturating_mul(size);
+    let size = width * chunk.len();
+    let bytes = reader.count(count, size, "num points")? * size;
     within(count, most_elements)?;
     let bytes = reader.take(bytes, "coordinates")?;
     // The product of the sizes is found to fit 64 bits.
@@ -87,7 +88,7 @@ fn of_ranks<W: Word, T: Offset>(reader: &Reader<'_>, bytes: &[u8], chunk: &[u64]
     if disorder.fold(0, |bad, here| bad | here) == 0 {
         return T::set(chunk, offsets).map(in_order).map_err(outside);
     }
-    let stored = u64::try_from(offsets.len()).unwrap_or(u64::MAX);
+    let stored = to_u64(offsets.len());
     let mut numbered: Vec<(T, u64)> = offsets.into_iter().zip(0..).collect();
     numbered.sort_unstable_by_key(|(offset, number)| (*offset, Reverse(*number)));
     numbered.dedup_by_key(|(offset, _)| *offset);

@@ -34,9 +34,10 @@ macro_rules! word {
 
             #[inline]
             fn write(value: u64) -> Self::Bytes {
-                let bytes = value.to_le_bytes();
-                let (low, _) = bytes.as_chunks::<$width>();
-                low.first().copied().unwrap_or_default()
+                debug_assert!(<$type>::try_from(value).is_ok(), "{value}");
+                let mut bytes = [0; $width];
+                bytes.iter_mut().zip(value.to_le_bytes()).for_each(|(to, from)| *to = from);
+                bytes
             }
 
             fn join(words: Vec<Self::Bytes>) -> Vec<u8> {
