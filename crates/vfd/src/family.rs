@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use hyperslab_exact::to_u64;
@@ -17,7 +18,7 @@ const MOST_MEMBERS: usize = 1 << 16;
 /// A file in members of one size: byte `n` is byte `n % size` of member `n / size`.
 ///
 /// The members are numbered from 0 and stay open. Members at the end may be empty, and the last one that is not
-/// may be shorter than the others; a shorter one before it reads as zeros behind its end. Cutting the file empties
+/// may be shorter than the others; in a file that is written, the members before it have their full size. Cutting the file empties
 /// members, but removes none. The lock is that of the first member.
 ///
 /// ```
@@ -36,6 +37,8 @@ pub struct Family {
     member_size: u64,
     read_only: bool,
     members: RwLock<Vec<Sec2>>,
+    /// The number of leading members that are known to have their full size.
+    whole: AtomicU64,
 }
 
 impl Family {
@@ -83,7 +86,14 @@ impl Family {
         members: Vec<Sec2>,
     ) -> Self {
         let read_only = access == Access::ReadOnly;
-        Self { pattern, name, member_size, read_only, members: RwLock::new(members) }
+        Self {
+            pattern,
+            name,
+            member_size,
+            read_only,
+            members: RwLock::new(members),
+            whole: AtomicU64::new(0),
+        }
     }
 
     /// Bytes of a member.
@@ -118,6 +128,23 @@ impl Family {
             let member = Sec2::open(self.pattern.member(members.len()), Access::CreateNew)?;
             members.push(member);
         }
+        Ok(())
+    }
+
+    /// Extends the members before `last` to their full size: libhdf5 takes the length of the first member for the size of all.
+    fn fill_before(&self, last: u64) -> Result<()> {
+        let whole = self.whole.load(Ordering::Acquire);
+        if last <= whole {
+            return Ok(());
+        }
+        let members = self.members();
+        for number in whole..last {
+            let member = Self::member(&members, number).ok_or_else(|| joined::no_piece(&self.name))?;
+            if member.len()? < self.member_size {
+                member.set_len(self.member_size)?;
+            }
+        }
+        self.whole.fetch_max(last, Ordering::AcqRel);
         Ok(())
     }
 
@@ -219,7 +246,9 @@ impl Driver for Family {
             return Ok(());
         }
         let end = range_end(&self.name, offset, bytes.len())?;
-        self.grow(self.index(end - 1) + 1, offset, end - offset)?;
+        let last = self.index(end - 1);
+        self.grow(last + 1, offset, end - offset)?;
+        self.fill_before(last)?;
         joined::for_each_piece(self, offset, bytes.len(), |place, range| {
             match (Self::member(&self.members(), place.member), bytes.get(range)) {
                 (Some(member), Some(piece)) => member.write_at(place.offset, piece),
@@ -230,18 +259,19 @@ impl Driver for Family {
 
     fn set_len(&self, len: u64) -> Result<()> {
         self.writable()?;
-        self.grow(self.index(len.max(1) - 1) + 1, 0, len)?;
+        let last = self.index(len.max(1) - 1);
+        self.grow(last + 1, 0, len)?;
+        self.whole.fetch_min(last, Ordering::AcqRel);
         for (number, member) in self.members().iter().enumerate() {
             let start = self.start(number)?;
             // A member behind the end keeps no bytes.
             let left = len.max(start) - start;
             let wanted = left.min(self.member_size);
-            // A whole member before the last may stay short: it reads as zeros.
-            let is_last = left <= self.member_size;
-            if is_last || member.len()? > wanted {
+            if member.len()? != wanted {
                 member.set_len(wanted)?;
             }
         }
+        self.whole.store(last, Ordering::Release);
         Ok(())
     }
 
@@ -271,7 +301,7 @@ impl fmt::Debug for Family {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
     use crate::conformance;
@@ -345,6 +375,30 @@ mod tests {
         assert_eq!(bytes[..12], [1; 12]);
         assert_eq!(bytes[12..38], [0; 26]);
         assert_eq!(&bytes[38..], b"xyz");
+    }
+
+    /// libhdf5 takes the length of the first member for the size of all.
+    #[test]
+    fn members_before_the_last_have_their_full_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let pattern = pattern(&folder, "f%d");
+        let size = |number| std::fs::metadata(pattern.member(number)).map(|metadata| metadata.len()).unwrap();
+        let open = |access| Family::open(pattern.clone(), access, Some(10)).unwrap();
+        let family = open(Access::CreateNew);
+        family.write_at(0, b"abc").unwrap();
+        assert_eq!(size(0), 3);
+        family.write_at(35, b"x").unwrap();
+        assert_eq!([0, 1, 2, 3].map(size), [10, 10, 10, 6]);
+        family.set_len(4).unwrap();
+        family.write_at(22, b"x").unwrap();
+        assert_eq!([0, 1, 2, 3].map(size), [10, 10, 3, 0]);
+        family.set_len(4).unwrap();
+        family.set_len(31).unwrap();
+        assert_eq!([0, 1, 2, 3].map(size), [10, 10, 10, 1]);
+        // A program may have left short members.
+        std::fs::OpenOptions::new().write(true).open(pattern.member(1)).unwrap().set_len(2).unwrap();
+        open(Access::ReadWrite).write_at(30, b"y").unwrap();
+        assert_eq!([0, 1, 2, 3].map(size), [10, 10, 10, 1]);
     }
 
     #[test]
