@@ -16,6 +16,7 @@ mod fixtures;
 mod fuzz;
 mod model;
 mod repack_corpus;
+mod rooms;
 mod sanitize;
 mod shell;
 mod swmr;
@@ -37,6 +38,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     ),
     ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
+    ("rooms", rooms::run, "arrows between rooms that go up, and cycles of rooms, with their lines"),
     ("corpus", corpus::run, "the corpus beside the checkout against its baseline [--update] [--only NAME]"),
     (
         "check-corpus",

@@ -7,7 +7,7 @@ pub(crate) mod manifest;
 mod order;
 mod paths;
 mod rooms;
-mod source;
+pub(crate) mod source;
 mod unsafety;
 
 use std::fmt;
