@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::{Dataspace, Dims, Hyperslab, RegularHyperslab, Selection};
 use hyperslab_datatype::{ByteOrder, CharacterSet, Datatype};
-use hyperslab_engine::data::Origin;
 use hyperslab_engine::data::chunk_index::{ChunkIndexKind, conformance};
+use hyperslab_engine::data::transfer::WriteSource;
 use hyperslab_engine::format::{AllocationTime, FillWriteTime};
 use hyperslab_engine::object::dataset::{Fill, FillDescription};
 use hyperslab_engine::object::group_edit::{self, GroupOptions};
@@ -218,7 +218,7 @@ fn change(path: &Path, model: &mut Model, dims: [u64; 2], round: u64) {
             count: Dims::from_slice(&count),
             block: Dims::from_slice(&[1, 1]),
         }));
-        file.write_dataset(&mut edit, address, &selection, &Origin::stored(&bytes, 2)).unwrap();
+        file.write_dataset(&mut edit, address, &selection, &WriteSource::stored(&bytes, 2)).unwrap();
     }
     drop(edit);
     file.flush().unwrap();

@@ -2,7 +2,8 @@
 
 use hyperslab_engine::Result;
 use hyperslab_engine::data::chunk_index::{ChunkBox, ChunkIndexKind, ChunkLocation};
-use hyperslab_engine::data::{ChunkedSource, virtual_};
+use hyperslab_engine::data::chunked::ChunkedSource;
+use hyperslab_engine::data::virtual_;
 use hyperslab_engine::format::{
     AllocationTime as StoredAllocationTime, FillWriteTime, Layout as StoredLayout,
     VirtualMapping as StoredMapping,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hyperslab_engine::data::ReferenceTarget as EngineTarget;
+use hyperslab_engine::data::variable::ReferenceTarget as EngineTarget;
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::Store;
 use hyperslab_engine::{Address, Error, Result};

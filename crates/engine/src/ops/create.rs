@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_vfd::Driver;
 
 use super::{OpenFile, Writers};
-use crate::data::Resources;
+use crate::data::transfer::Resources;
 use crate::data::virtual_::VirtualOptions;
 use crate::error::Result;
 use crate::object::group_edit::{self, GroupOptions};

@@ -5,7 +5,8 @@ use hyperslab_format::message::{AllocationTime, Layout};
 
 use super::OpenFile;
 use super::dataset_write::{Chunks, DatasetWriter};
-use crate::data::{Appended, ChunkWriting, Origin};
+use crate::data::chunked::{Appended, ChunkWriting};
+use crate::data::transfer::WriteSource;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
@@ -22,7 +23,7 @@ impl DatasetWriter {
         edit: &mut Edit<'_>,
         axis: usize,
         added: &[u64],
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         if self.append_chunk(file, edit, axis, added, from)? {
             return Ok(());
@@ -47,7 +48,7 @@ impl DatasetWriter {
         edit: &mut Edit<'_>,
         (axis, added): (usize, &[u64]),
         appended: Appended,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         if !self.chunks.as_ref().is_some_and(|chunks| appended.fits(&chunks.writer)) {
             return self.append(file, edit, axis, added, from);
@@ -81,7 +82,7 @@ impl DatasetWriter {
         edit: &mut Edit<'_>,
         axis: usize,
         added: &[u64],
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<bool> {
         let (Some(Chunks { writer, table }), Dataspace::Simple(extent)) =
             (&mut self.chunks, &mut self.description.dataspace)

@@ -7,7 +7,10 @@ use hyperslab_format::message::Layout;
 use super::OpenFile;
 use super::dataset::chunked_source;
 use super::dataset_write::{Chunks, DatasetWriter};
-use crate::data::{ChunkTable, ChunkedSource, Destination, Origin, ReadContext, Source as _, chunk_index};
+use crate::data::chunk_index;
+use crate::data::chunk_index::ChunkTable;
+use crate::data::chunked::ChunkedSource;
+use crate::data::transfer::{ReadContext, ReadTarget, Source as _, WriteSource};
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
@@ -27,7 +30,7 @@ impl DatasetWriter {
         edit: &mut Edit<'_>,
         axis: usize,
         added: &[u64],
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         let before = Dims::from_slice(self.description().dataspace.dims());
         let (count, dims) = self.grown(axis, added)?;
@@ -88,7 +91,7 @@ impl DatasetWriter {
             if let Some(start) = region.start.get_mut(axis) {
                 *start = start.saturating_add(length);
             }
-            let from = Origin::stored(&elements, self.description().datatype.size as usize);
+            let from = WriteSource::stored(&elements, self.description().datatype.size as usize);
             self.write(file, edit, &Selection::region(&region), &from)?;
             end = first;
         }
@@ -107,7 +110,7 @@ impl DatasetWriter {
         let context = ReadContext { store: edit.store(), resources: &file.resources };
         let (source, shape) = chunked_source(&file.container, self.address(), self.description(), layout)?;
         let source = ChunkedSource { index: chunk_index::open(edit.store(), layout, &shape)?, ..source };
-        source.read(context, &Selection::region(region), &mut Destination::stored(&mut out, size))?;
+        source.read(context, &Selection::region(region), &mut ReadTarget::stored(&mut out, size))?;
         Ok(out)
     }
 

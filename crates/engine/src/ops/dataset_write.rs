@@ -9,12 +9,15 @@ use super::OpenFile;
 use super::dataset::chunked_source;
 use super::raw_files::RawFiles;
 use super::structured::structured_writer;
+use crate::data::chunk_index;
 use crate::data::chunk_index::ChunkLocation;
-use crate::data::structured::StructuredWriter;
-use crate::data::{
-    BufferedTable, ChunkTable, ChunkWriter, ChunkWriting, ExternalSource, Fill, Origin, Piece, chunk_index,
-    fill_contiguous, write_compact, write_contiguous, write_external,
+use crate::data::chunk_index::{BufferedTable, ChunkTable};
+use crate::data::chunked::{ChunkWriter, ChunkWriting};
+use crate::data::linear::{
+    ExternalSource, Piece, fill_contiguous, write_compact, write_contiguous, write_external,
 };
+use crate::data::structured::StructuredWriter;
+use crate::data::transfer::{Fill, WriteSource};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Fill as FillValue};
 use crate::object::dataset_edit;
@@ -143,7 +146,7 @@ impl DatasetWriter {
         file: &OpenFile,
         edit: &mut Edit<'_>,
         selection: &Selection,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         let dims = Dims::from_slice(self.description.dataspace.dims());
         if self.description.dataspace.element_count() == Some(0) {
@@ -183,7 +186,7 @@ impl DatasetWriter {
         file: &OpenFile,
         edit: &mut Edit<'_>,
         selection: &Selection,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         // Space that is allocated at the first write is allocated for all.
         let late = self.description.fill.allocation_time == AllocationTime::LATE && !self.all_come;
@@ -281,7 +284,7 @@ impl DatasetWriter {
         edit: &mut Edit<'_>,
         selection: &Selection,
         done: usize,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         if let Some(Chunks { writer, table }) = &mut self.chunks {
             let cache = &file.resources.chunks;

@@ -1,7 +1,7 @@
 //! The straight lines: each operation of the library from its first byte to its last. The only room that
 //! joins objects and raw data.
 
-mod apart;
+mod concurrent;
 mod copy;
 mod create;
 mod dataset;

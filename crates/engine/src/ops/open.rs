@@ -11,8 +11,8 @@ use hyperslab_format::superblock::{Superblock, SuperblockVersion};
 use hyperslab_vfd::Driver;
 
 use super::{Writers, members};
+use crate::data::transfer::{ReadContext, Resources};
 use crate::data::virtual_::VirtualOptions;
-use crate::data::{ReadContext, Resources};
 use crate::error::{Error, Result};
 use crate::index::shared_messages::SharedMessages;
 use crate::object::container::{Container, FileSettings};

@@ -11,7 +11,8 @@ use crate::data::chunk_index::{self, ChunkShape, StructuredIndexEditor};
 use crate::data::structured::{
     StructuredFacts, StructuredForm, StructuredSource, StructuredWriter, StructuredWriting,
 };
-use crate::data::{Fill, ForeignHeap};
+use crate::data::transfer::Fill;
+use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::dataset::{DatasetDescription, Filters};

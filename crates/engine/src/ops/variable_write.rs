@@ -12,8 +12,8 @@ use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::message::Layout;
 
 use super::{OpenDataset, OpenFile};
-use crate::data::staged;
-use crate::data::variable_writer::VariableWriter;
+use crate::data::transfer::staged;
+use crate::data::variable::VariableWriter;
 use crate::error::{Error, Result};
 use crate::index::global_heap::{Bulk, GlobalHeapWriter};
 use crate::object::attribute::{self, Attribute};

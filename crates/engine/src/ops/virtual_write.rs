@@ -11,8 +11,8 @@ use hyperslab_format::message::Layout;
 
 use super::virtual_::{MAX_DEPTH, found};
 use super::{OpenDataset, OpenFile};
+use crate::data::transfer::{WriteSource, byte_count, leaves_parts};
 use crate::data::virtual_::{SourceShapes, Steps, VirtualMap};
-use crate::data::{Origin, byte_count, leaves_parts};
 use crate::error::{Error, Result};
 use crate::object::header::ObjectHeader;
 use crate::object::kind::ObjectKind;
@@ -66,7 +66,7 @@ impl OpenFile {
         edit: &mut Edit<'_>,
         dataset: Address,
         selection: &Selection,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         edit.store().check_not_followed("nothing can be written through a virtual dataset")?;
         self.container.settle(edit)?;
@@ -88,7 +88,7 @@ impl OpenFile {
         let shares = targets.shares(self, &open, selection, Some(&elements))?;
         drop(elements);
         for share in shares {
-            let from = Origin::converted(&share.elements, &share.conversion).partial(share.partial);
+            let from = WriteSource::converted(&share.elements, &share.conversion).partial(share.partial);
             let (file, dataset) = (&share.file, share.dataset);
             if Arc::ptr_eq(file, self) {
                 self.write_dataset(edit, dataset, &share.selection, &from)?;
@@ -204,7 +204,7 @@ impl<'a> Targets<'a> {
                 let count = source.selected(&share.selection)?;
                 let size = source.description.datatype.size as usize;
                 let mut inside = vec![0; byte_count(count, size, "elements to write")?];
-                Origin::converted(&share.elements, &share.conversion).put(0, count, &mut inside)?;
+                WriteSource::converted(&share.elements, &share.conversion).put(0, count, &mut inside)?;
                 converted = Some(inside);
             }
             let elements = converted.as_deref();

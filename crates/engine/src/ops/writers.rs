@@ -21,7 +21,7 @@ use hyperslab_format::codec::Address;
 use parking_lot::Mutex;
 
 use super::{DatasetWriter, OpenFile};
-use crate::data::Origin;
+use crate::data::transfer::WriteSource;
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
@@ -129,7 +129,7 @@ impl OpenFile {
         edit: &mut Edit<'_>,
         dataset: Address,
         selection: &Selection,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         self.with_writer(edit, dataset, |writer, edit| {
             writer.write(self, edit, selection, from)?;
@@ -166,7 +166,7 @@ impl OpenFile {
         dataset: Address,
         axis: usize,
         dims: &[u64],
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         self.with_writer(edit, dataset, |writer, edit| writer.append(self, edit, axis, dims, from))
     }
@@ -181,7 +181,7 @@ impl OpenFile {
         dataset: Address,
         axis: usize,
         dims: &[u64],
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         edit.store().check_not_followed("nothing can be put before the elements of a dataset")?;
         self.with_writer(edit, dataset, |writer, edit| writer.prepend(self, edit, axis, dims, from))

@@ -1,6 +1,6 @@
 //! Writing elements.
 
-use hyperslab_engine::data::{Origin, leaves_parts};
+use hyperslab_engine::data::transfer::{WriteSource, leaves_parts};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Error, Result};
 
@@ -127,10 +127,10 @@ impl Dataset {
     /// # Errors
     /// As [`write_selection`](Self::write_selection).
     pub fn write_stored(&self, selection: &Selection, bytes: &[u8]) -> Result<()> {
-        self.write_from(selection, &Origin::stored(bytes, self.datatype().size as usize))
+        self.write_from(selection, &WriteSource::stored(bytes, self.datatype().size as usize))
     }
 
-    pub(crate) fn write_from(&self, selection: &Selection, from: &Origin<'_>) -> Result<()> {
+    pub(crate) fn write_from(&self, selection: &Selection, from: &WriteSource<'_>) -> Result<()> {
         let selection = self.without_overlaps(selection)?;
         if self.is_virtual() {
             return self.change(|edit| self.write_in(edit, &selection, from));
@@ -144,7 +144,7 @@ impl Dataset {
         &self,
         edit: &mut Edit<'_>,
         selection: &Selection,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         let (file, address) = (self.object.file(), self.object.address());
         if self.is_virtual() {
@@ -194,7 +194,7 @@ impl Dataset {
         let plan = plan.map_err(|error| self.context(error.into()))?;
         let elements = array.elements();
         let bytes = <A::Element as H5Type>::to_bytes(&elements);
-        let from = Origin::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
+        let from = WriteSource::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
         let (file, address) = (self.object.file(), self.object.address());
         file.append_elements(address, axis, &array.dims(), &from).map_err(|error| self.context(error))
     }

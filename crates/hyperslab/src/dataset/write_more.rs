@@ -1,7 +1,7 @@
 //! Writing single members, elements from a part of an array, elements of a type known only when the program runs, text,
 //! sequences, and chunks as they are stored; growing at the front.
 
-use hyperslab_engine::data::{Origin, leaves_parts};
+use hyperslab_engine::data::transfer::{WriteSource, leaves_parts};
 use hyperslab_engine::{Error, Result};
 
 use super::Dataset;
@@ -61,7 +61,7 @@ impl Dataset {
         }
         let plan = self.conversions.plan(memory, self.datatype());
         let plan = plan.map_err(|error| self.context(error.into()))?;
-        let from = Origin::converted(bytes, &plan).partial(leaves_parts(memory, self.datatype()));
+        let from = WriteSource::converted(bytes, &plan).partial(leaves_parts(memory, self.datatype()));
         self.write_from(selection, &from)
     }
 
@@ -283,7 +283,7 @@ impl Dataset {
             }
             let before = file.contents_of(address, &selection)?;
             let elements = store(edit)?;
-            let from = Origin::stored(&elements, self.datatype().size as usize);
+            let from = WriteSource::stored(&elements, self.datatype().size as usize);
             self.write_in(edit, &selection, &from)?;
             file.free_contents(edit, before)
         })
@@ -342,7 +342,7 @@ impl Dataset {
         let plan = plan.map_err(|error| self.context(error.into()))?;
         let elements = array.elements();
         let bytes = <A::Element as H5Type>::to_bytes(&elements);
-        let from = Origin::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
+        let from = WriteSource::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
         let (file, address) = (self.object.file(), self.object.address());
         self.change(|edit| file.prepend_to_dataset(edit, address, axis, &array.dims(), &from))
     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hyperslab_engine::data::{ForeignHeap, Origin};
+use hyperslab_engine::data::transfer::WriteSource;
+use hyperslab_engine::data::variable::ForeignHeap;
 use hyperslab_engine::{Error, Result};
 
 use crate::datatype::convert::{Conversions, VariableArena, VariableSink as _};
@@ -22,8 +23,8 @@ impl Contents {
     }
 
     /// The elements, to be written.
-    pub(crate) fn origin(&self) -> Origin<'_> {
-        Origin::stored(&self.elements, self.size).with_contents(&self.heap)
+    pub(crate) fn origin(&self) -> WriteSource<'_> {
+        WriteSource::stored(&self.elements, self.size).with_contents(&self.heap)
     }
 }
 

@@ -15,8 +15,30 @@ pub(crate) const ENGINE: &Order = &Order {
     levels: &[&["error"], &["memory", "versions"], &["store"], &["index"], &["object", "data"], &["ops"]],
 };
 
+/// The rooms of the raw data path: what all layouts share, then one room for each layout.
+const DATA: &Order = &Order {
+    folder: "crates/engine/src/data",
+    levels: &[
+        &["chunk_index", "variable"],
+        &["transfer"],
+        &["linear"],
+        &["chunked", "structured"],
+        &["virtual_"],
+    ],
+};
+
+/// The rooms of the chunked layout.
+const CHUNKED: &Order =
+    &Order { folder: "crates/engine/src/data/chunked", levels: &[&["source"], &["read", "write"]] };
+
+/// The rooms of the structured chunk layout.
+const STRUCTURED: &Order = &Order {
+    folder: "crates/engine/src/data/structured",
+    levels: &[&["variable"], &["form"], &["chunk"], &["encode"], &["read", "write"]],
+};
+
 /// Every folder whose rooms are in order.
-pub(crate) const ORDERS: &[&Order] = &[ENGINE];
+pub(crate) const ORDERS: &[&Order] = &[ENGINE, DATA, CHUNKED, STRUCTURED];
 
 impl Order {
     /// Returns the level of a room, counted from the bottom.

@@ -7,14 +7,15 @@ use hyperslab_dataspace::{Boxes, DefinedSet, Dims, Points, Region, Selection};
 use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::chunks::{batches, read_batch, write_runs};
-use super::movement::Origin as Whence;
+use super::movement::MoveSource;
 use super::raw::same_filters;
 use super::storage::NewStorage;
 use super::streamed::{Parts, StoredParts, Streamed};
 use super::{Copier, Task};
 use crate::data::chunk_index::StructuredLocation;
 use crate::data::structured::{Defined, StructuredForm, StructuredSource};
-use crate::data::{ForeignHeap, Origin};
+use crate::data::transfer::WriteSource;
+use crate::data::variable::ForeignHeap;
 use crate::error::Result;
 use crate::object::dataset::DatasetDescription;
 use crate::ops::{DatasetWriter, NewLayout};
@@ -140,7 +141,7 @@ impl Copier<'_> {
                     values.to_vec()
                 } else {
                     let into = writer.is_structured().then_some(&*made);
-                    let from = Whence { file: task.original.file, foreign: Some(&foreign), into };
+                    let from = MoveSource { file: task.original.file, foreign: Some(&foreign), into };
                     self.move_elements(edit, &from, plan, values)?
                 };
                 moved.push((part, values));
@@ -175,7 +176,7 @@ impl Copier<'_> {
         for (part, bytes) in parts {
             let region = form.grid.region(&part.scaled)?;
             if region.element_count()? == part.set().len() {
-                let origin = Origin::stored(&bytes, size).with_contents(contents);
+                let origin = WriteSource::stored(&bytes, size).with_contents(contents);
                 writer.write(self.target, edit, &Selection::region(&region), &origin)?;
             } else {
                 part.collect_coordinates(form, &mut points.coordinates);
@@ -185,7 +186,7 @@ impl Copier<'_> {
         if values.is_empty() {
             return Ok(());
         }
-        let origin = Origin::stored(&values, size).with_contents(contents);
+        let origin = WriteSource::stored(&values, size).with_contents(contents);
         writer.write(self.target, edit, &Selection::Points(points), &origin)
     }
 
@@ -214,7 +215,8 @@ impl Copier<'_> {
             let stored = if plan.is_copy() {
                 &elements
             } else {
-                let from = Whence { file: task.original.file, foreign: Some(&foreign), into: Some(&made) };
+                let from =
+                    MoveSource { file: task.original.file, foreign: Some(&foreign), into: Some(&made) };
                 moved = self.move_elements(edit, &from, plan, &elements)?;
                 &moved
             };

@@ -2,8 +2,8 @@
 
 use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Region, Selection};
 
-use super::super::super::{byte_count, parallel};
 use super::{StructuredWriter, StructuredWriting, Update};
+use crate::data::transfer::{byte_count, parallel};
 use crate::error::{Error, Result};
 
 /// Says of an element, by its number in the box and its bytes, whether it is defined.

@@ -12,9 +12,10 @@ use std::sync::Arc;
 use hyperslab_dataspace::{DefinedSet, Dims};
 use rayon::prelude::*;
 
-use super::super::chunk_index::{StructuredIndexEditor, StructuredLocation};
-use super::super::{ChunkCache, ForeignHeap, parallel};
-use super::{DefinedChunk, StructuredForm};
+use super::StructuredForm;
+use crate::data::chunk_index::{ChunkBox, StructuredIndexEditor, StructuredLocation};
+use crate::data::transfer::{ChunkCache, DefinedChunk, parallel};
+use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 use waiting::Waiting;
@@ -154,10 +155,10 @@ impl StructuredWriter {
         if before.is_none() {
             *before = Some(match update.values {
                 Some(_) if !self.form.kind.is_sparse() && !update.defined.is_all() => self.filled(store)?,
-                _ => DefinedChunk::empty(&self.form)?,
+                _ => DefinedChunk::empty(self.form.grid.chunk())?,
             });
         }
-        let Some(before) = before else { return DefinedChunk::empty(&self.form) };
+        let Some(before) = before else { return DefinedChunk::empty(self.form.grid.chunk()) };
         let Some(mut values) = update.values else {
             let (defined, left) = before.defined.without(&update.defined);
             let values = left.gather(&before.values, &[], size)?;
@@ -198,11 +199,7 @@ impl StructuredWriter {
     }
 
     /// Visits the stored chunks of a box of chunks.
-    fn stored_in(
-        &self,
-        store: &Store,
-        chunks: &super::super::chunk_index::ChunkBox,
-    ) -> Result<Vec<(Dims, StructuredLocation)>> {
+    fn stored_in(&self, store: &Store, chunks: &ChunkBox) -> Result<Vec<(Dims, StructuredLocation)>> {
         let mut found = Vec::new();
         if self.table.is_empty() {
             return Ok(found);

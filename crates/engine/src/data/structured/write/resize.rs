@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use hyperslab_dataspace::{ChunkGrid, DefinedSet, Dims, Region};
 use hyperslab_format::structured_chunk::SectionHeap;
 
-use super::super::super::chunk_index::ChunkBox;
-use super::super::DefinedChunk;
 use super::{StructuredWriter, StructuredWriting};
+use crate::data::chunk_index::ChunkBox;
+use crate::data::transfer::DefinedChunk;
 use crate::error::Result;
 use crate::store::{Edit, SpaceKind, Store};
 

@@ -6,9 +6,9 @@ use hyperslab_dataspace::{
     ChunkGrid, DefinedBuilder, DefinedSet, Dims, Hyperslab, Ordered, Region, Selection, Tiling,
 };
 
-use super::super::super::chunk_index::ChunkBox;
-use super::super::super::{Origin, byte_count};
 use super::{StructuredWriter, StructuredWriting, Update};
+use crate::data::chunk_index::ChunkBox;
+use crate::data::transfer::{WriteSource, byte_count};
 use crate::error::{Error, Result};
 
 /// The chunks that hold selected elements, in C order.
@@ -65,7 +65,7 @@ impl StructuredWriter {
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
         selection: &Selection,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         let extent = Dims::from_slice(self.form.grid.extent());
         from.check(selection.element_count(&extent)?)?;
@@ -99,7 +99,7 @@ impl StructuredWriter {
         writing: &StructuredWriting<'_, '_>,
         wanted: &Ordered,
         scaled: Dims,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<Option<Update>> {
         let size = self.form.element_size;
         let mut runs: Vec<(u64, u64, u64)> = Vec::new();

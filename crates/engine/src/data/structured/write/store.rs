@@ -5,11 +5,10 @@ use std::sync::Arc;
 use hyperslab_dataspace::Dims;
 use rayon::prelude::*;
 
-use super::super::{DefinedChunk, EncodedChunk};
+use super::super::EncodedChunk;
 use super::{StructuredWriter, StructuredWriting};
 use crate::data::chunk_index::ChunkBox;
-use crate::data::parallel;
-use crate::data::staged;
+use crate::data::transfer::{DefinedChunk, parallel, staged};
 use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hyperslab_dataspace::Dims;
 
-use super::super::super::chunk_index::ChunkBox;
-use super::super::DefinedChunk;
+use crate::data::chunk_index::ChunkBox;
+use crate::data::transfer::DefinedChunk;
 
 /// Chunks by their coordinates, with the number of the change that touched them last.
 #[derive(Debug, Default)]

@@ -1,0 +1,10 @@
+//! The chunked layout.
+
+mod read;
+mod source;
+mod write;
+
+pub use source::ChunkedSource;
+pub use write::{
+    Appended, ChunkAccess, ChunkWriter, ChunkWriting, Due, Progress, flush_concurrently, write_concurrently,
+};
