@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hyperslab_engine::Result;
-use hyperslab_engine::object::link::LinkTarget;
 use hyperslab_engine::ops::AsStored;
+use hyperslab_engine::ops::groups::LinkTarget;
 
 use crate::group_edit::insert;
 use crate::{File, Group, Object};

@@ -19,8 +19,8 @@ mod write;
 mod write_more;
 
 use hyperslab_engine::format::Layout as StoredLayout;
-use hyperslab_engine::object::dataset::DatasetDescription;
 use hyperslab_engine::ops::OpenDataset;
+use hyperslab_engine::ops::datasets::DatasetDescription;
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};

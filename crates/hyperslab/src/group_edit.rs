@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use hyperslab_engine::object::committed;
-use hyperslab_engine::object::group_edit::{self, GroupOptions as EngineOptions, LinkOrder};
-use hyperslab_engine::object::header_edit::{AttributeOrder, NewHeader};
-use hyperslab_engine::object::link::{Link as EngineLink, LinkTarget as EngineTarget};
+use hyperslab_engine::ops::groups::{
+    self, GroupOptions as EngineOptions, Link as EngineLink, LinkOrder, LinkTarget as EngineTarget,
+};
+use hyperslab_engine::ops::objects::{self, AttributeOrder, NewHeader};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Address, Error, Result};
 
@@ -238,18 +238,18 @@ impl Group {
 
     /// The group of that name in a group, made if there is none.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
-        use hyperslab_engine::object::{header::ObjectHeader, kind::ObjectKind, path};
+        use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;
-        match path::resolve(container, group, name.as_bytes()) {
-            Ok(path::Resolved::Object(header)) => match ObjectKind::of(&header) {
+        match objects::resolve(container, group, name.as_bytes()) {
+            Ok(objects::Resolved::Object(header)) => match ObjectKind::of(&header) {
                 Some(ObjectKind::Group) => Ok(ObjectHeader::address(&header)),
                 _ => Err(Error::Misuse(format!("`{name}` is not a group: nothing can be made in it"))),
             },
-            Ok(path::Resolved::External { .. }) => {
+            Ok(objects::Resolved::External { .. }) => {
                 Err(Error::Misuse(format!("`{name}` leads to another file: open that one to change it")))
             }
             Err(error) if error.kind() == crate::ErrorKind::NotFound => {
-                let made = group_edit::create_group(container, edit, &EngineOptions::default())?;
+                let made = groups::create_group(container, edit, &EngineOptions::default())?;
                 insert(self, edit, group, name, EngineTarget::Hard(made))?;
                 Ok(made)
             }
@@ -283,7 +283,7 @@ impl Group {
         let what = || format!("cannot make the group `{path}`");
         let made = self.add(what, path, |edit, parent, name| {
             self.refuse(edit, parent, name)?;
-            let made = group_edit::create_group_behind(&self.file().container, edit, &options.0)?;
+            let made = groups::create_group_behind(&self.file().container, edit, &options.0)?;
             self.insert(edit, parent, name, EngineTarget::Hard(made))?;
             edit.store().hold(made)
         })?;
@@ -309,7 +309,7 @@ impl Group {
             |edit| {
                 let (parent, name) = self.parent_of(edit, path)?;
                 self.refuse_taken(parent, name)?;
-                let made = committed::commit_datatype(edit, datatype, NewHeader::default())?;
+                let made = objects::commit_datatype(edit, datatype, NewHeader::default())?;
                 insert(self, edit, parent, name, EngineTarget::Hard(made))?;
                 edit.store().hold(made)
             },
@@ -330,10 +330,11 @@ impl Group {
 
     /// An error if there is a link of that name, before anything is made for it.
     pub(crate) fn refuse_taken(&self, group: Address, name: &str) -> Result<()> {
-        use hyperslab_engine::object::{group as links, header::ObjectHeader};
+        use hyperslab_engine::ops::groups;
+        use hyperslab_engine::ops::objects::ObjectHeader;
         let container = &self.file().container;
         let header = ObjectHeader::load(&container.store, group)?;
-        match links::find(container, &header, name.as_bytes())? {
+        match groups::find_link(container, &header, name.as_bytes())? {
             Some(_) => Err(Error::Exists { what: "link", name: name.to_owned() }),
             None => Ok(()),
         }
@@ -361,7 +362,7 @@ impl Group {
         self.add(what, path, |edit, parent, name| {
             let link = link_of(name, EngineTarget::Hard(target.address()));
             let container = &self.file().container;
-            group_edit::add_hard_link_behind(container, edit, parent, &link, target.address())
+            groups::add_hard_link_behind(container, edit, parent, &link, target.address())
         })
     }
 
@@ -439,14 +440,14 @@ impl Group {
                 let (target, new) = self.parent_of(edit, to)?;
                 let container = &self.file().container;
                 let (old, new_name) = ((source, old.as_bytes()), (target, new.as_bytes()));
-                group_edit::move_link(container, edit, old, new_name, charset(new))
+                groups::move_link(container, edit, old, new_name, charset(new))
             },
         )
     }
 
     /// The group in which the last name of a path lies, which is there, and that name.
     pub(crate) fn existing_parent<'p>(&self, path: &'p str) -> Result<(Address, &'p str)> {
-        use hyperslab_engine::object::path as paths;
+        use hyperslab_engine::ops::objects;
         let trimmed = path.trim_end_matches('/');
         let (before, name) = trimmed.rsplit_once('/').map_or(("", trimmed), |(before, name)| (before, name));
         if name.is_empty() {
@@ -456,9 +457,9 @@ impl Group {
         if before.is_empty() {
             return Ok((start, name));
         }
-        match paths::resolve(&self.file().container, start, before.as_bytes())? {
-            paths::Resolved::Object(header) => Ok((header.address(), name)),
-            paths::Resolved::External { .. } => {
+        match objects::resolve(&self.file().container, start, before.as_bytes())? {
+            objects::Resolved::Object(header) => Ok((header.address(), name)),
+            objects::Resolved::External { .. } => {
                 Err(Error::Misuse(format!("`{before}` leads to another file: open that one to change it")))
             }
         }
@@ -477,7 +478,7 @@ pub(crate) fn insert(
     name: &str,
     target: EngineTarget,
 ) -> Result<()> {
-    group_edit::insert_link(&group.file().container, edit, parent, &link_of(name, target))
+    groups::insert_link(&group.file().container, edit, parent, &link_of(name, target))
 }
 
 fn link_of(name: &str, target: EngineTarget) -> EngineLink {

@@ -1,4 +1,4 @@
-//! Writing that lets others write and read meanwhile: see [`write_concurrently`].
+//! Writes during which other threads write and read the file: see [`write_concurrently`].
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::message::AllocationTime;
 
 use super::OpenFile;
-use super::dataset_write::{Chunks, DatasetWriter};
+use super::dataset_writer::{Chunks, DatasetWriter};
 use super::variable_write::leads_to_heap;
 use crate::data::chunk_index::ChunkTable;
 use crate::data::chunked::{
@@ -18,18 +18,18 @@ use crate::data::transfer::{ChunkCache, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Chunks of fewer bytes are encoded by whoever flushes them.
+/// Chunks of fewer bytes in all are encoded under the right to change the file.
 const WORTH: usize = 64 << 10;
 
-/// Bytes of chunks without filters that are written at once at most, where others wait for it.
+/// Bytes of chunks without filters that one write holds the right to change the file for.
 const AT_ONCE: u64 = 16 << 20;
 
-/// The way to the writer of a dataset.
+/// The access of a concurrent write to the writer of its dataset.
 #[derive(Debug)]
 struct Access<'a> {
     file: &'a OpenFile,
     dataset: Address,
-    /// Commits when there is much to commit.
+    /// Whether to commit when many changes wait.
     commits: bool,
 }
 
@@ -75,23 +75,23 @@ impl ChunkAccess for Access<'_> {
 }
 
 impl DatasetWriter {
-    /// The dataset as it is, if its chunks can be written apart: not where elements lead to contents that others may
-    /// free, and not where the first write gives all chunks their room.
+    /// Returns the dataset as it is, if threads can write its chunks side by side. They cannot if elements have contents
+    /// in the global heap, or if the first write allocates all chunks.
     fn concurrent_source(&self) -> Option<Arc<ChunkedSource>> {
         let Chunks { writer, table } = self.chunks.as_ref()?;
         let description = self.description();
         let late = description.fill.allocation_time == AllocationTime::LATE && table.is_empty();
-        let apart = !late
+        let concurrent = !late
             && description.external.is_empty()
             && description.dataspace.element_count() != Some(0)
             && !leads_to_heap(&description.datatype);
-        apart.then(|| Arc::clone(&writer.source))
+        concurrent.then(|| Arc::clone(&writer.source))
     }
 }
 
 impl OpenFile {
     fn concurrent_source(&self, dataset: Address) -> Result<Option<Arc<ChunkedSource>>> {
-        // While others read the file, each write is looked at whether it may be.
+        // In a file with SWMR readers, each write is checked first.
         let checked = self.container.store.is_followed();
         if !checked && let Some(source) = self.writers.with(dataset, |writer| writer.concurrent_source()) {
             return Ok(source);
@@ -100,69 +100,35 @@ impl OpenFile {
         self.with_writer(&mut edit, dataset, |writer, _| Ok(writer.concurrent_source()))
     }
 
-    /// Writes the selected elements of the dataset whose header lies at `dataset`, and takes the right to change the
-    /// file as long as it must.
+    /// Writes the selected elements without the right to change the file, chunk by chunk, as far as possible. Returns
+    /// `None` if all of them are written; otherwise the number of written chunks, and, if all elements were selected, the
+    /// selection of the elements that the dataset had at the start.
     ///
     /// # Errors
-    /// As [`DatasetWriter::write`].
-    pub fn write_elements(
+    /// As [`write_concurrently`].
+    pub(super) fn write_ahead(
         &self,
         dataset: Address,
         selection: &Selection,
         from: &WriteSource<'_>,
-    ) -> Result<()> {
+    ) -> Result<Option<(usize, Option<Selection>)>> {
         let source = self.concurrent_source(dataset)?.filter(|source| {
             !source.pipeline.is_empty() || from.byte_count(source.element_size as u64) > AT_ONCE
         });
-        let mut done = 0;
-        let mut bound = None;
-        if let Some(source) = source.filter(|source| source.is_written_concurrently()) {
-            let access = Access { file: self, dataset, commits: true };
-            match write_concurrently(&access, &source, selection, from)? {
-                Progress::Done => return Ok(()),
-                Progress::Chunks(chunks) => done = chunks,
-            }
-            // All elements were those that the dataset had at the start.
-            let all = done > 0 && matches!(selection, Selection::All);
-            bound = all.then(|| Selection::region(&Region::whole(source.grid.extent())));
-        }
-        let mut edit = self.container.edit_behind()?;
-        if done == 0 {
-            self.write_dataset(&mut edit, dataset, selection, from)?;
-        } else {
-            let selection = bound.as_ref().unwrap_or(selection);
-            self.with_writer(&mut edit, dataset, |writer, edit| {
-                writer.write_rest(self, edit, selection, done, from)
-            })?;
-        }
-        self.finish(edit)
+        let Some(source) = source.filter(|source| source.is_written_concurrently()) else {
+            return Ok(Some((0, None)));
+        };
+        let access = Access { file: self, dataset, commits: true };
+        let Progress::Chunks(done) = write_concurrently(&access, &source, selection, from)? else {
+            return Ok(None);
+        };
+        // All elements are those that the dataset had at the start.
+        let is_all = done > 0 && matches!(selection, Selection::All);
+        Ok(Some((done, is_all.then(|| Selection::region(&Region::whole(source.grid.extent()))))))
     }
 
-    /// Makes a dataset longer along a dimension and writes the new elements, an array of the shape `added`; takes the
-    /// right to change the file as long as it must.
-    ///
-    /// # Errors
-    /// As [`DatasetWriter::append`].
-    pub fn append_elements(
-        &self,
-        dataset: Address,
-        axis: usize,
-        added: &[u64],
-        from: &WriteSource<'_>,
-    ) -> Result<()> {
-        let appended = self.prepare_append(dataset, axis, added, from)?;
-        let mut edit = self.container.edit_behind()?;
-        match appended {
-            None => self.append_to_dataset(&mut edit, dataset, axis, added, from)?,
-            Some(appended) => self.with_writer(&mut edit, dataset, |writer, edit| {
-                writer.append_encoded(self, edit, (axis, added), appended, from)
-            })?,
-        }
-        self.finish(edit)
-    }
-
-    /// Encodes chunks that are to be added, where that takes long and can be done before.
-    fn prepare_append(
+    /// Encodes the chunks that an append adds, if they pass filters and are large enough. Others write meanwhile.
+    pub(super) fn prepare_append(
         &self,
         dataset: Address,
         axis: usize,
@@ -170,7 +136,7 @@ impl OpenFile {
         from: &WriteSource<'_>,
     ) -> Result<Option<Appended>> {
         let place = |writer: &mut DatasetWriter| {
-            // Asked first, for those who append little and often.
+            // The cheapest test first: small appends are frequent.
             if writer.chunks.as_ref()?.writer.source.pipeline.is_empty() {
                 return None;
             }
@@ -189,7 +155,7 @@ impl OpenFile {
         }
     }
 
-    /// Encodes and stores what waits of a dataset, or of all, while others do what they want.
+    /// Encodes and stores the chunks of a dataset, or of all, that wait in memory. Others read and write meanwhile.
     ///
     /// # Errors
     /// Those of filters and the medium.
@@ -204,19 +170,5 @@ impl OpenFile {
             }
         }
         Ok(())
-    }
-
-    /// Makes sure that whoever reads a dataset, or any one, finds everything in the file.
-    ///
-    /// # Errors
-    /// As [`DatasetWriter::flush`].
-    pub fn settle(&self, dataset: Option<Address>) -> Result<()> {
-        if !self.is_ahead(dataset) {
-            return Ok(());
-        }
-        self.flush_ahead(dataset)?;
-        let mut edit = self.container.edit()?;
-        self.flush_dataset(&mut edit, dataset)?;
-        self.finish(edit)
     }
 }

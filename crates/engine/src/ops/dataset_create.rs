@@ -12,7 +12,7 @@ use hyperslab_format::message::{
 use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::OpenFile;
-use super::dataset_write::DatasetWriter;
+use super::dataset_writer::DatasetWriter;
 use crate::data::chunk_index::{self, NewChunks, NewStructuredChunks};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};

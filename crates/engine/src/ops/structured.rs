@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::StructuredChunkLayout;
 
-use super::dataset_write::DatasetWriter;
+use super::dataset_writer::DatasetWriter;
 use super::{OpenDataset, OpenFile};
 use crate::data::chunk_index::{self, ChunkShape, StructuredIndexEditor};
 use crate::data::structured::{
@@ -85,7 +85,7 @@ impl DatasetWriter {
     ///
     /// # Errors
     /// [`Error::Misuse`] if it has none; those of `work`.
-    pub fn with_structured<T>(
+    pub(super) fn with_structured<T>(
         &mut self,
         file: &OpenFile,
         edit: &mut Edit<'_>,
@@ -99,21 +99,5 @@ impl DatasetWriter {
         let outcome = work(writer, &mut writing);
         self.note_layout();
         outcome
-    }
-}
-
-impl OpenFile {
-    /// Does something with the structured chunks of a dataset that is written.
-    ///
-    /// # Errors
-    /// [`Error::Misuse`] if it has none; those of `work`.
-    pub fn change_structured<T>(
-        &self,
-        edit: &mut Edit<'_>,
-        dataset: Address,
-        contents: Option<&ForeignHeap>,
-        work: impl FnOnce(&mut StructuredWriter, &mut StructuredWriting<'_, '_>) -> Result<T>,
-    ) -> Result<T> {
-        self.with_writer(edit, dataset, |writer, edit| writer.with_structured(self, edit, contents, work))
     }
 }

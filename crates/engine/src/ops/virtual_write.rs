@@ -60,8 +60,8 @@ impl OpenFile {
     ///
     /// # Errors
     /// [`Error::Misuse`] if an element has no source, or one that may not be changed; nothing is written then. As
-    /// [`DatasetWriter::write`](super::DatasetWriter::write).
-    pub fn write_virtual(
+    /// [`write_elements_with`](Self::write_elements_with).
+    pub(super) fn write_virtual(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
         dataset: Address,
@@ -91,10 +91,10 @@ impl OpenFile {
             let from = WriteSource::converted(&share.elements, &share.conversion).partial(share.partial);
             let (file, dataset) = (&share.file, share.dataset);
             if Arc::ptr_eq(file, self) {
-                self.write_dataset(edit, dataset, &share.selection, &from)?;
+                self.write_own(edit, dataset, &share.selection, &from)?;
             } else {
                 let mut edit = file.container.edit()?;
-                file.write_dataset(&mut edit, dataset, &share.selection, &from)?;
+                file.write_own(&mut edit, dataset, &share.selection, &from)?;
                 file.finish(edit)?;
             }
         }
@@ -105,7 +105,7 @@ impl OpenFile {
     ///
     /// # Errors
     /// If it does not.
-    pub fn check_virtual(
+    pub(super) fn check_virtual(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
         dataset: Address,

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use hyperslab_engine::data::transfer::ReadTarget;
-use hyperslab_engine::data::variable::ForeignHeap;
 use hyperslab_engine::format::Layout as StoredLayout;
 use hyperslab_engine::ops::OpenDataset;
+use hyperslab_engine::ops::elements::{ForeignHeap, ReadTarget};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 

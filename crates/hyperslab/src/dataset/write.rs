@@ -1,6 +1,7 @@
 //! Writing elements.
 
-use hyperslab_engine::data::transfer::{WriteSource, leaves_parts};
+use hyperslab_engine::ops::WriteTo;
+use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Error, Result};
 
@@ -132,26 +133,14 @@ impl Dataset {
 
     pub(crate) fn write_from(&self, selection: &Selection, from: &WriteSource<'_>) -> Result<()> {
         let selection = self.without_overlaps(selection)?;
-        if self.is_virtual() {
-            return self.change(|edit| self.write_in(edit, &selection, from));
-        }
-        let (file, address) = (self.object.file(), self.object.address());
-        file.write_elements(address, &selection, from).map_err(|error| self.context(error))
+        let file = self.object.file();
+        file.write_elements(self.write_to(), &selection, from).map_err(|error| self.context(error))
     }
 
-    /// Writes to the dataset, or to those that it shows.
-    pub(super) fn write_in(
-        &self,
-        edit: &mut Edit<'_>,
-        selection: &Selection,
-        from: &WriteSource<'_>,
-    ) -> Result<()> {
-        let (file, address) = (self.object.file(), self.object.address());
-        if self.is_virtual() {
-            file.write_virtual(edit, address, selection, from)
-        } else {
-            file.write_dataset(edit, address, selection, from)
-        }
+    /// Returns the dataset as the engine's writes name it.
+    pub(super) fn write_to(&self) -> WriteTo {
+        let address = self.object.address();
+        if self.is_virtual() { WriteTo::Virtual(address) } else { WriteTo::Own(address) }
     }
 
     /// Changes the shape. Elements that are in both shapes stay; new ones have the fill value.

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_engine::data::transfer::WriteSource;
-use hyperslab_engine::data::variable::ForeignHeap;
+use hyperslab_engine::ops::elements::{ForeignHeap, WriteSource};
 use hyperslab_engine::{Error, Result};
 
 use crate::datatype::convert::{Conversions, VariableArena, VariableSink as _};

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hyperslab_dataspace::Block;
-use hyperslab_engine::data::structured::{Slab, StructuredSource};
-use hyperslab_engine::data::variable::ForeignHeap;
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::elements::ForeignHeap;
+use hyperslab_engine::ops::sparse::{Slab, StructuredSource};
 use hyperslab_engine::{Error, Result};
 use rayon::prelude::*;
 

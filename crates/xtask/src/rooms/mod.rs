@@ -2,7 +2,7 @@
 
 pub(crate) mod graph;
 pub(crate) mod order;
-mod paths;
+pub(crate) mod paths;
 
 use anyhow::{Result, bail};
 use hyperslab_testkit::workspace;

@@ -2,22 +2,22 @@
 
 /// An import: the path, the name that it has in the module, and the place in the code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Import {
-    pub(super) path: Vec<String>,
+pub(crate) struct Import {
+    pub(crate) path: Vec<String>,
     /// The name; `*` for all names of the path.
-    pub(super) name: String,
-    pub(super) at: usize,
+    pub(crate) name: String,
+    pub(crate) at: usize,
 }
 
 /// A path in the code, outside of imports.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mention {
-    pub(super) path: Vec<String>,
-    pub(super) at: usize,
+pub(crate) struct Mention {
+    pub(crate) path: Vec<String>,
+    pub(crate) at: usize,
 }
 
 /// Returns the code with all items blanked that only tests have.
-pub(super) fn without_tests(code: &str) -> String {
+pub(crate) fn without_tests(code: &str) -> String {
     const MARK: &str = "#[cfg(test)]";
     let mut bytes = code.as_bytes().to_vec();
     let mut at = 0;
@@ -49,7 +49,7 @@ fn end_of_item(code: &str, from: usize) -> usize {
 }
 
 /// Returns the imports of a module, and all other paths of more than one segment.
-pub(super) fn paths(code: &str) -> (Vec<Import>, Vec<Mention>) {
+pub(crate) fn paths(code: &str) -> (Vec<Import>, Vec<Mention>) {
     let (mut imports, mut mentions) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some((start, word)) = next_word(code, at) {
@@ -77,7 +77,7 @@ pub(super) fn paths(code: &str) -> (Vec<Import>, Vec<Mention>) {
 }
 
 /// Returns the names that a module defines itself.
-pub(super) fn definitions(code: &str) -> Vec<String> {
+pub(crate) fn definitions(code: &str) -> Vec<String> {
     const KINDS: &[&str] = &["struct", "enum", "trait", "fn", "const", "static", "type", "union"];
     let mut found = Vec::new();
     let (mut at, mut before) = (0, "");

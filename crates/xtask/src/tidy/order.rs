@@ -1,4 +1,5 @@
-//! Rules 2 and 3: rooms use only rooms below them, as `rooms::order` has them; only `store` sees drivers.
+//! Rules 2 and 3: rooms use only rooms below them, as `rooms::order` has them; only `store` sees drivers; the façade names no
+//! room below `ops` but `store`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,11 @@ use super::Finding;
 use super::source::Tree;
 use crate::rooms::graph::{Modules, Use};
 use crate::rooms::order::{ENGINE, ORDERS, Order};
+use crate::rooms::paths::paths;
 use crate::rooms::{crate_of, module_of, upward_arrows};
+
+/// Rooms of the engine that the façade never names.
+const BELOW_OPS: &[&str] = &["index", "object", "data"];
 
 /// Rooms of the engine that never name a driver.
 const WITHOUT_DRIVERS: &[&str] = &["index", "object", "data"];
@@ -26,7 +31,33 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         findings.extend(without_level(uses, order));
     }
     findings.extend(drivers(tree));
+    findings.extend(below_ops(tree));
     findings
+}
+
+/// Finds rooms of the engine below `ops` that the façade names. It may name `store`, which holds settings and handles.
+fn below_ops(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.rust() {
+        if !matches!(file.source_of(), Some(("hyperslab", _))) {
+            continue;
+        }
+        let (imports, mentions) = paths(&file.code);
+        let imports = imports.iter().map(|import| (&import.path, import.at));
+        for (path, at) in imports.chain(mentions.iter().map(|mention| (&mention.path, mention.at))) {
+            let room = path.get(1).map(String::as_str).filter(|_| is_engine(path));
+            if let Some(room) = room.filter(|room| BELOW_OPS.contains(room)) {
+                let message =
+                    format!("the façade must not name `{room}` of the engine: `ops` exports what it needs");
+                findings.push(Finding::new(&file.path, file.line_of(at), message));
+            }
+        }
+    }
+    findings
+}
+
+fn is_engine(path: &[String]) -> bool {
+    path.first().is_some_and(|name| name == "hyperslab_engine")
 }
 
 /// Finds the rooms of a folder that its order does not name.
@@ -123,6 +154,22 @@ mod tests {
         let new = ("crates/engine/src/data/attic.rs", "use super::transfer::f;");
         let found = lines(&[new, ("crates/engine/src/data/transfer/mod.rs", "pub fn f() {}")]);
         assert!(found.len() == 1 && found[0].contains("`attic` has no place"), "{found:?}");
+    }
+
+    #[test]
+    fn the_facade_names_no_room_below_ops() {
+        let path = "crates/hyperslab/src/group.rs";
+        let fine = "use hyperslab_engine::{ops::{groups, sparse}, store::Edit, Error};";
+        assert!(lines(&[(path, fine)]).is_empty());
+        for text in [
+            "//! x\nuse hyperslab_engine::object::link::Link;",
+            "//! x\nuse hyperslab_engine::{data::transfer, Error};",
+            "\nfn f() { hyperslab_engine::index::walk() }",
+        ] {
+            let found = lines(&[(path, text)]);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            assert!(found[0].starts_with("crates/hyperslab/src/group.rs:2: the façade"), "{found:?}");
+        }
     }
 
     #[test]

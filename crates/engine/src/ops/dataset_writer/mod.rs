@@ -1,4 +1,7 @@
-//! Writing elements of a dataset, and changing its shape.
+//! A dataset that is being written: its elements and its shape.
+
+mod append;
+mod prepend;
 
 use hyperslab_dataspace::{Dataspace, Dims, Selection};
 use hyperslab_format::codec::Address;
@@ -9,9 +12,7 @@ use super::OpenFile;
 use super::dataset::chunked_source;
 use super::raw_files::RawFiles;
 use super::structured::structured_writer;
-use crate::data::chunk_index;
-use crate::data::chunk_index::ChunkLocation;
-use crate::data::chunk_index::{BufferedTable, ChunkTable};
+use crate::data::chunk_index::{self, BufferedTable, ChunkLocation, ChunkTable};
 use crate::data::chunked::{ChunkWriter, ChunkWriting};
 use crate::data::linear::{
     ExternalSource, Piece, fill_contiguous, write_compact, write_contiguous, write_external,
@@ -26,7 +27,7 @@ use crate::store::{Edit, SpaceKind, Store};
 
 /// A dataset that is being written: what its header says, and chunks that are not encoded yet.
 #[derive(Debug)]
-pub struct DatasetWriter {
+pub(crate) struct DatasetWriter {
     address: Address,
     pub(super) description: DatasetDescription,
     pub(super) chunks: Option<Chunks>,
@@ -52,7 +53,7 @@ impl DatasetWriter {
     ///
     /// # Errors
     /// If the header is damaged or the layout cannot be written.
-    pub fn open(file: &OpenFile, address: Address) -> Result<Self> {
+    pub(crate) fn open(file: &OpenFile, address: Address) -> Result<Self> {
         let header = ObjectHeader::load(&file.container.store, address)?;
         let description = DatasetDescription::read(&file.container, &header)?;
         Self::new(file, address, description)
@@ -117,12 +118,12 @@ impl DatasetWriter {
     }
 
     /// What the header says, or will say.
-    pub fn description(&self) -> &DatasetDescription {
+    pub(crate) fn description(&self) -> &DatasetDescription {
         &self.description
     }
 
     /// Whether something is known here and not in the file: chunks to be encoded, a shape, an address.
-    pub fn is_ahead(&self) -> bool {
+    pub(crate) fn is_ahead(&self) -> bool {
         let ahead = |chunks: &Chunks| chunks.writer.pending_bytes() > 0 || chunks.table.is_ahead();
         self.chunks.as_ref().is_some_and(ahead)
             || self.structured.as_ref().is_some_and(StructuredWriter::is_ahead)
@@ -141,7 +142,7 @@ impl DatasetWriter {
     ///
     /// # Errors
     /// [`Error::Misuse`] if `from` has another number of elements; those of filters, conversions and the medium.
-    pub fn write(
+    pub(crate) fn write(
         &mut self,
         file: &OpenFile,
         edit: &mut Edit<'_>,
@@ -201,7 +202,7 @@ impl DatasetWriter {
     ///
     /// # Errors
     /// Those of filters and the medium.
-    pub fn allocate(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+    pub(crate) fn allocate(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
         if self.description.dataspace.element_count() == Some(0) {
             return Ok(());
         }
@@ -260,7 +261,7 @@ impl DatasetWriter {
     ///
     /// # Errors
     /// [`Error::Misuse`] if the dataset cannot have that shape; those of filters and the medium.
-    pub fn resize(&mut self, file: &OpenFile, edit: &mut Edit<'_>, dims: &[u64]) -> Result<()> {
+    pub(crate) fn resize(&mut self, file: &OpenFile, edit: &mut Edit<'_>, dims: &[u64]) -> Result<()> {
         let after = self.resized(dims)?;
         if let Some(Chunks { writer, table }) = &mut self.chunks {
             writer.resize(edit, &mut **table, &file.resources.chunks, dims)?;
@@ -333,7 +334,7 @@ impl DatasetWriter {
     ///
     /// # Errors
     /// Those of filters and the medium.
-    pub fn flush(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+    pub(crate) fn flush(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
         if let Some(Chunks { writer, table }) = &mut self.chunks {
             writer.flush(edit, &mut **table, &file.resources.chunks)?;
             table.flush(edit)?;
@@ -408,7 +409,7 @@ impl DatasetWriter {
     ///
     /// # Errors
     /// If the index of the chunks is damaged.
-    pub fn free(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+    pub(crate) fn free(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
         if !self.description.external.is_empty() {
             return Ok(());
         }

@@ -1,14 +1,13 @@
-//! Growth at the front of a dimension, and chunks that are put in place as they are stored.
+//! Prepends: new elements before all others along a dimension; and chunks that are written as stored.
 
 use hyperslab_dataspace::{Dims, Region, Selection};
 
 use hyperslab_format::message::Layout;
 
-use super::OpenFile;
-use super::dataset::chunked_source;
-use super::dataset_write::{Chunks, DatasetWriter};
-use crate::data::chunk_index;
-use crate::data::chunk_index::ChunkTable;
+use super::super::OpenFile;
+use super::super::dataset::chunked_source;
+use super::{Chunks, DatasetWriter};
+use crate::data::chunk_index::{self, ChunkTable};
 use crate::data::chunked::ChunkedSource;
 use crate::data::transfer::{ReadContext, ReadTarget, Source as _, WriteSource};
 use crate::error::{Error, Result};
@@ -24,7 +23,7 @@ impl DatasetWriter {
     ///
     /// # Errors
     /// As [`append`](Self::append).
-    pub fn prepend(
+    pub(crate) fn prepend(
         &mut self,
         file: &OpenFile,
         edit: &mut Edit<'_>,
@@ -119,7 +118,7 @@ impl DatasetWriter {
     /// # Errors
     /// [`Error::Misuse`] if the dataset has no chunks or no such element, or if a chunk without filters has another
     /// length.
-    pub fn write_stored_chunk(
+    pub(crate) fn write_stored_chunk(
         &mut self,
         file: &OpenFile,
         edit: &mut Edit<'_>,

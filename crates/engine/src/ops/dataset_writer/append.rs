@@ -1,10 +1,10 @@
-//! Adding elements behind all others along a dimension.
+//! Appends: new elements behind all others along a dimension.
 
 use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_format::message::{AllocationTime, Layout};
 
-use super::OpenFile;
-use super::dataset_write::{Chunks, DatasetWriter};
+use super::super::OpenFile;
+use super::{Chunks, DatasetWriter};
 use crate::data::chunked::{Appended, ChunkWriting};
 use crate::data::transfer::WriteSource;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ impl DatasetWriter {
     /// # Errors
     /// As [`resize`](Self::resize) and [`write`](Self::write), and if the array is not as large as the dataset in the
     /// other dimensions.
-    pub fn append(
+    pub(crate) fn append(
         &mut self,
         file: &OpenFile,
         edit: &mut Edit<'_>,
@@ -42,7 +42,7 @@ impl DatasetWriter {
     }
 
     /// As [`append`](Self::append), where chunks were encoded for the shape that the dataset had then.
-    pub(super) fn append_encoded(
+    pub(in crate::ops) fn append_encoded(
         &mut self,
         file: &OpenFile,
         edit: &mut Edit<'_>,
@@ -66,7 +66,7 @@ impl DatasetWriter {
     }
 
     /// The coordinates of the first element behind all others along a dimension.
-    pub(super) fn place_of_growth(&self, axis: usize) -> Dims {
+    pub(in crate::ops) fn place_of_growth(&self, axis: usize) -> Dims {
         let dims = self.description.dataspace.dims();
         let mut start = Dims::from_elem(0, dims.len());
         if let (Some(place), Some(old)) = (start.get_mut(axis), dims.get(axis)) {
@@ -104,7 +104,7 @@ impl DatasetWriter {
     }
 
     /// The shape of an array that is added along a dimension, and that of the dataset then.
-    pub(super) fn grown(&self, axis: usize, added: &[u64]) -> Result<(Dims, Dims)> {
+    pub(in crate::ops) fn grown(&self, axis: usize, added: &[u64]) -> Result<(Dims, Dims)> {
         let before = Dims::from_slice(self.description.dataspace.dims());
         let mut count = Dims::from_slice(added);
         if count.len().checked_add(1) == Some(before.len()) && axis < before.len() {
