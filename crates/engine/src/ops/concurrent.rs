@@ -6,15 +6,15 @@ use hyperslab_dataspace::{Region, Selection};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::AllocationTime;
 
+use super::DatasetWriter;
 use super::OpenFile;
-use super::dataset_writer::{Chunks, DatasetWriter};
 use super::variable_write::leads_to_heap;
 use crate::data::chunk_index::ChunkTable;
 use crate::data::chunked::{
-    Appended, ChunkAccess, ChunkWriter, ChunkWriting, ChunkedSource, Due, Progress, flush_concurrently,
-    write_concurrently,
+    Appended, ChunkAccess, ChunkWriter, ChunkWriting, ChunkedSink, ChunkedSource, Progress,
+    flush_concurrently, write_concurrently,
 };
-use crate::data::transfer::{ChunkCache, WriteSource};
+use crate::data::transfer::{ChunkCache, Due, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -38,8 +38,8 @@ impl ChunkAccess for Access<'_> {
         &self,
         work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
     ) -> Result<Option<T>> {
-        let work = |writer: &mut DatasetWriter| match &mut writer.chunks {
-            Some(Chunks { writer, table }) => work(writer, &**table).map(Some),
+        let work = |writer: &mut DatasetWriter| match writer.chunked_mut() {
+            Some(ChunkedSink { writer, table, .. }) => work(writer, &**table).map(Some),
             None => Ok(None),
         };
         self.file.writers.with(self.dataset, work).unwrap_or(Ok(None))
@@ -56,9 +56,9 @@ impl ChunkAccess for Access<'_> {
     ) -> Result<Option<T>> {
         let mut edit = self.file.container.edit_behind()?;
         let work = |dataset: &mut DatasetWriter| {
-            let Some(Chunks { writer, table }) = &mut dataset.chunks else { return Ok(None) };
-            let cache = &self.file.resources.chunks;
-            let outcome = work(writer, &mut ChunkWriting { edit: &mut edit, table: &mut **table, cache });
+            let Some(chunked) = dataset.chunked_mut() else { return Ok(None) };
+            let (writer, mut writing) = chunked.parts(&mut edit, &self.file.resources);
+            let outcome = work(writer, &mut writing);
             dataset.note_layout();
             outcome.map(Some)
         };
@@ -78,7 +78,7 @@ impl DatasetWriter {
     /// Returns the dataset as it is, if threads can write its chunks side by side. They cannot if elements have contents
     /// in the global heap, or if the first write allocates all chunks.
     fn concurrent_source(&self) -> Option<Arc<ChunkedSource>> {
-        let Chunks { writer, table } = self.chunks.as_ref()?;
+        let ChunkedSink { writer, table, .. } = self.chunked()?;
         let description = self.description();
         let late = description.fill.allocation_time == AllocationTime::LATE && table.is_empty();
         let concurrent = !late
@@ -137,7 +137,7 @@ impl OpenFile {
     ) -> Result<Option<Appended>> {
         let place = |writer: &mut DatasetWriter| {
             // The cheapest test first: small appends are frequent.
-            if writer.chunks.as_ref()?.writer.source.pipeline.is_empty() {
+            if writer.chunked()?.writer.source.pipeline.is_empty() {
                 return None;
             }
             let source = writer.concurrent_source()?;
@@ -163,7 +163,7 @@ impl OpenFile {
         let datasets = dataset.map_or_else(|| self.writers.datasets(), |dataset| vec![dataset]);
         for dataset in datasets {
             let waits = |writer: &mut DatasetWriter| {
-                writer.chunks.as_ref().is_some_and(|chunks| chunks.writer.waiting_bytes() >= WORTH)
+                writer.chunked().is_some_and(|chunks| chunks.writer.dirty_bytes() >= WORTH)
             };
             if self.writers.with(dataset, waits).unwrap_or(false) {
                 flush_concurrently(&Access { file: self, dataset, commits: false }, Due::All)?;

@@ -6,5 +6,6 @@ mod write;
 
 pub use source::ChunkedSource;
 pub use write::{
-    Appended, ChunkAccess, ChunkWriter, ChunkWriting, Due, Progress, flush_concurrently, write_concurrently,
+    Appended, ChunkAccess, ChunkWriter, ChunkWriting, ChunkedSink, Progress, flush_concurrently,
+    write_concurrently,
 };

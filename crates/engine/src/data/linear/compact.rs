@@ -1,11 +1,12 @@
 //! The compact layout: elements in the object header itself.
 
 use hyperslab_dataspace::{Dims, Region, Selection};
+use hyperslab_format::message::Layout;
 use parking_lot::Mutex;
 
 use super::read::{self, LinearBytes, Request};
 use super::write::{self, LinearTarget};
-use crate::data::transfer::{Fill, ReadContext, ReadTarget, Source, WriteSource, byte_count};
+use crate::data::transfer::{Fill, ReadContext, ReadTarget, Sink, Source, WriteSource, Writing, byte_count};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store};
 
@@ -56,11 +57,46 @@ impl LinearBytes for InHeader<'_> {
     }
 }
 
+/// A dataset of compact layout that is being written. Its elements stand in the layout message.
+#[derive(Debug)]
+pub struct CompactSink {
+    /// The shape; empty for a scalar.
+    pub dims: Dims,
+}
+
+impl Sink for CompactSink {
+    fn write(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        let Layout::Compact(compact) = &mut *writing.layout else {
+            return Err(Error::Misuse("the dataset is not compact".into()));
+        };
+        write_compact(writing.edit.store(), &mut compact.data, &self.dims, selection, from)?;
+        *writing.layout_changed = true;
+        Ok(())
+    }
+
+    fn resize(&mut self, _writing: &mut Writing<'_, '_>, _dims: &[u64]) -> Result<()> {
+        Ok(())
+    }
+
+    fn free(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_resizable(&self) -> bool {
+        false
+    }
+}
+
 /// Writes the selected elements of an array of the shape `dims` whose bytes are `data`.
 ///
 /// # Errors
-/// As [`write_contiguous`], and [`Error::Misuse`] if `from` has another number of elements.
-pub fn write_compact(
+/// [`Error::Misuse`] if `from` has another number of elements; those of conversions.
+fn write_compact(
     store: &Store,
     data: &mut [u8],
     dims: &[u64],

@@ -2,12 +2,13 @@
 
 use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_format::codec::Address;
+use hyperslab_format::message::Layout;
 
 use super::read::{self, LinearBytes, Request};
 use super::write::{self, LinearTarget};
-use crate::data::transfer::{Fill, ReadContext, ReadTarget, Source, WriteSource, byte_count};
+use crate::data::transfer::{Fill, ReadContext, ReadTarget, Sink, Source, WriteSource, Writing, byte_count};
 use crate::error::{Error, Result};
-use crate::store::{ByteRows, Store};
+use crate::store::{ByteRows, SpaceKind, Store};
 
 /// Bytes that are read with one call, on the thread that asks for them.
 const LITTLE: u64 = 64 << 10;
@@ -87,12 +88,93 @@ impl InFile<'_> {
     }
 }
 
+/// A dataset of contiguous layout that is being written. Its address stands in the layout message.
+#[derive(Debug)]
+pub struct ContiguousSink {
+    /// The shape; empty for a scalar.
+    pub dims: Dims,
+    /// The number of elements; `None` if it is more than 64 bits can say.
+    pub elements: Option<u64>,
+    /// Bytes of an element.
+    pub element_size: u32,
+    /// The fill value.
+    pub fill: Fill,
+    /// Whether new space is filled.
+    pub fills: bool,
+}
+
+impl ContiguousSink {
+    fn bytes(&self) -> Option<u64> {
+        self.elements.and_then(|elements| elements.checked_mul(u64::from(self.element_size)))
+    }
+
+    /// Returns the address of the first element. Allocates the elements first if they have no space yet, and fills them if
+    /// `is_seen` and the dataset asks for fill values.
+    fn allocated(&self, writing: &mut Writing<'_, '_>, is_seen: bool) -> Result<Address> {
+        let Layout::Contiguous(contiguous) = &mut *writing.layout else {
+            return Err(Error::Misuse("the dataset is not contiguous".into()));
+        };
+        if contiguous.address.is_defined() {
+            return Ok(contiguous.address);
+        }
+        let fills = is_seen && self.fills;
+        let bytes = self.bytes().ok_or_else(|| Error::Misuse("a dataset of more than 2^64 bytes".into()))?;
+        let address = if fills && self.fill.is_zero() {
+            writing.edit.allocate_zeroed(SpaceKind::RawData, bytes)?
+        } else {
+            writing.edit.allocate(SpaceKind::RawData, bytes)?
+        };
+        if fills && !self.fill.is_zero() {
+            fill_contiguous(writing.edit.store(), address, bytes, &self.fill, self.element_size as usize)?;
+        }
+        contiguous.address = address;
+        *writing.layout_changed = true;
+        Ok(address)
+    }
+}
+
+impl Sink for ContiguousSink {
+    fn write(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        from.check(selection.element_count(&self.dims)?)?;
+        let is_whole = matches!(selection, Selection::All) && !from.is_partial();
+        let address = self.allocated(writing, !is_whole)?;
+        write_contiguous(writing.edit.store(), address, &self.dims, selection, from)
+    }
+
+    fn allocate(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+        self.allocated(writing, true).map(drop)
+    }
+
+    fn resize(&mut self, _writing: &mut Writing<'_, '_>, _dims: &[u64]) -> Result<()> {
+        Ok(())
+    }
+
+    fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+        let Layout::Contiguous(contiguous) = &*writing.layout else { return Ok(()) };
+        if !contiguous.address.is_defined() {
+            return Ok(());
+        }
+        let bytes = contiguous.size.or(self.bytes()).unwrap_or(0);
+        writing.edit.store().check_inside(contiguous.address, bytes, "raw data")?;
+        writing.edit.free(SpaceKind::RawData, contiguous.address, bytes)
+    }
+
+    fn is_resizable(&self) -> bool {
+        false
+    }
+}
+
 /// Writes the selected elements of an array of the shape `dims` that begins at `address`. The number of elements was
 /// checked.
 ///
 /// # Errors
 /// Those of conversions and the medium.
-pub fn write_contiguous(
+fn write_contiguous(
     store: &Store,
     address: Address,
     dims: &[u64],
@@ -114,7 +196,7 @@ pub fn write_contiguous(
 ///
 /// # Errors
 /// Those of the medium.
-pub fn fill_contiguous(store: &Store, address: Address, length: u64, fill: &Fill, size: usize) -> Result<()> {
+fn fill_contiguous(store: &Store, address: Address, length: u64, fill: &Fill, size: usize) -> Result<()> {
     let target = InFile { store, address, length, view: None };
     let size = (size as u64).max(1);
     let step = (FILLED / size).max(1).saturating_mul(size);

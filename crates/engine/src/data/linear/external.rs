@@ -1,14 +1,14 @@
 //! External storage: elements in other files, in pieces that follow each other in the order of the dataset's bytes.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use hyperslab_dataspace::{Dims, Selection};
 
 use super::read::{self, LinearBytes, Request};
 use super::write::{self, LinearTarget};
-use crate::data::transfer::{ReadContext, ReadTarget, Source, WriteSource};
+use crate::data::transfer::{ReadContext, ReadTarget, Sink, Source, WriteSource, Writing};
 use crate::error::{Error, Result};
-use crate::store::{RawFile, Store};
+use crate::store::RawFile;
 
 /// Opens the files of raw data that a dataset names.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
@@ -105,18 +105,45 @@ impl LinearBytes for ExternalSource {
     }
 }
 
-/// Writes the selected elements to the files that hold them.
-///
-/// # Errors
-/// [`Error::Misuse`] if `from` has another number of elements or the pieces end before; those of the files.
-pub fn write_external(
-    store: &Store,
-    target: &ExternalSource,
-    selection: &Selection,
-    from: &WriteSource<'_>,
-) -> Result<()> {
-    from.check(selection.element_count(&target.dims)?)?;
-    write::write(store, target, &target.dims, selection, from)
+/// A dataset in other files that is being written. The files are open only during a write.
+#[derive(Debug)]
+pub struct ExternalSink {
+    /// The shape; empty for a scalar.
+    pub dims: Dims,
+    /// The pieces, in order: the name of the file, the offset in it, and the size if the piece has an end.
+    pub pieces: Vec<(Vec<u8>, u64, Option<u64>)>,
+    /// Opens their files.
+    pub files: Arc<dyn OpenRaw>,
+}
+
+impl Sink for ExternalSink {
+    fn write(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        let pieces = self.pieces.iter().map(|(name, offset, size)| (name.as_slice(), *offset, *size));
+        let files = Box::new(Arc::clone(&self.files));
+        let target = ExternalSource { dims: self.dims.clone(), pieces: Piece::row(pieces), files };
+        from.check(selection.element_count(&target.dims)?)?;
+        write::write(writing.edit.store(), &target, &target.dims, selection, from)
+    }
+
+    fn resize(&mut self, _writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()> {
+        self.dims = Dims::from_slice(dims);
+        Ok(())
+    }
+
+    fn free(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl OpenRaw for Arc<dyn OpenRaw> {
+    fn open_raw(&self, name: &[u8]) -> Result<RawFile> {
+        (**self).open_raw(name)
+    }
 }
 
 impl LinearTarget for ExternalSource {

@@ -6,7 +6,7 @@ mod external;
 mod read;
 mod write;
 
-pub use compact::{CompactSource, write_compact};
-pub use contiguous::{ContiguousSource, fill_contiguous, write_contiguous};
-pub use external::{ExternalSource, OpenRaw, Piece, write_external};
+pub use compact::{CompactSink, CompactSource};
+pub use contiguous::{ContiguousSink, ContiguousSource};
+pub use external::{ExternalSink, ExternalSource, OpenRaw, Piece};
 pub(in crate::data) use write::{LinearTarget, are_far};

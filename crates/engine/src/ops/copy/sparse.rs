@@ -59,7 +59,7 @@ impl Copier<'_> {
         chunks: &StructuredSource,
         writer: &DatasetWriter,
     ) -> bool {
-        let Some(to) = &writer.structured else { return false };
+        let Some(to) = writer.structured() else { return false };
         let (from, to) = (&chunks.form, &to.form);
         // Heaps of some forms have lengths in them that are as wide as those of the file.
         let same_widths = streamed.source.container.params() == edit.params();
@@ -127,9 +127,9 @@ impl Copier<'_> {
             (wanted, _) => wanted,
         };
         writer.encode_defined_as(encoding);
-        let same_chunks = writer.structured.as_ref().is_some_and(|to| to.form.grid == chunks.form.grid);
+        let same_chunks = writer.structured().is_some_and(|to| to.form.grid == chunks.form.grid);
         // What lies in chunks on either side needs no word of either file.
-        let same_elements = plan.is_copy() || (writer.is_structured() && plan.is_copy_within_chunks());
+        let same_elements = plan.is_copy() || (writer.structured().is_some() && plan.is_copy_within_chunks());
         for batch in batches(&stored, |location| bytes_in_memory(&chunks.form, location)) {
             let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
             let parts = chunks.defined_in(source.reading(), batch, Some(&foreign))?;
@@ -140,7 +140,7 @@ impl Copier<'_> {
                 let values = if same_elements {
                     values.to_vec()
                 } else {
-                    let into = writer.is_structured().then_some(&*made);
+                    let into = writer.structured().is_some().then_some(&*made);
                     let from = MoveSource { file: task.original.file, foreign: Some(&foreign), into };
                     self.move_elements(edit, &from, plan, values)?
                 };
@@ -204,8 +204,7 @@ impl Copier<'_> {
         let undefined = writer.description().fill_element().unwrap_or(&zeros).to_vec();
         // Elements that lead elsewhere are compared before they are moved, too.
         let fill = before.fill_element().filter(|_| !plan.is_copy() && streamed.sparse.undefined.is_none());
-        let target =
-            writer.structured.as_ref().map(|structured| Dims::from_slice(structured.form.grid.chunk()));
+        let target = writer.structured().map(|structured| Dims::from_slice(structured.form.grid.chunk()));
         for region in streamed.written_parts(target.as_deref(), streamed.budget())? {
             let selection = Selection::region(&region);
             let (foreign, made) = (streamed.no_contents(), streamed.no_contents());

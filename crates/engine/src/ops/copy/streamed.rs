@@ -156,7 +156,7 @@ impl Copier<'_> {
     ) -> Result<()> {
         let Some(parts) = self.parts(edit, streamed, &mut writer)? else { return Ok(()) };
         let scalar = !matches!(streamed.dataset.description.dataspace, Dataspace::Simple(_));
-        let (plan, structured) = (&streamed.plan, writer.is_structured());
+        let (plan, structured) = (&streamed.plan, writer.structured().is_some());
         let mut failures = 0;
         for region in parts {
             let selection = if scalar { Selection::All } else { Selection::region(&region) };

@@ -4,8 +4,8 @@ use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_format::message::{AllocationTime, Layout};
 
 use super::super::OpenFile;
-use super::{Chunks, DatasetWriter};
-use crate::data::chunked::{Appended, ChunkWriting};
+use super::{DatasetSink, DatasetWriter};
+use crate::data::chunked::{Appended, ChunkedSink};
 use crate::data::transfer::WriteSource;
 use crate::error::{Error, Result};
 use crate::store::Edit;
@@ -50,15 +50,14 @@ impl DatasetWriter {
         appended: Appended,
         from: &WriteSource<'_>,
     ) -> Result<()> {
-        if !self.chunks.as_ref().is_some_and(|chunks| appended.fits(&chunks.writer)) {
+        if !self.chunked().is_some_and(|chunked| appended.fits(&chunked.writer)) {
             return self.append(file, edit, axis, added, from);
         }
         let (count, dims) = self.grown(axis, added)?;
         let selection = Selection::region(&Region { start: self.place_of_growth(axis), count });
         self.resize(file, edit, &dims)?;
-        if let Some(Chunks { writer, table }) = &mut self.chunks {
-            let cache = &file.resources.chunks;
-            let mut writing = ChunkWriting { edit, table: &mut **table, cache };
+        if let Some(chunked) = self.chunked_mut() {
+            let (writer, mut writing) = chunked.parts(edit, &file.resources);
             writer.store_appended(&mut writing, appended, &selection, from)?;
         }
         self.note_layout();
@@ -84,8 +83,8 @@ impl DatasetWriter {
         added: &[u64],
         from: &WriteSource<'_>,
     ) -> Result<bool> {
-        let (Some(Chunks { writer, table }), Dataspace::Simple(extent)) =
-            (&mut self.chunks, &mut self.description.dataspace)
+        let (DatasetSink::Chunked(ChunkedSink { writer, table, .. }), Dataspace::Simple(extent)) =
+            (&mut self.sink, &mut self.description.dataspace)
         else {
             return Ok(false);
         };

@@ -6,9 +6,9 @@ use hyperslab_format::message::Layout;
 
 use super::super::OpenFile;
 use super::super::dataset::chunked_source;
-use super::{Chunks, DatasetWriter};
+use super::DatasetWriter;
 use crate::data::chunk_index::{self, ChunkTable};
-use crate::data::chunked::ChunkedSource;
+use crate::data::chunked::{ChunkedSink, ChunkedSource};
 use crate::data::transfer::{ReadContext, ReadTarget, Source as _, WriteSource};
 use crate::error::{Error, Result};
 use crate::store::Edit;
@@ -54,7 +54,7 @@ impl DatasetWriter {
     /// The index, and by how many chunks its coordinates change, if `length` elements along a dimension are whole chunks
     /// that can stay where they are.
     fn whole_chunks(&mut self, axis: usize, length: u64) -> Result<Option<(&mut dyn ChunkTable, i64)>> {
-        let Some(Chunks { writer, table }) = &mut self.chunks else {
+        let Some(ChunkedSink { writer, table, .. }) = self.chunked_mut() else {
             return Err(Error::unsupported("growing at the front of a dataset that is not in chunks"));
         };
         let chunk = writer.source.grid.chunk().get(axis).copied().unwrap_or(1);
@@ -126,7 +126,7 @@ impl DatasetWriter {
         bytes: &[u8],
         filter_mask: u32,
     ) -> Result<()> {
-        let Some(Chunks { writer, table }) = &mut self.chunks else {
+        let Some(ChunkedSink { writer, table, .. }) = self.chunked_mut() else {
             return Err(Error::Misuse("the dataset is not in chunks".into()));
         };
         writer.put_stored(edit, &mut **table, &file.resources.chunks, element, bytes, filter_mask)?;

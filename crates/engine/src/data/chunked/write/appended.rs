@@ -82,9 +82,9 @@ impl ChunkWriter {
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         self.write_batch(writing, &selected, appended.others, from)?;
-        if self.pending.bytes() <= self.pending_limit {
+        if self.dirty.bytes() <= self.dirty_limit {
             return Ok(());
         }
-        self.flush_pending(writing, Due::Oldest { keep: self.pending_limit / 2 })
+        self.flush_dirty(writing, Due::Oldest { keep: self.dirty_limit / 2 })
     }
 }

@@ -15,12 +15,11 @@ use hyperslab_filter::Scratch;
 use rayon::prelude::*;
 
 use super::super::ChunkedSource;
-use super::pending::{Due, Snapshot};
 use super::run::LONGEST;
 use super::selected::Selected;
 use super::{BATCH, BATCH_BYTES, ChunkWriter, ChunkWriting, Encoded, encode, filled, store};
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};
-use crate::data::transfer::{ChunkCache, Rows, WriteSource, parallel};
+use crate::data::transfer::{ChunkCache, Due, Rows, Snapshot, WriteSource, parallel};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -108,7 +107,7 @@ pub fn write_concurrently(
 
 /// Lets no more wait than shall. What was changed last stays: the rest of those chunks may be on its way.
 fn make_room(access: &impl ChunkAccess) -> Result<()> {
-    let look = || access.writer(|writer, _| Ok((writer.pending.load(), writer.pending_limit)));
+    let look = || access.writer(|writer, _| Ok((writer.dirty.load(), writer.dirty_limit)));
     let Some((load, limit)) = look()? else { return Ok(()) };
     if load.complete >= COMPLETE {
         flush_concurrently(access, Due::Complete)?;
@@ -122,7 +121,7 @@ fn make_room(access: &impl ChunkAccess) -> Result<()> {
         flush_concurrently(access, Due::Oldest { keep: 0 })?;
     }
     if look()?.is_some_and(|(load, _)| load.all > most) {
-        access.edit(|writer, writing| writer.flush_pending(writing, Due::All))?;
+        access.edit(|writer, writing| writer.flush_dirty(writing, Due::All))?;
     }
     Ok(())
 }
@@ -132,7 +131,7 @@ fn make_room(access: &impl ChunkAccess) -> Result<()> {
 /// # Errors
 /// Those of filters and the medium; what could not be stored waits on.
 pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
-    let taken = access.writer(|writer, _| Ok((Arc::clone(&writer.source), writer.pending.snapshots(due))))?;
+    let taken = access.writer(|writer, _| Ok((Arc::clone(&writer.source), writer.dirty.snapshots(due))))?;
     let Some((source, snapshots)) = taken else { return Ok(()) };
     let flush = Flush { access, source, snapshots };
     let per_batch = (BATCH_BYTES / flush.source.chunk_bytes.max(1)).max(1);
@@ -143,14 +142,14 @@ pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
 struct Flush<'a, A: ChunkAccess> {
     access: &'a A,
     source: Arc<ChunkedSource>,
-    snapshots: Vec<Snapshot>,
+    snapshots: Vec<Snapshot<Vec<u8>>>,
 }
 
 impl<A: ChunkAccess> Flush<'_, A> {
-    fn store(&self, batch: &[Snapshot]) -> Result<()> {
+    fn store(&self, batch: &[Snapshot<Vec<u8>>]) -> Result<()> {
         let (source, store) = (&*self.source, self.access.store());
-        let encode = |snapshot: &Snapshot| {
-            let (bytes, mask) = encode(source, store, &snapshot.scaled, snapshot.elements.as_slice())?;
+        let encode = |snapshot: &Snapshot<Vec<u8>>| {
+            let (bytes, mask) = encode(source, store, &snapshot.scaled, snapshot.chunk.as_slice())?;
             Ok((snapshot.scaled.clone(), bytes, mask))
         };
         let encoded: Result<Vec<Encoded>> =
@@ -163,7 +162,7 @@ impl<A: ChunkAccess> Flush<'_, A> {
         self.access.edit(|writer, writing| {
             let same_shape = Arc::ptr_eq(&writer.source, &self.source);
             let now = batch.iter().zip(encoded);
-            let now = now.filter(|(snapshot, _)| same_shape && writer.pending.is_unchanged(snapshot));
+            let now = now.filter(|(snapshot, _)| same_shape && writer.dirty.is_unchanged(snapshot));
             let now: Vec<Encoded> = now.map(|(_, encoded)| encoded).collect();
             writer.store_encoded(writing, &now)
         })?;
@@ -174,7 +173,7 @@ impl<A: ChunkAccess> Flush<'_, A> {
 impl<A: ChunkAccess> Drop for Flush<'_, A> {
     fn drop(&mut self) {
         let given_up = self.access.writer(|writer, _| {
-            self.snapshots.iter().for_each(|snapshot| writer.pending.give_up(snapshot));
+            self.snapshots.iter().for_each(|snapshot| writer.dirty.give_up(snapshot));
             Ok(())
         });
         debug_assert!(given_up.is_ok(), "giving up changes no file");
@@ -231,7 +230,7 @@ impl<A: ChunkAccess> Drop for Fetched<'_, A> {
             return;
         }
         let ended = self.access.writer(|writer, _| {
-            self.watched.iter().for_each(|(scaled, number)| writer.pending.fetched(scaled, *number));
+            self.watched.iter().for_each(|(scaled, number)| writer.dirty.fetched(scaled, *number));
             Ok(())
         });
         debug_assert!(ended.is_ok(), "nothing of it changes a file");
@@ -295,13 +294,13 @@ impl<A: ChunkAccess> Batch<'_, A> {
         if !Arc::ptr_eq(&writer.source, self.source) {
             return Ok(Attempt::Reshaped);
         }
-        let pending = &mut writer.pending;
+        let dirty = &mut writer.dirty;
         let missing: Vec<Dims> = parts
             .iter()
             .filter(|scaled| {
                 let number = fetched.watched.get(*scaled).filter(|_| fetched.ready.contains_key(*scaled));
-                let current = || number.is_some_and(|number| pending.is_current(scaled, *number));
-                !pending.contains(scaled) && !current()
+                let current = || number.is_some_and(|number| dirty.is_current(scaled, *number));
+                !dirty.contains(scaled) && !current()
             })
             .cloned()
             .collect();
@@ -310,7 +309,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
             for scaled in &missing {
                 fetched.ready.remove(scaled);
                 if let Some(number) = fetched.watched.remove(scaled) {
-                    pending.fetched(scaled, number);
+                    dirty.fetched(scaled, number);
                 }
             }
             return Ok(Attempt::Missing(missing));
@@ -319,16 +318,16 @@ impl<A: ChunkAccess> Batch<'_, A> {
         for scaled in parts {
             // Of members nobody knows how many there will be.
             let written = if self.from.is_partial() { 0 } else { self.selected.count_in(scaled) };
-            if let Some(chunk) = pending.get_mut(scaled, written) {
+            if let Some(chunk) = dirty.get_mut(scaled, written) {
                 self.selected.put(self.source, scaled, self.from, chunk, &mut rows)?;
             } else if let Some(chunk) = fetched.ready.remove(scaled) {
                 let elements = self.source.grid.region(scaled)?.element_count()?;
-                pending.insert(scaled.clone(), chunk, elements.saturating_sub(written));
+                dirty.insert(scaled.clone(), chunk, elements.saturating_sub(written));
             }
         }
         std::mem::take(&mut fetched.watched)
             .iter()
-            .for_each(|(scaled, number)| pending.fetched(scaled, *number));
+            .for_each(|(scaled, number)| dirty.fetched(scaled, *number));
         Ok(Attempt::Written)
     }
 
@@ -346,7 +345,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
                 let mut places = Vec::new();
                 for scaled in chunks {
                     let place = if table.is_empty() { None } else { table.get(store, &scaled)? };
-                    fetched.watched.insert(scaled.clone(), writer.pending.fetch(&scaled));
+                    fetched.watched.insert(scaled.clone(), writer.dirty.fetch(&scaled));
                     places.push((scaled, place));
                 }
                 Ok(Some(places))
@@ -437,19 +436,19 @@ impl ChunkWriter {
         }
         store::encoded(&self.source, writing, chunks)?;
         for (scaled, ..) in chunks {
-            self.pending.forget(scaled);
-            self.pending.outdate(scaled);
+            self.dirty.forget(scaled);
+            self.dirty.outdate(scaled);
         }
         Ok(())
     }
 
     /// Whoever fetched chunks from the file finds out that they may be something else by now.
     pub fn outdate_fetched(&mut self) {
-        self.pending.outdate_all();
+        self.dirty.outdate_all();
     }
 
     /// Bytes of chunks of which parts were written.
-    pub fn waiting_bytes(&self) -> usize {
-        self.pending.bytes()
+    pub fn dirty_bytes(&self) -> usize {
+        self.dirty.bytes()
     }
 }

@@ -3,10 +3,10 @@
 mod appended;
 mod concurrent;
 mod parts;
-mod pending;
 mod resize;
 mod run;
 mod selected;
+mod sink;
 mod store;
 mod strips;
 #[cfg(test)]
@@ -24,16 +24,15 @@ use rayon::prelude::*;
 
 use super::ChunkedSource;
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};
-use crate::data::transfer::{ChunkCache, Rows, WriteSource, parallel};
+use crate::data::transfer::{ChunkCache, DirtyChunks, Due, Rows, Snapshot, WriteSource, parallel};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
 pub use appended::Appended;
 pub use concurrent::{ChunkAccess, Progress, flush_concurrently, write_concurrently};
-pub use pending::Due;
-use pending::{Pending, Snapshot};
 use run::Run;
 use selected::Selected;
+pub use sink::ChunkedSink;
 
 /// Bytes of chunks that are worked on at once.
 const BATCH_BYTES: usize = 16 << 20;
@@ -47,8 +46,8 @@ pub struct ChunkWriter {
     /// The dataset as it is read.
     pub source: Arc<ChunkedSource>,
     /// Bytes of chunks that wait to be encoded.
-    pub pending_limit: usize,
-    pending: Pending,
+    pub dirty_limit: usize,
+    dirty: DirtyChunks<Vec<u8>>,
     run: Run,
 }
 
@@ -79,13 +78,13 @@ struct Job {
 
 impl ChunkWriter {
     /// A writer of the dataset that `source` reads.
-    pub fn new(source: ChunkedSource, pending_limit: usize) -> Self {
-        Self { source: Arc::new(source), pending_limit, pending: Pending::default(), run: Run::default() }
+    pub fn new(source: ChunkedSource, dirty_limit: usize) -> Self {
+        Self { source: Arc::new(source), dirty_limit, dirty: DirtyChunks::default(), run: Run::default() }
     }
 
     /// Bytes of chunks that are not in the file yet.
-    pub fn pending_bytes(&self) -> usize {
-        self.pending.bytes().saturating_add(self.run.bytes())
+    pub fn unstored_bytes(&self) -> usize {
+        self.dirty.bytes().saturating_add(self.run.bytes())
     }
 
     /// Writes the selected elements.
@@ -123,7 +122,7 @@ impl ChunkWriter {
             }
             self.settle_run(writing)?;
             self.write_chunk(writing, scaled.clone(), from)?;
-            self.pending.forget(&scaled);
+            self.dirty.forget(&scaled);
             return Ok(());
         }
         self.settle_run(writing)?;
@@ -147,8 +146,8 @@ impl ChunkWriter {
             }
             self.write_batch(writing, &selected, batch, from)?;
             // Before there is no room for another one.
-            if self.pending.bytes().saturating_add(self.source.chunk_bytes) > self.pending_limit {
-                self.flush_pending(writing, Due::Oldest { keep: self.pending_limit / 2 })?;
+            if self.dirty.bytes().saturating_add(self.source.chunk_bytes) > self.dirty_limit {
+                self.flush_dirty(writing, Due::Oldest { keep: self.dirty_limit / 2 })?;
             }
         }
         Ok(())
@@ -215,7 +214,7 @@ impl ChunkWriter {
     ) -> Result<()> {
         let mut writing = ChunkWriting { edit, table, cache };
         self.end_run(&mut writing)?;
-        self.flush_pending(&mut writing, Due::All)
+        self.flush_dirty(&mut writing, Due::All)
     }
 
     /// Puts the stored bytes of a chunk in place of the one that holds an element.
@@ -236,7 +235,7 @@ impl ChunkWriter {
             let (got, size) = (bytes.len(), self.source.chunk_bytes);
             return Err(Error::Misuse(format!("{got} bytes for a chunk of {size} that passes no filter")));
         }
-        self.pending.remove(&scaled);
+        self.dirty.remove(&scaled);
         let mut writing = ChunkWriting { edit, table, cache };
         if filter_mask == 0
             && !writing.edit.is_followed()
@@ -248,26 +247,26 @@ impl ChunkWriter {
         store::encoded(&self.source, &mut writing, &[(scaled, bytes, filter_mask)])
     }
 
-    fn flush_pending(&mut self, writing: &mut ChunkWriting<'_, '_>, due: Due) -> Result<()> {
-        let snapshots = self.pending.snapshots(due);
+    fn flush_dirty(&mut self, writing: &mut ChunkWriting<'_, '_>, due: Due) -> Result<()> {
+        let snapshots = self.dirty.snapshots(due);
         let per_batch = (BATCH_BYTES / self.source.chunk_bytes.max(1)).max(1);
         let flushed = snapshots.chunks(per_batch).try_for_each(|batch| self.flush_batch(writing, batch));
         if flushed.is_err() {
-            snapshots.iter().for_each(|snapshot| self.pending.give_up(snapshot));
+            snapshots.iter().for_each(|snapshot| self.dirty.give_up(snapshot));
         }
-        snapshots.into_iter().for_each(|snapshot| self.pending.keep_room(snapshot));
+        snapshots.into_iter().for_each(|snapshot| self.dirty.keep_room(snapshot));
         flushed
     }
 
-    fn flush_batch(&mut self, writing: &mut ChunkWriting<'_, '_>, batch: &[Snapshot]) -> Result<()> {
+    fn flush_batch(&mut self, writing: &mut ChunkWriting<'_, '_>, batch: &[Snapshot<Vec<u8>>]) -> Result<()> {
         let store = writing.edit.store();
         if self.source.pipeline.is_empty() {
-            let chunks = batch.iter().map(|one| (one.scaled.clone(), one.elements.as_slice(), 0));
+            let chunks = batch.iter().map(|one| (one.scaled.clone(), one.chunk.as_slice(), 0));
             let chunks: Vec<(Dims, &[u8], u32)> = chunks.collect();
             return self.store_encoded(writing, &chunks);
         }
-        let encode = |snapshot: &Snapshot| {
-            let (bytes, mask) = encode(&self.source, store, &snapshot.scaled, snapshot.elements.as_slice())?;
+        let encode = |snapshot: &Snapshot<Vec<u8>>| {
+            let (bytes, mask) = encode(&self.source, store, &snapshot.scaled, snapshot.chunk.as_slice())?;
             Ok((snapshot.scaled.clone(), bytes, mask))
         };
         let work = batch.len().saturating_mul(self.source.chunk_bytes) as u64;
@@ -293,7 +292,7 @@ impl ChunkWriter {
                 continue;
             }
             // What waits of a plain chunk does so until all of it is replaced in the file.
-            let known = if plain { None } else { self.pending.remove(&scaled).filter(|_| !whole) };
+            let known = if plain { None } else { self.dirty.remove(&scaled).filter(|_| !whole) };
             let before = if writing.table.is_empty() {
                 None
             } else {
@@ -314,13 +313,13 @@ impl ChunkWriter {
             }
         }
         store::new_plain(&self.source, writing, selected, &new_plain, from)?;
-        new_plain.iter().for_each(|scaled| self.pending.forget(scaled));
+        new_plain.iter().for_each(|scaled| self.dirty.forget(scaled));
         old_plain.extend(store::new_zeros(&self.source, writing, &parts)?);
         store::old_plain(&self.source, writing.edit.store(), selected, &old_plain, from)?;
-        old_plain.iter().for_each(|(scaled, _)| self.pending.forget(scaled));
+        old_plain.iter().for_each(|(scaled, _)| self.dirty.forget(scaled));
         self.write_filtered(writing, selected, filtered, from)?;
-        if self.source.pipeline.is_empty() && self.pending.load().complete > 0 {
-            self.flush_pending(writing, Due::Complete)?;
+        if self.source.pipeline.is_empty() && self.dirty.load().complete > 0 {
+            self.flush_dirty(writing, Due::Complete)?;
         }
         Ok(())
     }
@@ -356,7 +355,7 @@ impl ChunkWriter {
         let mut encoded = Vec::new();
         for done in done? {
             match done {
-                Done::Waits(scaled, chunk) => self.pending.insert(scaled, chunk, u64::MAX),
+                Done::Waits(scaled, chunk) => self.dirty.insert(scaled, chunk, u64::MAX),
                 Done::Encoded(scaled, bytes, mask) => encoded.push((scaled, bytes, mask)),
             }
         }

@@ -24,7 +24,7 @@ impl ChunkWriter {
         rows: &mut Rows,
     ) -> Result<bool> {
         let written = if from.is_partial() { 0 } else { selected.count_in(scaled) };
-        let Some(chunk) = self.pending.get_mut(scaled, written) else { return Ok(false) };
+        let Some(chunk) = self.dirty.get_mut(scaled, written) else { return Ok(false) };
         selected.put(&self.source, scaled, from, chunk, rows)?;
         Ok(true)
     }
@@ -37,8 +37,8 @@ impl ChunkWriter {
         from: &WriteSource<'_>,
     ) -> Result<bool> {
         let bytes = self.source.chunk_bytes;
-        let with_it = self.pending.bytes().saturating_add(bytes);
-        if from.is_partial() || bytes.saturating_mul(MOST).max(with_it) > self.pending_limit {
+        let with_it = self.dirty.bytes().saturating_add(bytes);
+        if from.is_partial() || bytes.saturating_mul(MOST).max(with_it) > self.dirty_limit {
             return Ok(false);
         }
         Ok(selected.reach_in(scaled)?.saturating_mul(PART) >= self.source.grid.elements_per_chunk()?)
@@ -52,12 +52,12 @@ impl ChunkWriter {
         from: &WriteSource<'_>,
         rows: &mut Rows,
     ) -> Result<()> {
-        let mut chunk = self.pending.room(self.source.chunk_bytes);
+        let mut chunk = self.dirty.room(self.source.chunk_bytes);
         self.source.fill.write(&mut chunk);
         selected.put(&self.source, &scaled, from, &mut chunk, rows)?;
         let elements = self.source.grid.region(&scaled)?.element_count()?;
         let missing = elements.saturating_sub(selected.count_in(&scaled));
-        self.pending.insert(scaled, chunk, missing);
+        self.dirty.insert(scaled, chunk, missing);
         Ok(())
     }
 }

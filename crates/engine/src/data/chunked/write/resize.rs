@@ -28,7 +28,7 @@ impl ChunkWriter {
     ) -> Result<()> {
         let mut writing = ChunkWriting { edit, table, cache };
         self.settle_run(&mut writing)?;
-        self.flush_pending(&mut writing, Due::All)?;
+        self.flush_dirty(&mut writing, Due::All)?;
         let zeroed = fill && self.source.fill.is_zero();
         if let Some((start, bytes)) = writing.table.reserve(writing.edit, zeroed)?
             && fill
@@ -118,7 +118,7 @@ impl ChunkWriter {
         let shrinks = before.extent().iter().zip(dims).any(|(before, after)| after < before);
         let edges_change = self.source.edges_unfiltered && !self.source.pipeline.is_empty();
         if shrinks || edges_change {
-            self.flush_pending(&mut writing, Due::All)?;
+            self.flush_dirty(&mut writing, Due::All)?;
             let (gone, changed) = affected(writing.table, writing.edit, &before, &after, edges_change)?;
             for scaled in gone {
                 if let Some(place) = writing.table.remove(writing.edit, &scaled)? {

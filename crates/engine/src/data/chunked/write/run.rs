@@ -77,8 +77,8 @@ impl ChunkWriter {
 
     fn chunks_may_wait(&self) -> bool {
         self.source.pipeline.is_empty()
-            && self.pending.bytes() == 0
-            && self.source.chunk_bytes <= self.pending_limit.min(LONGEST)
+            && self.dirty.bytes() == 0
+            && self.source.chunk_bytes <= self.dirty_limit.min(LONGEST)
     }
 
     /// Takes a whole chunk that can wait, all elements of which are in `from`. Returns whether it did.
@@ -158,7 +158,7 @@ impl ChunkWriter {
     /// Sees to it that one chunk more does not make too many.
     fn make_room(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let after = self.run.bytes.len().saturating_add(self.source.chunk_bytes);
-        if after > self.pending_limit.min(WAITING) { self.settle_run(writing) } else { Ok(()) }
+        if after > self.dirty_limit.min(WAITING) { self.settle_run(writing) } else { Ok(()) }
     }
 
     /// Puts the chunks that wait into the file.

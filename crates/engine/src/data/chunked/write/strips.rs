@@ -63,7 +63,7 @@ impl ChunkWriter {
         from: &WriteSource<'_>,
     ) -> Result<bool> {
         let source = &self.source;
-        let small = source.pipeline.is_empty() && source.chunk_bytes <= LONGEST && self.pending.bytes() == 0;
+        let small = source.pipeline.is_empty() && source.chunk_bytes <= LONGEST && self.dirty.bytes() == 0;
         if !small || from.is_partial() || from.as_stored(0, 0).is_none() {
             return Ok(false);
         }

@@ -214,14 +214,14 @@ fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
                 edit.commit().unwrap();
             }
         }
-        assert!(writer.pending_bytes() <= 100);
+        assert!(writer.unstored_bytes() <= 100);
     }
     // Plain chunks that wait never need more, also in the middle of one write.
-    assert!(filtered || writer.pending.most() <= 100, "{}", writer.pending.most());
+    assert!(filtered || writer.dirty.most() <= 100, "{}", writer.dirty.most());
     writer.flush(&mut edit, &mut table, &resources.chunks).unwrap();
     table.flush(&mut edit).unwrap();
     edit.commit().unwrap();
-    assert_eq!(writer.pending_bytes(), 0);
+    assert_eq!(writer.unstored_bytes(), 0);
     assert_eq!(read(&writer, &store, &resources), model.bytes);
 }
 

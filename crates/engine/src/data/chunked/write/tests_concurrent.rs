@@ -102,7 +102,7 @@ impl Model {
         let mut out = vec![0; usize::try_from(LENGTH).unwrap()];
         let read = |writer: &mut ChunkWriter, writing: &mut ChunkWriting<'_, '_>| {
             writer.outdate_fetched();
-            writer.flush_pending(writing, Due::All)?;
+            writer.flush_dirty(writing, Due::All)?;
             writing.table.flush(writing.edit)?;
             let context = ReadContext { store: &self.store, resources: &self.resources };
             writer.source.read(context, &Selection::All, &mut ReadTarget::stored(&mut out, 1))

@@ -26,7 +26,7 @@ impl StructuredWriter {
             }
             updates.push(Update { scaled, defined, values: Some(values) });
         }
-        self.waiting.begin();
+        self.dirty.begin();
         self.merge(writing, updates)
     }
 
@@ -53,7 +53,7 @@ impl StructuredWriter {
         let this = &*self;
         let update = |scaled| this.update_where(&wanted, scaled, elements, is_defined);
         let updates = parallel::map(writing.edit.store(), true, chunks, update)?;
-        self.waiting.begin();
+        self.dirty.begin();
         self.merge(writing, updates.into_iter().flatten().collect())
     }
 

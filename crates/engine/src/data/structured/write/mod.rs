@@ -5,6 +5,7 @@ mod defined;
 mod points;
 mod resize;
 mod selected;
+mod sink;
 mod store;
 
 use std::sync::Arc;
@@ -14,16 +15,13 @@ use rayon::prelude::*;
 
 use super::StructuredForm;
 use crate::data::chunk_index::{ChunkBox, StructuredIndexEditor, StructuredLocation};
-use crate::data::transfer::{ChunkCache, DefinedChunk, parallel};
+use crate::data::transfer::{ChunkCache, DefinedChunk, DirtyChunks, parallel};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
-use waiting::Waiting;
 
 pub use defined::IsDefined;
 pub use points::Coordinates;
-
-mod waiting;
 
 /// What writing to a dataset in structured chunks needs to know, and chunks that are not in the file yet.
 #[derive(Debug)]
@@ -34,7 +32,7 @@ pub struct StructuredWriter {
     pub table: StructuredIndexEditor,
     /// Bytes of chunks that wait to be encoded.
     pub limit: usize,
-    waiting: Waiting,
+    dirty: DirtyChunks<DefinedChunk>,
 }
 
 /// What one change has at hand.
@@ -62,17 +60,7 @@ type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims
 impl StructuredWriter {
     /// A writer of chunks of that form, which lie where `table` says.
     pub fn new(form: StructuredForm, table: StructuredIndexEditor, limit: usize) -> Self {
-        Self { form, table, limit, waiting: Waiting::default() }
-    }
-
-    /// Whether chunks wait to be encoded.
-    pub fn is_ahead(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// Bytes of chunks that wait.
-    pub fn waiting_bytes(&self) -> usize {
-        self.waiting.bytes()
+        Self { form, table, limit, dirty: DirtyChunks::default() }
     }
 
     /// A chunk as it is now, if it has defined elements.
@@ -98,7 +86,7 @@ impl StructuredWriter {
         let bytes = updates.iter().fold(0_usize, |sum, update| sum.saturating_add(update.bytes()));
         let jobs: Vec<(Update, Option<DefinedChunk>)> = updates
             .into_iter()
-            .map(|update| (self.waiting.take(&update.scaled), update))
+            .map(|update| (self.dirty.remove(&update.scaled), update))
             .map(|(known, update)| (update, known))
             .collect();
         let this = &*self;
@@ -126,10 +114,10 @@ impl StructuredWriter {
         let mut failed = None;
         for outcome in merged {
             match outcome {
-                Ok((scaled, chunk)) => self.waiting.put(scaled, chunk),
+                Ok((scaled, chunk)) => self.dirty.insert(scaled, chunk, u64::MAX),
                 Err(failure) => {
                     let (error, before) = *failure;
-                    before.into_iter().for_each(|(scaled, chunk)| self.waiting.put(scaled, chunk));
+                    before.into_iter().for_each(|(scaled, chunk)| self.dirty.insert(scaled, chunk, u64::MAX));
                     failed.get_or_insert(error);
                 }
             }
@@ -137,7 +125,7 @@ impl StructuredWriter {
         if let Some(error) = failed {
             return Err(error);
         }
-        if self.waiting.bytes() > self.limit {
+        if self.dirty.bytes() > self.limit {
             self.make_room(writing)?;
         }
         Ok(())

@@ -108,7 +108,7 @@ impl StructuredWriter {
         let narrow = self.form.grid.elements_per_chunk()? <= u64::from(u32::MAX);
         for start in (0..points.len()).step_by(BATCH) {
             let batch = start..points.len().min(start.saturating_add(BATCH));
-            self.waiting.begin();
+            self.dirty.begin();
             let updates = if narrow {
                 self.updates::<C, u64>(writing.edit.store(), points, batch, from)?
             } else {
