@@ -8,6 +8,7 @@ mod order;
 mod paths;
 mod rooms;
 pub(crate) mod source;
+mod straight_lines;
 mod unsafety;
 
 use std::fmt;
@@ -38,8 +39,15 @@ impl fmt::Display for Finding {
     }
 }
 
-const RULES: &[fn(&Tree) -> Vec<Finding>] =
-    &[order::check, rooms::check, lengths::check, headers::check, unsafety::check, paths::check];
+const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
+    order::check,
+    rooms::check,
+    lengths::check,
+    headers::check,
+    unsafety::check,
+    paths::check,
+    straight_lines::check,
+];
 
 pub(crate) fn run(_: &[String]) -> Result<()> {
     let findings = findings(&workspace::root())?;
