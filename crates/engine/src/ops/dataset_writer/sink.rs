@@ -25,7 +25,7 @@ pub(in crate::ops) enum DatasetSink {
     /// Flat chunks.
     Chunked(ChunkedSink),
     /// Structured chunks.
-    Structured(StructuredWriter),
+    Structured(Box<StructuredWriter>),
     /// All other layouts.
     Other(Box<dyn Sink>),
 }
@@ -56,7 +56,7 @@ impl DatasetSink {
                 })
             }
             Layout::Structured(layout) => {
-                Self::Structured(structured_writer(file, address, description, layout)?)
+                Self::Structured(Box::new(structured_writer(file, address, description, layout)?))
             }
             Layout::Compact(_) => Self::Other(Box::new(CompactSink { dims })),
             Layout::Contiguous(_) => Self::Other(Box::new(ContiguousSink {
@@ -74,7 +74,7 @@ impl DatasetSink {
     pub(in crate::ops) fn get(&self) -> &dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
-            Self::Structured(sink) => sink,
+            Self::Structured(sink) => &**sink,
             Self::Other(sink) => &**sink,
         }
     }
@@ -83,7 +83,7 @@ impl DatasetSink {
     pub(super) fn get_mut(&mut self) -> &mut dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
-            Self::Structured(sink) => sink,
+            Self::Structured(sink) => &mut **sink,
             Self::Other(sink) => &mut **sink,
         }
     }
