@@ -68,7 +68,7 @@ impl Attribute {
 
     /// The value as it is, and stays, with what it leads to, while the second value lives.
     fn value(&self) -> Result<(Arc<AttributeValue>, Reading<'_>)> {
-        let reading = self.owner.file().container.reading()?;
+        let reading = self.owner.file().reading()?;
         let value = self.decoded().map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
         Ok((value, reading))
     }

@@ -352,7 +352,7 @@ impl Group {
     /// If the group or an object's header is damaged.
     pub fn members(&self) -> Result<Vec<Object>> {
         // Held, so that no member is deleted between the look at its link and the handle.
-        let _reading = self.file().container.reading()?;
+        let _reading = self.file().reading()?;
         let mut members = Vec::new();
         for link in self.links()? {
             if let LinkTarget::Hard(token) = link.target {

@@ -163,7 +163,7 @@ impl Group {
             .store
             .check_not_followed("no object can be made, deleted or changed")
             .map_err(|error| error.context(what_of(self)))?;
-        let mut edit = self.file().container.edit().map_err(|error| error.context(what_of(self)))?;
+        let mut edit = self.file().edit().map_err(|error| error.context(what_of(self)))?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
         self.file().finish(edit)?;
         Ok(outcome)
@@ -177,17 +177,17 @@ impl Group {
         path: &str,
         make: impl FnOnce(&mut Edit<'_>, Address, &str) -> Result<T>,
     ) -> Result<T> {
-        let container = &self.file().container;
-        container
+        let file = self.file();
+        file.container
             .store
             .check_not_followed("no object can be made, deleted or changed")
             .map_err(|error| error.context(what_of(self)))?;
-        let mut edit = container.edit_behind().map_err(|error| error.context(what_of(self)))?;
+        let mut edit = file.edit_behind().map_err(|error| error.context(what_of(self)))?;
         let work = || {
             let (parent, name) = if let Some(name) = self.own_name(path) {
                 (self.address(), name)
             } else {
-                container.settle(&mut edit)?;
+                file.settle_objects(&mut edit)?;
                 self.parent_of(&mut edit, path)?
             };
             make(&mut edit, parent, name)
@@ -204,7 +204,7 @@ impl Group {
 
     /// An error if there is a link of that name, before anything is made for it.
     pub(crate) fn refuse(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<()> {
-        self.file().container.with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
+        self.file().with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
     }
 
     /// Puts a link into a group, to be written later.
@@ -216,7 +216,7 @@ impl Group {
         target: EngineTarget,
     ) -> Result<()> {
         let link = link_of(name, target);
-        self.file().container.with_links(edit, group, |group, edit| group.insert(edit, &link))
+        self.file().with_links(edit, group, |group, edit| group.insert(edit, &link))
     }
 
     /// The group in which the last name of a path lies, and that name. Groups on the way are made where there are none.
@@ -283,7 +283,7 @@ impl Group {
         let what = || format!("cannot make the group `{path}`");
         let made = self.add(what, path, |edit, parent, name| {
             self.refuse(edit, parent, name)?;
-            let made = groups::create_group_behind(&self.file().container, edit, &options.0)?;
+            let made = self.file().create_group_behind(edit, &options.0)?;
             self.insert(edit, parent, name, EngineTarget::Hard(made))?;
             edit.store().hold(made)
         })?;
@@ -361,8 +361,7 @@ impl Group {
         let what = || format!("cannot make the link `{path}`");
         self.add(what, path, |edit, parent, name| {
             let link = link_of(name, EngineTarget::Hard(target.address()));
-            let container = &self.file().container;
-            groups::add_hard_link_behind(container, edit, parent, &link, target.address())
+            self.file().add_hard_link_behind(edit, parent, &link, target.address())
         })
     }
 

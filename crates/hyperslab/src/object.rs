@@ -107,7 +107,7 @@ impl<T> Known<T> {
         file: &OpenFile,
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
-        let _reading = file.container.reading()?;
+        let _reading = file.reading()?;
         Self::get_held(this, file, read)
     }
 
@@ -136,7 +136,7 @@ impl Object {
     /// The object that has its header at an address to which a link leads.
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
-        let _reading = known.container.reading()?;
+        let _reading = known.reading()?;
         let handle = file.container.store.hold(address)?;
         Self::open_held(file, handle, name)
     }
@@ -144,7 +144,7 @@ impl Object {
     /// The object with that token.
     pub(crate) fn open_token(file: Arc<OpenFile>, token: ObjectToken, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
-        let _reading = known.container.reading()?;
+        let _reading = known.reading()?;
         let handle = token.hold(&file.container.store)?;
         Self::open_held(file, handle, name)
     }
@@ -152,7 +152,7 @@ impl Object {
     /// The object of a handle.
     pub(crate) fn open_held(file: Arc<OpenFile>, handle: ObjectHandle, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
-        let _reading = known.container.reading()?;
+        let _reading = known.reading()?;
         let header = ObjectHeader::load(&file.container.store, handle.address())?;
         let kind = ObjectKind::of(&header);
         let header = Known::new(&file, Arc::new(header));
@@ -186,7 +186,7 @@ impl Object {
     /// Follows a path from this object, which is a group.
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
-        let _reading = self.file.container.reading()?;
+        let _reading = self.file.reading()?;
         let container = &self.file.container;
         // Somebody who writes meanwhile may have changed the header that is known.
         let found = if container.store.follows() {
@@ -236,7 +236,7 @@ impl Object {
 
     /// The object's header as it is, and stays while the second value lives.
     pub(crate) fn header_held(&self) -> Result<(Arc<ObjectHeader>, Reading<'_>)> {
-        let reading = self.file.container.reading()?;
+        let reading = self.file.reading()?;
         Ok((self.header()?, reading))
     }
 
@@ -384,7 +384,7 @@ impl Object {
     /// # Errors
     /// If the header or the heap of the attributes is damaged.
     pub fn attributes(&self) -> Result<Vec<Attribute>> {
-        let _reading = self.file.container.reading()?;
+        let _reading = self.file.reading()?;
         let mut found = Vec::new();
         let header = self.header()?;
         attributes::for_each(&self.file.container, &header, &mut |attribute| {
@@ -414,7 +414,7 @@ impl Object {
     }
 
     pub(crate) fn attribute_of_bytes(&self, name: &[u8]) -> Result<Attribute> {
-        let _reading = self.file.container.reading()?;
+        let _reading = self.file.reading()?;
         let header = self.header()?;
         let found = attributes::find(&self.file.container, &header, name)
             .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;

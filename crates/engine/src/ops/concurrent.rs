@@ -54,7 +54,7 @@ impl ChunkAccess for Access<'_> {
         &self,
         work: impl FnOnce(&mut ChunkWriter, &mut ChunkWriting<'_, '_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let mut edit = self.file.container.edit_behind()?;
+        let mut edit = self.file.edit_behind()?;
         let work = |dataset: &mut DatasetWriter| {
             let Some(chunked) = dataset.chunked_mut() else { return Ok(None) };
             let (writer, mut writing) = chunked.parts(&mut edit, &self.file.resources);
@@ -96,7 +96,7 @@ impl OpenFile {
         if !checked && let Some(source) = self.writers.with(dataset, |writer| writer.concurrent_source()) {
             return Ok(source);
         }
-        let mut edit = self.container.edit_behind()?;
+        let mut edit = self.edit_behind()?;
         self.with_writer(&mut edit, dataset, |writer, _| Ok(writer.concurrent_source()))
     }
 

@@ -214,7 +214,7 @@ impl OpenDataset {
         if self.selected(selection)? == 0 {
             return Ok(());
         }
-        let context = file.reading();
+        let context = file.read_context();
         let description = &self.description;
         if !description.external.is_empty() {
             return self.external(file).read(context, selection, to);

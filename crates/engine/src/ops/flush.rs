@@ -22,7 +22,7 @@ impl OpenFile {
             return Ok(());
         }
         self.flush_ahead(dataset)?;
-        let mut edit = self.container.edit()?;
+        let mut edit = self.edit()?;
         self.flush_dataset(&mut edit, dataset)?;
         self.finish(edit)
     }
@@ -51,17 +51,17 @@ impl OpenFile {
     /// Those of filters and the medium.
     pub fn reading_settled(&self, dataset: Option<Address>) -> Result<Reading<'_>> {
         if !self.container.store.is_writable() {
-            return self.container.reading();
+            return self.reading();
         }
         for _ in 0..PATIENCE {
             self.settle(dataset)?;
-            let reading = self.container.reading()?;
+            let reading = self.reading()?;
             // Another thread may have written in between.
             if !self.is_ahead(dataset) {
                 return Ok(reading);
             }
         }
-        let mut edit = self.container.edit()?;
+        let mut edit = self.edit()?;
         self.flush_dataset(&mut edit, dataset)?;
         Ok(edit.into_reading())
     }
@@ -83,7 +83,7 @@ impl OpenFile {
     /// Those of filters and the medium.
     pub fn flush(&self) -> Result<()> {
         self.flush_ahead(None)?;
-        let mut edit = self.container.edit()?;
+        let mut edit = self.edit()?;
         self.delete_abandoned(&mut edit, false);
         self.flush_writers(&mut edit)?;
         edit.commit()
@@ -98,7 +98,7 @@ impl OpenFile {
         if self.container.store.is_closed() {
             return Ok(());
         }
-        let mut edit = self.container.edit()?;
+        let mut edit = self.edit()?;
         self.delete_abandoned(&mut edit, true);
         self.end_writers(&mut edit)?;
         edit.close()?;

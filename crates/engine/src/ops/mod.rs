@@ -8,6 +8,7 @@ mod dataset;
 mod dataset_create;
 mod dataset_writer;
 mod delete;
+mod editors;
 mod flush;
 mod followed;
 mod heap;

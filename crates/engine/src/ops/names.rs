@@ -19,10 +19,7 @@ pub mod groups {
     pub use crate::object::group::{
         GroupStorage, count as count_links, estimated, find as find_link, phase_change, visit_in_order,
     };
-    pub use crate::object::group_edit::{
-        GroupOptions, LinkOrder, add_hard_link_behind, create_group, create_group_behind, insert_link,
-        move_link,
-    };
+    pub use crate::object::group_edit::{GroupOptions, LinkOrder, create_group, insert_link, move_link};
     pub use crate::object::link::{Link, LinkTarget, LinkView, TargetView};
 }
 

@@ -152,7 +152,7 @@ impl OpenFile {
         attribute: &NewAttribute<'_>,
     ) -> Result<()> {
         let container = &self.container;
-        let before = container.with_attributes(edit, object, |editor, edit| editor.set(edit, attribute))?;
+        let before = self.with_attributes(edit, object, |editor, edit| editor.set(edit, attribute))?;
         match before {
             Some(body) => {
                 let before = Attribute::open(container, body, None, object)?;

@@ -69,7 +69,7 @@ impl OpenFile {
         from: &WriteSource<'_>,
     ) -> Result<()> {
         edit.store().check_not_followed("nothing can be written through a virtual dataset")?;
-        self.container.settle(edit)?;
+        self.settle_objects(edit)?;
         // What is read below is read from the file.
         if from.is_partial() {
             self.flush_writers(edit)?;
@@ -93,7 +93,7 @@ impl OpenFile {
             if Arc::ptr_eq(file, self) {
                 self.write_own(edit, dataset, &share.selection, &from)?;
             } else {
-                let mut edit = file.container.edit()?;
+                let mut edit = file.edit()?;
                 file.write_own(&mut edit, dataset, &share.selection, &from)?;
                 file.finish(edit)?;
             }
@@ -119,7 +119,7 @@ impl OpenFile {
     }
 
     fn open_virtual(self: &Arc<Self>, edit: &mut Edit<'_>, dataset: Address) -> Result<OpenDataset> {
-        self.container.settle(edit)?;
+        self.settle_objects(edit)?;
         self.flush_headers(edit)?;
         OpenDataset::open(self, &ObjectHeader::load(&self.container.store, dataset)?)
     }

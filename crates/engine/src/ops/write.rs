@@ -34,12 +34,12 @@ impl OpenFile {
         from: &WriteSource<'_>,
     ) -> Result<()> {
         let WriteTo::Own(dataset) = to else {
-            let mut edit = self.container.edit_behind()?;
+            let mut edit = self.edit_behind()?;
             self.write_elements_with(&mut edit, to, selection, from)?;
             return self.finish(edit);
         };
         let Some((done, bound)) = self.write_ahead(dataset, selection, from)? else { return Ok(()) };
-        let mut edit = self.container.edit_behind()?;
+        let mut edit = self.edit_behind()?;
         if done == 0 {
             self.write_own(&mut edit, dataset, selection, from)?;
         } else {
@@ -83,7 +83,7 @@ impl OpenFile {
         element_size: usize,
         store: impl FnOnce(&mut Edit<'_>) -> Result<Vec<u8>>,
     ) -> Result<()> {
-        self.container.settle(edit)?;
+        self.settle_objects(edit)?;
         let dataset = match to {
             WriteTo::Own(dataset) => {
                 self.flush_dataset(edit, Some(dataset))?;
@@ -115,7 +115,7 @@ impl OpenFile {
         from: &WriteSource<'_>,
     ) -> Result<()> {
         let appended = self.prepare_append(dataset, axis, added, from)?;
-        let mut edit = self.container.edit_behind()?;
+        let mut edit = self.edit_behind()?;
         self.with_writer(&mut edit, dataset, |writer, edit| match appended {
             None => writer.append(self, edit, axis, added, from),
             Some(appended) => writer.append_encoded(self, edit, (axis, added), appended, from),
@@ -201,11 +201,7 @@ impl OpenFile {
         self.with_writer(edit, dataset, |writer, edit| {
             writer.write(self, edit, selection, from)?;
             // The header of an object that is open is changed at once.
-            if writer.is_small() && self.container.is_open(dataset) {
-                writer.flush(self, edit)
-            } else {
-                Ok(())
-            }
+            if writer.is_small() && self.is_open(dataset) { writer.flush(self, edit) } else { Ok(()) }
         })
     }
 }

@@ -88,8 +88,8 @@ impl OpenFile {
             return work(writer, edit);
         }
         self.make_room(edit, dataset)?;
-        if self.container.is_open(dataset) {
-            self.container.settle(edit)?;
+        if self.is_open(dataset) {
+            self.settle_objects(edit)?;
         }
         let mut writer = DatasetWriter::open(self, dataset)?;
         writer.check_followed(store)?;

@@ -11,12 +11,12 @@ use crate::slice::{self, Slice};
 use crate::{H5Type, Region, Selection};
 
 impl Dataset {
-    /// Does something with the right to change the file, in which headers may be open, and names the dataset if it fails.
+    /// Calls `work` with the right to change the file, in which objects may be open. Errors name the dataset.
     pub(crate) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
-        let container = &self.object.file().container;
-        let mut edit = container.edit_behind().map_err(|error| self.context(error))?;
+        let file = self.object.file();
+        let mut edit = file.edit_behind().map_err(|error| self.context(error))?;
         let outcome = work(&mut edit).map_err(|error| self.context(error))?;
-        self.object.file().finish(edit)?;
+        file.finish(edit)?;
         Ok(outcome)
     }
 

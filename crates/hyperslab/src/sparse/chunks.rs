@@ -271,7 +271,7 @@ fn info(
         offset: source.form.origin(scaled).to_vec(),
         address: location.address.raw(),
         size: location.size,
-        defined: source.count_defined(file.reading(), scaled, location)?,
+        defined: source.count_defined(file.read_context(), scaled, location)?,
         sections: kinds.iter().zip(&sections.0).map(of).collect(),
     })
 }

@@ -155,7 +155,7 @@ impl Copier<'_> {
                 return store.check_inside(location.address, location.size, "chunk");
             }
             let one = [(scaled.clone(), *location)];
-            chunks.defined_in(source.reading(), &one, Some(&ForeignHeap::new(limit))).map(drop)
+            chunks.defined_in(source.read_context(), &one, Some(&ForeignHeap::new(limit))).map(drop)
         })
     }
 

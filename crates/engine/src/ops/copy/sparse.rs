@@ -132,7 +132,7 @@ impl Copier<'_> {
         let same_elements = plan.is_copy() || (writer.structured().is_some() && plan.is_copy_within_chunks());
         for batch in batches(&stored, |location| bytes_in_memory(&chunks.form, location)) {
             let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
-            let parts = chunks.defined_in(source.reading(), batch, Some(&foreign))?;
+            let parts = chunks.defined_in(source.read_context(), batch, Some(&foreign))?;
             let mut moved = Vec::with_capacity(parts.len());
             for part in parts {
                 let values = part.values();

@@ -17,7 +17,6 @@ use crate::data::transfer::{Sink, WriteSource, Writing};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::object::dataset::DatasetDescription;
-use crate::object::dataset_edit;
 use crate::object::header::ObjectHeader;
 use crate::store::{Edit, Store};
 use sink::DatasetSink;
@@ -256,7 +255,7 @@ impl DatasetWriter {
         if self.dataspace_changed || self.layout_changed {
             let dataspace = self.dataspace_changed.then_some(&self.description.dataspace);
             let layout = self.layout_changed.then_some(&self.description.layout);
-            dataset_edit::update(&file.container, edit, self.address, dataspace, layout)?;
+            file.editors.update_dataset(&file.container, edit, self.address, dataspace, layout)?;
             (self.dataspace_changed, self.layout_changed) = (false, false);
         }
         Ok(())
@@ -269,7 +268,7 @@ impl DatasetWriter {
     pub(super) fn flush_shape(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
         if self.dataspace_changed {
             let dataspace = Some(&self.description.dataspace);
-            dataset_edit::update(&file.container, edit, self.address, dataspace, None)?;
+            file.editors.update_dataset(&file.container, edit, self.address, dataspace, None)?;
             self.dataspace_changed = false;
         }
         Ok(())
