@@ -1,9 +1,9 @@
 //! Structured chunks: their index, where they lie, where their sections begin, and whether these can be decoded.
 
 use hyperslab_dataspace::Dims;
-use hyperslab_engine::data::Fill;
 use hyperslab_engine::data::chunk_index::{ChunkMetadataBytes, StructuredLocation};
 use hyperslab_engine::data::structured::{StructuredFacts, StructuredForm};
+use hyperslab_engine::data::transfer::Fill;
 use hyperslab_format::btree_v2::BTreeV2Header;
 use hyperslab_format::chunk_index::{ChunkElement, ChunkIndexClient};
 use hyperslab_format::codec::Structure as _;

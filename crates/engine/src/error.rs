@@ -1,5 +1,6 @@
 //! What can go wrong with an open file: whose fault, and where.
 
+use hyperslab_dataspace::DataspaceError;
 use hyperslab_datatype::convert::ConvertError;
 use hyperslab_filter::FilterError;
 use hyperslab_format::codec::{Address, Corrupt, FormatError};
@@ -219,6 +220,12 @@ impl From<FormatError> for Error {
 impl From<ConvertError> for Error {
     fn from(error: ConvertError) -> Self {
         Self::Convert(error)
+    }
+}
+
+impl From<DataspaceError> for Error {
+    fn from(error: DataspaceError) -> Self {
+        Self::Misuse(error.to_string())
     }
 }
 

@@ -12,15 +12,15 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::{Dataspace, Dims, Hyperslab, RegularHyperslab, Selection};
 use hyperslab_datatype::{ByteOrder, CharacterSet, Datatype};
-use hyperslab_engine::data::Origin;
 use hyperslab_engine::data::chunk_index::{ChunkIndexKind, conformance};
+use hyperslab_engine::data::transfer::WriteSource;
 use hyperslab_engine::format::{AllocationTime, FillWriteTime};
 use hyperslab_engine::object::dataset::{Fill, FillDescription};
 use hyperslab_engine::object::group_edit::{self, GroupOptions};
 use hyperslab_engine::object::header::ObjectHeader;
 use hyperslab_engine::object::header_edit::NewHeader;
 use hyperslab_engine::object::link::{Link, LinkTarget};
-use hyperslab_engine::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
+use hyperslab_engine::ops::{NewDataset, NewLayout, OpenDataset, OpenFile, WriteTo};
 use hyperslab_engine::store::{CreateOptions, StoreOptions};
 use hyperslab_engine::{Address, LibraryVersion, LibverBounds};
 use hyperslab_filter::{FilterId, Pipeline, Stage};
@@ -218,7 +218,13 @@ fn change(path: &Path, model: &mut Model, dims: [u64; 2], round: u64) {
             count: Dims::from_slice(&count),
             block: Dims::from_slice(&[1, 1]),
         }));
-        file.write_dataset(&mut edit, address, &selection, &Origin::stored(&bytes, 2)).unwrap();
+        file.write_elements_with(
+            &mut edit,
+            WriteTo::Own(address),
+            &selection,
+            &WriteSource::stored(&bytes, 2),
+        )
+        .unwrap();
     }
     drop(edit);
     file.flush().unwrap();

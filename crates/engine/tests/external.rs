@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Hyperslab, Points, RegularHyperslab, Selection};
-use hyperslab_engine::data::{Destination, ExternalSource, OpenRaw, Piece, ReadContext, Resources, Source};
+use hyperslab_engine::data::linear::{ExternalSource, OpenRaw, Piece};
+use hyperslab_engine::data::transfer::{ReadContext, ReadTarget, Resources, Source};
 use hyperslab_engine::store::{RawFile, Store, StoreOptions};
 use hyperslab_engine::{Error, ErrorKind, Result};
 use hyperslab_vfd::Core;
@@ -38,7 +39,7 @@ fn read(source: &ExternalSource, selection: &Selection, out: &mut [u8]) -> Resul
     let (store, resources) = (store(), Resources::new(0));
     out.fill(b'?');
     let context = ReadContext { store: &store, resources: &resources };
-    source.read(context, selection, &mut Destination::stored(out, 1))
+    source.read(context, selection, &mut ReadTarget::stored(out, 1))
 }
 
 fn store() -> Store {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hyperslab_engine::object::attribute::{self, Attribute as EngineAttribute, AttributeValue};
+use hyperslab_engine::ops::attributes::{self, Attribute as EngineAttribute, AttributeValue};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use ndarray::ArrayD;
@@ -68,7 +68,7 @@ impl Attribute {
 
     /// The value as it is, and stays, with what it leads to, while the second value lives.
     fn value(&self) -> Result<(Arc<AttributeValue>, Reading<'_>)> {
-        let reading = self.owner.file().container.reading()?;
+        let reading = self.owner.file().reading()?;
         let value = self.decoded().map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
         Ok((value, reading))
     }
@@ -86,7 +86,7 @@ impl Attribute {
             self.attribute.value(container)?
         } else {
             let name = self.name_bytes();
-            let now = attribute::find(container, &*self.owner.header()?, name)?;
+            let now = attributes::find(container, &*self.owner.header()?, name)?;
             let now = now.ok_or_else(|| Error::NotFound { what: "attribute", name: self.name() })?;
             now.value(container)?
         };

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hyperslab_engine::Result;
-use hyperslab_engine::object::attribute_edit::{self, NewAttribute};
-use hyperslab_engine::object::remark;
+use hyperslab_engine::ops::attributes::{self, NewAttribute};
+use hyperslab_engine::ops::objects;
 use hyperslab_engine::store::Edit;
 use ndarray::{ArrayBase, Data, Dimension};
 
@@ -168,7 +168,7 @@ impl Object {
         work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
         self.file().container.store.check_not_followed("no attribute can be made, deleted or changed")?;
-        let mut edit = self.file().container.edit()?;
+        let mut edit = self.file().edit()?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
         self.file().finish(edit)?;
         Ok(outcome)
@@ -177,7 +177,7 @@ impl Object {
     /// Sets an attribute that `make` makes, and writes it later.
     fn set<'a>(&self, name: &str, set: impl FnOnce(&mut Edit<'_>) -> Result<()> + 'a) -> Result<()> {
         self.file().container.store.check_not_followed("no attribute can be made, deleted or changed")?;
-        let mut edit = self.file().container.edit_behind()?;
+        let mut edit = self.file().edit_behind()?;
         set(&mut edit).map_err(|error| {
             error.context(format!("cannot set the attribute `{name}` of `{}`", self.name()))
         })?;
@@ -301,7 +301,7 @@ impl Object {
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only.
     pub fn set_comment(&self, text: &str) -> Result<()> {
         let what = || format!("cannot comment on `{}`", self.name());
-        self.change(what, |edit| remark::set_comment(edit, self.address(), text.as_bytes()))
+        self.change(what, |edit| objects::set_comment(edit, self.address(), text.as_bytes()))
     }
 
     /// Removes an attribute.
@@ -322,13 +322,7 @@ impl Object {
         let what = || format!("cannot rename the attribute `{from}` of `{}`", self.name());
         self.change(what, |edit| {
             let container = &self.file().container;
-            attribute_edit::rename(
-                container,
-                edit,
-                self.address(),
-                from.as_bytes(),
-                (to.as_bytes(), charset(to)),
-            )
+            attributes::rename(container, edit, self.address(), from.as_bytes(), (to.as_bytes(), charset(to)))
         })
     }
 }

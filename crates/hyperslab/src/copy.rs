@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hyperslab_engine::Result;
-use hyperslab_engine::object::link::LinkTarget;
 use hyperslab_engine::ops::AsStored;
+use hyperslab_engine::ops::groups::LinkTarget;
 
 use crate::group_edit::insert;
 use crate::{File, Group, Object};
@@ -46,13 +46,13 @@ impl Group {
         let first = Arc::as_ptr(from) < Arc::as_ptr(to);
         let mut reading = None;
         if first && !Arc::ptr_eq(from, to) {
-            reading = Some(from.container.reading()?);
+            reading = Some(from.reading()?);
         }
         let handle = self.change(
             || format!("cannot copy `{}` to `{path}`", source.name()),
             |edit| {
                 if reading.is_none() && !Arc::ptr_eq(from, to) {
-                    reading = Some(from.container.reading()?);
+                    reading = Some(from.reading()?);
                 }
                 source.handle().check()?;
                 let (parent, name) = self.parent_of(edit, path)?;

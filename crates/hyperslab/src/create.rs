@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hyperslab_engine::object::group_edit::{GroupOptions as EngineGroupOptions, LinkOrder};
-use hyperslab_engine::object::header_edit::AttributeOrder;
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::groups::{GroupOptions as EngineGroupOptions, LinkOrder};
+use hyperslab_engine::ops::objects::AttributeOrder;
 use hyperslab_engine::store::{CreateOptions, Durability, FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_filter::Registry;

@@ -19,8 +19,8 @@ mod write;
 mod write_more;
 
 use hyperslab_engine::format::Layout as StoredLayout;
-use hyperslab_engine::object::dataset::DatasetDescription;
 use hyperslab_engine::ops::OpenDataset;
+use hyperslab_engine::ops::datasets::DatasetDescription;
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayD, IxDyn};
@@ -69,7 +69,7 @@ impl Dataset {
     pub(crate) fn new(object: Object) -> Result<Self> {
         object.expect(ObjectKind::Dataset)?;
         let file = Arc::clone(object.file());
-        let _reading = file.container.reading()?;
+        let _reading = file.reading()?;
         let open = OpenDataset::open(&file, &*object.header()?)
             .map_err(|error| error.context(format!("dataset `{}`", object.name())))?;
         let first = Arc::new(open);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use hyperslab_engine::data::virtual_::VirtualOptions;
+use hyperslab_engine::ops::datasets::VirtualOptions;
 use hyperslab_engine::ops::{FileResolver, OpenFile};
 use hyperslab_engine::store::{FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};

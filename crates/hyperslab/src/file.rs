@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyperslab_engine::data::virtual_::{VirtualOptions, VirtualView};
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::datasets::{VirtualOptions, VirtualView};
 use hyperslab_engine::store::{Durability, FileLocking, StoreOptions};
 use hyperslab_engine::{ErrorKind, LibverBounds, Limits, Result};
 use hyperslab_filter::Registry;

@@ -4,9 +4,10 @@ use std::fmt;
 use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
-use hyperslab_engine::object::group;
-use hyperslab_engine::object::link::{Link as EngineLink, LinkTarget as EngineTarget, LinkView, TargetView};
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::groups::{
+    self, Link as EngineLink, LinkTarget as EngineTarget, LinkView, TargetView,
+};
 use hyperslab_engine::store::{ObjectHandle, Store};
 use hyperslab_engine::{Address, Result};
 
@@ -191,7 +192,7 @@ impl Group {
         let container = &self.file().container;
         let (store, deletions) = (&container.store, container.store.deletions());
         let mut visit = |link: &LinkView<'_>| visit(LinkRef { view: *link, store, deletions });
-        group::visit_in_order(container, &header, reading, &mut visit)
+        groups::visit_in_order(container, &header, reading, &mut visit)
             .map_err(|error| error.context(format!("links of `{}`", self.name())))
     }
 
@@ -202,7 +203,7 @@ impl Group {
     pub fn link(&self, name: &str) -> Result<Option<Link>> {
         let (header, _reading) = self.object.header_held()?;
         let container = &self.file().container;
-        let found = group::find(container, &header, name.as_bytes())?;
+        let found = groups::find_link(container, &header, name.as_bytes())?;
         Ok(found.map(|link| Link::new(link, |address| ObjectToken::of(&container.store, address))))
     }
 
@@ -233,7 +234,7 @@ impl Group {
     /// If the group is damaged.
     pub fn len(&self) -> Result<usize> {
         let (header, _reading) = self.object.header_held()?;
-        let count = group::count(&self.file().container, &header)?;
+        let count = groups::count_links(&self.file().container, &header)?;
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
@@ -251,10 +252,10 @@ impl Group {
     /// If the group is damaged.
     pub fn storage(&self) -> Result<GroupStorage> {
         let (header, _reading) = self.object.header_held()?;
-        Ok(match group::GroupStorage::of(&self.file().container, &header)? {
-            group::GroupStorage::SymbolTable(_) => GroupStorage::SymbolTable,
-            group::GroupStorage::Compact(_) => GroupStorage::Compact,
-            group::GroupStorage::Dense(_) => GroupStorage::Dense,
+        Ok(match groups::GroupStorage::of(&self.file().container, &header)? {
+            groups::GroupStorage::SymbolTable(_) => GroupStorage::SymbolTable,
+            groups::GroupStorage::Compact(_) => GroupStorage::Compact,
+            groups::GroupStorage::Dense(_) => GroupStorage::Dense,
         })
     }
 
@@ -264,7 +265,7 @@ impl Group {
     /// If the group is damaged.
     pub fn link_order(&self) -> Result<(bool, bool)> {
         let (header, _reading) = self.object.header_held()?;
-        let storage = group::GroupStorage::of(&self.file().container, &header)?;
+        let storage = groups::GroupStorage::of(&self.file().container, &header)?;
         let info = storage.link_info();
         Ok((
             info.is_some_and(|info| info.max_creation_index.is_some()),
@@ -278,7 +279,7 @@ impl Group {
     /// If the group is damaged.
     pub fn link_phase_change(&self) -> Result<(u16, u16)> {
         let (header, _reading) = self.object.header_held()?;
-        let change = group::phase_change(&self.file().container, &header)?;
+        let change = groups::phase_change(&self.file().container, &header)?;
         Ok((change.max_compact, change.min_dense))
     }
 
@@ -288,7 +289,7 @@ impl Group {
     /// If the group is damaged.
     pub fn estimated_links(&self) -> Result<(u16, u16)> {
         let (header, _reading) = self.object.header_held()?;
-        let estimated = group::estimated(&self.file().container, &header)?;
+        let estimated = groups::estimated(&self.file().container, &header)?;
         Ok((estimated.count, estimated.name_length))
     }
 
@@ -351,7 +352,7 @@ impl Group {
     /// If the group or an object's header is damaged.
     pub fn members(&self) -> Result<Vec<Object>> {
         // Held, so that no member is deleted between the look at its link and the handle.
-        let _reading = self.file().container.reading()?;
+        let _reading = self.file().reading()?;
         let mut members = Vec::new();
         for link in self.links()? {
             if let LinkTarget::Hard(token) = link.target {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use hyperslab_engine::object::committed;
-use hyperslab_engine::object::group_edit::{self, GroupOptions as EngineOptions, LinkOrder};
-use hyperslab_engine::object::header_edit::{AttributeOrder, NewHeader};
-use hyperslab_engine::object::link::{Link as EngineLink, LinkTarget as EngineTarget};
+use hyperslab_engine::ops::groups::{
+    self, GroupOptions as EngineOptions, Link as EngineLink, LinkOrder, LinkTarget as EngineTarget,
+};
+use hyperslab_engine::ops::objects::{self, AttributeOrder, NewHeader};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Address, Error, Result};
 
@@ -163,7 +163,7 @@ impl Group {
             .store
             .check_not_followed("no object can be made, deleted or changed")
             .map_err(|error| error.context(what_of(self)))?;
-        let mut edit = self.file().container.edit().map_err(|error| error.context(what_of(self)))?;
+        let mut edit = self.file().edit().map_err(|error| error.context(what_of(self)))?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
         self.file().finish(edit)?;
         Ok(outcome)
@@ -177,17 +177,17 @@ impl Group {
         path: &str,
         make: impl FnOnce(&mut Edit<'_>, Address, &str) -> Result<T>,
     ) -> Result<T> {
-        let container = &self.file().container;
-        container
+        let file = self.file();
+        file.container
             .store
             .check_not_followed("no object can be made, deleted or changed")
             .map_err(|error| error.context(what_of(self)))?;
-        let mut edit = container.edit_behind().map_err(|error| error.context(what_of(self)))?;
+        let mut edit = file.edit_behind().map_err(|error| error.context(what_of(self)))?;
         let work = || {
             let (parent, name) = if let Some(name) = self.own_name(path) {
                 (self.address(), name)
             } else {
-                container.settle(&mut edit)?;
+                file.settle_objects(&mut edit)?;
                 self.parent_of(&mut edit, path)?
             };
             make(&mut edit, parent, name)
@@ -204,7 +204,7 @@ impl Group {
 
     /// An error if there is a link of that name, before anything is made for it.
     pub(crate) fn refuse(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<()> {
-        self.file().container.with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
+        self.file().with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
     }
 
     /// Puts a link into a group, to be written later.
@@ -216,7 +216,7 @@ impl Group {
         target: EngineTarget,
     ) -> Result<()> {
         let link = link_of(name, target);
-        self.file().container.with_links(edit, group, |group, edit| group.insert(edit, &link))
+        self.file().with_links(edit, group, |group, edit| group.insert(edit, &link))
     }
 
     /// The group in which the last name of a path lies, and that name. Groups on the way are made where there are none.
@@ -238,18 +238,18 @@ impl Group {
 
     /// The group of that name in a group, made if there is none.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
-        use hyperslab_engine::object::{header::ObjectHeader, kind::ObjectKind, path};
+        use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;
-        match path::resolve(container, group, name.as_bytes()) {
-            Ok(path::Resolved::Object(header)) => match ObjectKind::of(&header) {
+        match objects::resolve(container, group, name.as_bytes()) {
+            Ok(objects::Resolved::Object(header)) => match ObjectKind::of(&header) {
                 Some(ObjectKind::Group) => Ok(ObjectHeader::address(&header)),
                 _ => Err(Error::Misuse(format!("`{name}` is not a group: nothing can be made in it"))),
             },
-            Ok(path::Resolved::External { .. }) => {
+            Ok(objects::Resolved::External { .. }) => {
                 Err(Error::Misuse(format!("`{name}` leads to another file: open that one to change it")))
             }
             Err(error) if error.kind() == crate::ErrorKind::NotFound => {
-                let made = group_edit::create_group(container, edit, &EngineOptions::default())?;
+                let made = groups::create_group(container, edit, &EngineOptions::default())?;
                 insert(self, edit, group, name, EngineTarget::Hard(made))?;
                 Ok(made)
             }
@@ -283,7 +283,7 @@ impl Group {
         let what = || format!("cannot make the group `{path}`");
         let made = self.add(what, path, |edit, parent, name| {
             self.refuse(edit, parent, name)?;
-            let made = group_edit::create_group_behind(&self.file().container, edit, &options.0)?;
+            let made = self.file().create_group_behind(edit, &options.0)?;
             self.insert(edit, parent, name, EngineTarget::Hard(made))?;
             edit.store().hold(made)
         })?;
@@ -309,7 +309,7 @@ impl Group {
             |edit| {
                 let (parent, name) = self.parent_of(edit, path)?;
                 self.refuse_taken(parent, name)?;
-                let made = committed::commit_datatype(edit, datatype, NewHeader::default())?;
+                let made = objects::commit_datatype(edit, datatype, NewHeader::default())?;
                 insert(self, edit, parent, name, EngineTarget::Hard(made))?;
                 edit.store().hold(made)
             },
@@ -330,10 +330,11 @@ impl Group {
 
     /// An error if there is a link of that name, before anything is made for it.
     pub(crate) fn refuse_taken(&self, group: Address, name: &str) -> Result<()> {
-        use hyperslab_engine::object::{group as links, header::ObjectHeader};
+        use hyperslab_engine::ops::groups;
+        use hyperslab_engine::ops::objects::ObjectHeader;
         let container = &self.file().container;
         let header = ObjectHeader::load(&container.store, group)?;
-        match links::find(container, &header, name.as_bytes())? {
+        match groups::find_link(container, &header, name.as_bytes())? {
             Some(_) => Err(Error::Exists { what: "link", name: name.to_owned() }),
             None => Ok(()),
         }
@@ -360,8 +361,7 @@ impl Group {
         let what = || format!("cannot make the link `{path}`");
         self.add(what, path, |edit, parent, name| {
             let link = link_of(name, EngineTarget::Hard(target.address()));
-            let container = &self.file().container;
-            group_edit::add_hard_link_behind(container, edit, parent, &link, target.address())
+            self.file().add_hard_link_behind(edit, parent, &link, target.address())
         })
     }
 
@@ -439,14 +439,14 @@ impl Group {
                 let (target, new) = self.parent_of(edit, to)?;
                 let container = &self.file().container;
                 let (old, new_name) = ((source, old.as_bytes()), (target, new.as_bytes()));
-                group_edit::move_link(container, edit, old, new_name, charset(new))
+                groups::move_link(container, edit, old, new_name, charset(new))
             },
         )
     }
 
     /// The group in which the last name of a path lies, which is there, and that name.
     pub(crate) fn existing_parent<'p>(&self, path: &'p str) -> Result<(Address, &'p str)> {
-        use hyperslab_engine::object::path as paths;
+        use hyperslab_engine::ops::objects;
         let trimmed = path.trim_end_matches('/');
         let (before, name) = trimmed.rsplit_once('/').map_or(("", trimmed), |(before, name)| (before, name));
         if name.is_empty() {
@@ -456,9 +456,9 @@ impl Group {
         if before.is_empty() {
             return Ok((start, name));
         }
-        match paths::resolve(&self.file().container, start, before.as_bytes())? {
-            paths::Resolved::Object(header) => Ok((header.address(), name)),
-            paths::Resolved::External { .. } => {
+        match objects::resolve(&self.file().container, start, before.as_bytes())? {
+            objects::Resolved::Object(header) => Ok((header.address(), name)),
+            objects::Resolved::External { .. } => {
                 Err(Error::Misuse(format!("`{before}` leads to another file: open that one to change it")))
             }
         }
@@ -477,7 +477,7 @@ pub(crate) fn insert(
     name: &str,
     target: EngineTarget,
 ) -> Result<()> {
-    group_edit::insert_link(&group.file().container, edit, parent, &link_of(name, target))
+    groups::insert_link(&group.file().container, edit, parent, &link_of(name, target))
 }
 
 fn link_of(name: &str, target: EngineTarget) -> EngineLink {

@@ -3,8 +3,7 @@
 use hyperslab_engine::format::{
     FileSpaceStrategy as StoredStrategy, SharedMessageIndex as StoredIndex, SharedMessageTypes,
 };
-use hyperslab_engine::object::container::Container;
-use hyperslab_engine::object::header::ObjectHeader;
+use hyperslab_engine::ops::objects::{Container, ObjectHeader};
 use hyperslab_engine::store::FileSpace as StoredSpace;
 use hyperslab_vfd::DriverKind;
 

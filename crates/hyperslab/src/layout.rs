@@ -1,14 +1,15 @@
 //! How and where a dataset's elements are stored.
 
 use hyperslab_engine::Result;
-use hyperslab_engine::data::chunk_index::{ChunkBox, ChunkIndexKind, ChunkLocation};
-use hyperslab_engine::data::{ChunkedSource, virtual_};
 use hyperslab_engine::format::{
     AllocationTime as StoredAllocationTime, FillWriteTime, Layout as StoredLayout,
     VirtualMapping as StoredMapping,
 };
-use hyperslab_engine::object::container::Container;
-use hyperslab_engine::object::dataset::{DatasetDescription, Fill, Filters};
+use hyperslab_engine::ops::datasets::{
+    self, ChunkIndexKind, DatasetDescription, Fill, Filters, chunk_index_kind,
+};
+use hyperslab_engine::ops::elements::{ChunkBox, ChunkLocation, ChunkedSource};
+use hyperslab_engine::ops::objects::Container;
 use hyperslab_engine::store::Store;
 
 use crate::{Hyperslab, Selection};
@@ -201,7 +202,7 @@ impl Layout {
             StoredLayout::Contiguous(contiguous) => Self::Contiguous { address: contiguous.address.get() },
             StoredLayout::Chunked(chunked) => Self::Chunked(Chunking {
                 shape: chunked.dims.to_vec(),
-                index: hyperslab_engine::data::chunk_index::kind(chunked),
+                index: chunk_index_kind(chunked),
                 edges_unfiltered: chunked.leaves_edges_unfiltered(),
             }),
             StoredLayout::Virtual(_) => Self::Virtual,
@@ -305,7 +306,7 @@ impl VirtualMapping {
 
     pub(crate) fn of(container: &Container, description: &DatasetDescription) -> Result<Vec<Self>> {
         let StoredLayout::Virtual(layout) = &description.layout.layout else { return Ok(Vec::new()) };
-        let stored = virtual_::mappings(&container.store, &container.heap, layout)?;
+        let stored = datasets::virtual_mappings(&container.store, &container.heap, layout)?;
         let mapping = |mapping: &StoredMapping| Self {
             file: mapping.source_file.to_vec(),
             dataset: mapping.source_dataset.to_vec(),

@@ -91,8 +91,8 @@ pub use hyperslab_dataspace::{
 pub use hyperslab_datatype as datatype;
 pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, FixedText, H5Type};
 pub use hyperslab_derive::H5Type;
-pub use hyperslab_engine::data::chunk_index::ChunkIndexKind;
-pub use hyperslab_engine::data::virtual_::VirtualView;
+pub use hyperslab_engine::ops::datasets::ChunkIndexKind;
+pub use hyperslab_engine::ops::datasets::VirtualView;
 pub use hyperslab_engine::store::{Durability, FileLocking};
 pub use hyperslab_engine::{Error, ErrorKind, LibraryVersion, LibverBounds, Limits, Result};
 pub use hyperslab_filter as filter;

@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hyperslab_engine::object::header::ObjectHeader;
-use hyperslab_engine::object::{attribute, by_name, dataset, path, remark};
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::attributes;
+use hyperslab_engine::ops::objects::{self, ObjectHeader};
 use hyperslab_engine::store::{ObjectHandle, Reading, Store};
 use hyperslab_engine::{Address, Error, Result};
 use parking_lot::RwLock;
@@ -14,7 +14,7 @@ use parking_lot::RwLock;
 use crate::info::HeaderInfo;
 use crate::{Attribute, Dataset, Datatype, File, Group};
 
-pub use hyperslab_engine::object::kind::ObjectKind;
+pub use hyperslab_engine::ops::objects::ObjectKind;
 
 /// What tells an object from all others of its file: where its header lies. A token does not keep its object in the file:
 /// once that is deleted, the token leads to nothing, even if another object has its header there by then.
@@ -107,7 +107,7 @@ impl<T> Known<T> {
         file: &OpenFile,
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
-        let _reading = file.container.reading()?;
+        let _reading = file.reading()?;
         Self::get_held(this, file, read)
     }
 
@@ -136,7 +136,7 @@ impl Object {
     /// The object that has its header at an address to which a link leads.
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
-        let _reading = known.container.reading()?;
+        let _reading = known.reading()?;
         let handle = file.container.store.hold(address)?;
         Self::open_held(file, handle, name)
     }
@@ -144,7 +144,7 @@ impl Object {
     /// The object with that token.
     pub(crate) fn open_token(file: Arc<OpenFile>, token: ObjectToken, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
-        let _reading = known.container.reading()?;
+        let _reading = known.reading()?;
         let handle = token.hold(&file.container.store)?;
         Self::open_held(file, handle, name)
     }
@@ -152,7 +152,7 @@ impl Object {
     /// The object of a handle.
     pub(crate) fn open_held(file: Arc<OpenFile>, handle: ObjectHandle, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
-        let _reading = known.container.reading()?;
+        let _reading = known.reading()?;
         let header = ObjectHeader::load(&file.container.store, handle.address())?;
         let kind = ObjectKind::of(&header);
         let header = Known::new(&file, Arc::new(header));
@@ -186,16 +186,16 @@ impl Object {
     /// Follows a path from this object, which is a group.
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
-        let _reading = self.file.container.reading()?;
+        let _reading = self.file.reading()?;
         let container = &self.file.container;
         // Somebody who writes meanwhile may have changed the header that is known.
         let found = if container.store.follows() {
-            path::resolve(container, self.address(), path.as_bytes())
+            objects::resolve(container, self.address(), path.as_bytes())
         } else {
-            self.header().and_then(|header| path::resolve_from(container, header, path.as_bytes()))
+            self.header().and_then(|header| objects::resolve_from(container, header, path.as_bytes()))
         };
         match found.map_err(|error| error.context(whole()))? {
-            path::Resolved::Object(header) => {
+            objects::Resolved::Object(header) => {
                 let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
                 let handle =
                     container.store.hold(header.address()).map_err(|error| error.context(whole()))?;
@@ -203,7 +203,7 @@ impl Object {
                 let header = Known::new(&file, header);
                 Ok(Self { handle, file, header, kind, name })
             }
-            path::Resolved::External { file, path } => {
+            objects::Resolved::External { file, path } => {
                 self.follow_out(&file, &path).map_err(|error| error.context(whole()))
             }
         }
@@ -236,7 +236,7 @@ impl Object {
 
     /// The object's header as it is, and stays while the second value lives.
     pub(crate) fn header_held(&self) -> Result<(Arc<ObjectHeader>, Reading<'_>)> {
-        let reading = self.file.container.reading()?;
+        let reading = self.file.reading()?;
         Ok((self.header()?, reading))
     }
 
@@ -333,7 +333,7 @@ impl Object {
     /// If the header is damaged.
     pub fn comment(&self) -> Result<Option<Vec<u8>>> {
         let (header, _reading) = self.header_held()?;
-        remark::comment(&self.file.container, &header)
+        objects::comment(&self.file.container, &header)
     }
 
     /// When the object was last changed, in seconds since 1970-01-01 UTC, where the file says so.
@@ -342,7 +342,7 @@ impl Object {
     /// If the header is damaged.
     pub fn modified(&self) -> Result<Option<i64>> {
         let (header, _reading) = self.header_held()?;
-        remark::modification_time(&self.file.container, &header)
+        objects::modification_time(&self.file.container, &header)
     }
 
     /// How the object's header is stored.
@@ -384,15 +384,15 @@ impl Object {
     /// # Errors
     /// If the header or the heap of the attributes is damaged.
     pub fn attributes(&self) -> Result<Vec<Attribute>> {
-        let _reading = self.file.container.reading()?;
+        let _reading = self.file.reading()?;
         let mut found = Vec::new();
         let header = self.header()?;
-        attribute::for_each(&self.file.container, &header, &mut |attribute| {
+        attributes::for_each(&self.file.container, &header, &mut |attribute| {
             found.push(attribute);
             Ok(ControlFlow::Continue(()))
         })
         .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
-        by_name::sort(&mut found, |attribute| attribute.name());
+        objects::sort_by_name(&mut found, |attribute| attribute.name());
         let owner = Arc::new(self.clone());
         Ok(found.into_iter().map(|attribute| Attribute::new(Arc::clone(&owner), attribute)).collect())
     }
@@ -414,13 +414,13 @@ impl Object {
     }
 
     pub(crate) fn attribute_of_bytes(&self, name: &[u8]) -> Result<Attribute> {
-        let _reading = self.file.container.reading()?;
+        let _reading = self.file.reading()?;
         let header = self.header()?;
-        let found = attribute::find(&self.file.container, &header, name)
+        let found = attributes::find(&self.file.container, &header, name)
             .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
         match found {
             Some(attribute) => Ok(Attribute::new(Arc::new(self.clone()), attribute)),
-            None => Err(Error::NotFound { what: "attribute", name: path::lossy(name) }
+            None => Err(Error::NotFound { what: "attribute", name: objects::lossy(name) }
                 .context(format!("attributes of `{}`", self.name))),
         }
     }
@@ -444,7 +444,7 @@ impl NamedDatatype {
         object.expect(ObjectKind::Datatype)?;
         let datatype = {
             let (header, _reading) = object.header_held()?;
-            dataset::committed_datatype(&object.file.container, &header)?
+            objects::committed_datatype(&object.file.container, &header)?
         };
         Ok(Self { object, datatype })
     }

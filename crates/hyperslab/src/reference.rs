@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hyperslab_engine::data::ReferenceTarget as EngineTarget;
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::elements::ReferenceTarget as EngineTarget;
 use hyperslab_engine::store::Store;
 use hyperslab_engine::{Address, Error, Result};
 use ndarray::ArrayD;

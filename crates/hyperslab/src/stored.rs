@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hyperslab_engine::data::{
+use hyperslab_engine::memory;
+use hyperslab_engine::ops::elements::{
     ForeignHeap, ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue,
 };
-use hyperslab_engine::memory;
 use hyperslab_engine::ops::{OpenFile, SharedHeap};
 use hyperslab_engine::{Error, Result};
 use rayon::prelude::*;

@@ -138,7 +138,7 @@ impl Iterator for Walk {
     fn next(&mut self) -> Option<Visited> {
         // Held by a clone, so that links and what they lead to are those of one moment.
         let file = Arc::clone(self.file.root().file());
-        let reading = file.container.reading();
+        let reading = file.reading();
         let pending = self.next_linked()?;
         Some(match reading {
             Ok(_reading) => self.visit(pending),

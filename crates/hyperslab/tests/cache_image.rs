@@ -37,7 +37,7 @@ fn file_with_image() -> (Vec<u8>, u64) {
     let options = StoreOptions { write: Some(bounds()), ..StoreOptions::default() };
     let file = OpenFile::open(medium.clone(), options).unwrap();
     let (root, params) = (file.root(), file.container.params());
-    let mut edit = file.container.edit().unwrap();
+    let mut edit = file.edit().unwrap();
     let start = edit.read(root, 64, "object header").unwrap();
     let length = PrefixV2::decode(&start).unwrap().chunk0_total().unwrap();
     let entry = CachedEntry {

@@ -8,13 +8,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use hyperslab_testkit::workspace;
 
+use crate::rooms::order::ENGINE;
 use crate::tidy::manifest::{Package, packages};
 
 const PICTURE: &str = "docs/guide/pictures/architecture.svg";
 /// Crates that serve the others' tests and measurements.
 const APART: [&str; 4] = ["bench", "book", "testkit", "xtask"];
-/// Rooms of the engine in their order, from the top.
-const ORDER: [&[&str]; 4] = [&["ops"], &["object", "data"], &["index"], &["store"]];
 
 const WIDTH: usize = 1080;
 const MARGIN: usize = 24;
@@ -90,9 +89,10 @@ fn lines(folder: &Path) -> Result<usize> {
 }
 
 fn in_rows(mut rooms: BTreeMap<String, usize>) -> Vec<Vec<(String, usize)>> {
-    if ORDER.iter().flat_map(|row| *row).all(|room| rooms.contains_key(*room)) {
+    if rooms.keys().all(|room| ENGINE.level(room).is_some()) {
         let row = |names: &&[&str]| names.iter().filter_map(|name| rooms.remove_entry(*name)).collect();
-        return ORDER.iter().map(row).collect();
+        let rows = ENGINE.levels.iter().rev().map(row);
+        return rows.filter(|row: &Vec<_>| !row.is_empty()).collect();
     }
     vec![rooms.into_iter().collect()]
 }

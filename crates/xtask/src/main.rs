@@ -16,6 +16,7 @@ mod fixtures;
 mod fuzz;
 mod model;
 mod repack_corpus;
+mod rooms;
 mod sanitize;
 mod shell;
 mod swmr;
@@ -42,6 +43,7 @@ const TASKS: &[(&str, Task, &str)] = &[
         tidy::substitutes::run,
         "counts of saturating arithmetic and default values in shipped code, by crate; tidy holds them to their ceilings",
     ),
+    ("rooms", rooms::run, "arrows between rooms that go up, and cycles of rooms, with their lines"),
     ("corpus", corpus::run, "the corpus beside the checkout against its baseline [--update] [--only NAME]"),
     (
         "check-corpus",

@@ -2,7 +2,6 @@
 
 use hyperslab_format::codec::FileParams;
 
-use super::behind::Behind;
 use crate::index::global_heap::GlobalHeap;
 use crate::index::shared_messages::SharedMessages;
 use crate::store::Store;
@@ -18,8 +17,6 @@ pub struct Container {
     pub heap: GlobalHeap,
     /// Ranks and strategies that hold for the whole file.
     pub settings: FileSettings,
-    /// Changes that wait in memory.
-    pub(super) behind: Behind,
 }
 
 /// What the superblock and its extension say of the whole file.
@@ -40,7 +37,7 @@ pub struct FileSettings {
 impl Container {
     /// A file whose messages are its objects' own.
     pub fn new(store: Store, settings: FileSettings) -> Self {
-        Self { store, shared_messages: None, heap: GlobalHeap::new(), settings, behind: Behind::default() }
+        Self { store, shared_messages: None, heap: GlobalHeap::new(), settings }
     }
 
     /// Widths of addresses and lengths.

@@ -77,7 +77,7 @@ pub fn prepare(
     header_edit::prepare(edit, &header)
 }
 
-/// Stores another shape, and where the elements are now.
+/// Writes another dataspace or layout message into the header of a dataset that is not open.
 ///
 /// # Errors
 /// If the header is damaged; as [`HeaderEditor::save`].
@@ -88,17 +88,16 @@ pub fn update(
     dataspace: Option<&Dataspace>,
     layout: Option<&DataLayout>,
 ) -> Result<()> {
-    if let Some(updated) =
-        container.with_open_header(dataset, |header| restate(container, edit, header, dataspace, layout))
-    {
-        return updated;
-    }
     let mut header = HeaderEditor::load(edit.store(), dataset)?;
     restate(container, edit, &mut header, dataspace, layout)?;
     header.save(edit)
 }
 
-fn restate(
+/// Writes another dataspace or layout message into a header that is being changed.
+///
+/// # Errors
+/// Those of shared messages.
+pub(super) fn restate(
     container: &Container,
     edit: &mut Edit<'_>,
     header: &mut HeaderEditor,

@@ -2,7 +2,6 @@
 
 pub mod attribute;
 pub mod attribute_edit;
-mod behind;
 pub mod by_name;
 pub mod committed;
 pub mod container;
@@ -17,6 +16,7 @@ pub mod header_edit;
 pub mod kind;
 pub mod link;
 pub mod message;
+pub mod open_editors;
 pub mod path;
 mod pending;
 pub mod remark;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use hyperslab_vfd::Driver;
 
 use super::{OpenFile, Writers};
-use crate::data::Resources;
+use crate::data::transfer::Resources;
 use crate::data::virtual_::VirtualOptions;
 use crate::error::Result;
 use crate::object::group_edit::{self, GroupOptions};
 use crate::object::header::ObjectHeader;
+use crate::object::open_editors::OpenEditors;
 use crate::store::{CreateOptions, Store, StoreOptions};
 
 impl OpenFile {
@@ -41,6 +42,7 @@ impl OpenFile {
         }
         Ok(Self {
             container,
+            editors: OpenEditors::default(),
             resolver: None,
             virtual_options: VirtualOptions::default(),
             resources,

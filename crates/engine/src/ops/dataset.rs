@@ -10,12 +10,12 @@ use super::OpenFile;
 use super::raw_files::RawFiles;
 use super::virtual_::{Nesting, Sources, Virtual};
 use crate::data::chunk_index::{self, ChunkShape};
+use crate::data::chunked::ChunkedSource;
+use crate::data::linear::{CompactSource, ContiguousSource, ExternalSource, Piece};
 use crate::data::structured::StructuredSource;
+use crate::data::transfer::{Fill, ReadTarget, Source};
+use crate::data::variable::ForeignHeap;
 use crate::data::virtual_::{Mapping, VirtualMap, VirtualSource, extent};
-use crate::data::{
-    ChunkedSource, CompactSource, ContiguousSource, Destination, ExternalSource, Fill, ForeignHeap, Piece,
-    Source,
-};
 use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::dataset::{DatasetDescription, Filters};
@@ -131,7 +131,7 @@ impl OpenDataset {
     pub fn read(&self, file: &Arc<OpenFile>, selection: &Selection) -> Result<Vec<u8>> {
         let mut out = self.buffer(file, selection, self.description.datatype.size as usize)?;
         let size = self.description.datatype.size as usize;
-        self.read_to(file, selection, &mut Destination::stored(&mut out, size).zeroed())?;
+        self.read_to(file, selection, &mut ReadTarget::stored(&mut out, size).zeroed())?;
         Ok(out)
     }
 
@@ -145,7 +145,7 @@ impl OpenDataset {
     ) -> Result<Vec<u8>> {
         let size = self.description.datatype.size as usize;
         let mut out = self.buffer(file, selection, size)?;
-        let mut to = Destination::stored(&mut out, size).zeroed();
+        let mut to = ReadTarget::stored(&mut out, size).zeroed();
         let elements = self.selected(selection)?;
         Nesting::collecting(file, elements, foreign, |nesting| {
             self.read_nested(file, selection, &mut to, nesting)
@@ -176,7 +176,7 @@ impl OpenDataset {
         &self,
         file: &Arc<OpenFile>,
         selection: &Selection,
-        to: &mut Destination<'_>,
+        to: &mut ReadTarget<'_>,
     ) -> Result<()> {
         let elements = self.selected(selection)?;
         Nesting::outermost(file, elements, |nesting| self.read_nested(file, selection, to, nesting))
@@ -186,7 +186,7 @@ impl OpenDataset {
         &self,
         file: &Arc<OpenFile>,
         selection: &Selection,
-        to: &mut Destination<'_>,
+        to: &mut ReadTarget<'_>,
         nesting: &Nesting<'_>,
     ) -> Result<()> {
         match &self.description.layout.layout {
@@ -200,7 +200,7 @@ impl OpenDataset {
     pub(super) fn read_own(&self, file: &OpenFile, selection: &Selection) -> Result<Vec<u8>> {
         let size = self.description.datatype.size as usize;
         let mut out = self.buffer(file, selection, size)?;
-        self.read_own_to(file, selection, &mut Destination::stored(&mut out, size).zeroed(), None)?;
+        self.read_own_to(file, selection, &mut ReadTarget::stored(&mut out, size).zeroed(), None)?;
         Ok(out)
     }
 
@@ -208,13 +208,13 @@ impl OpenDataset {
         &self,
         file: &OpenFile,
         selection: &Selection,
-        to: &mut Destination<'_>,
+        to: &mut ReadTarget<'_>,
         foreign: Option<&ForeignHeap>,
     ) -> Result<()> {
         if self.selected(selection)? == 0 {
             return Ok(());
         }
-        let context = file.reading();
+        let context = file.read_context();
         let description = &self.description;
         if !description.external.is_empty() {
             return self.external(file).read(context, selection, to);
@@ -259,7 +259,7 @@ impl OpenDataset {
         &self,
         file: &Arc<OpenFile>,
         selection: &Selection,
-        to: &mut Destination<'_>,
+        to: &mut ReadTarget<'_>,
         nesting: &Nesting<'_>,
     ) -> Result<()> {
         let Some(virtual_) = &self.virtual_ else { return Ok(()) };

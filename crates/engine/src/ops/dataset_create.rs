@@ -12,7 +12,7 @@ use hyperslab_format::message::{
 use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::OpenFile;
-use super::dataset_write::DatasetWriter;
+use super::dataset_writer::DatasetWriter;
 use crate::data::chunk_index::{self, NewChunks, NewStructuredChunks};
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
@@ -95,7 +95,7 @@ impl OpenFile {
     /// [`Error::Misuse`] if what it shall be contradicts itself; those of the medium.
     pub fn create_dataset(&self, edit: &mut Edit<'_>, new: &NewDataset) -> Result<Address> {
         let (address, _) = self.create_dataset_behind(edit, new)?;
-        self.container.settle(edit)?;
+        self.settle_objects(edit)?;
         Ok(address)
     }
 
@@ -112,15 +112,15 @@ impl OpenFile {
         new.check()?;
         let description = new.describe(edit.bounds(), edit.params())?;
         // Its room is sought behind that of the object that is open, which may still grow.
-        self.container.settle_object(edit)?;
+        self.editors.settle_object(&self.container, edit)?;
         let header = dataset_edit::prepare(&self.container, edit, &description, new.header.clone())?;
         let address = header.address();
         if let Some(datatype) = description.committed {
-            self.container.with_attributes(edit, datatype, |datatype, edit| {
+            self.with_attributes(edit, datatype, |datatype, edit| {
                 count_reference(edit.store(), datatype.header())
             })?;
         }
-        self.container.keep_open(edit, header)?;
+        self.editors.keep_open(&self.container, edit, header)?;
         let mut writer = DatasetWriter::new(self, address, description.clone())?;
         if let NewLayout::Structured { encoding, .. } = &new.layout {
             writer.encode_defined_as(*encoding);

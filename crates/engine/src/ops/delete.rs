@@ -39,7 +39,7 @@ impl OpenFile {
     /// nothing is changed then. Those of reading and writing.
     pub fn free_unlinked(&self, edit: &mut Edit<'_>, object: Address) -> Result<()> {
         edit.store().check_unheld(object)?;
-        self.container.settle(edit)?;
+        self.settle_objects(edit)?;
         self.delete_unlinked(edit, object)
             .map_err(|error| error.context(format!("cannot delete the unlinked object at {object}")))
     }
@@ -54,7 +54,7 @@ impl OpenFile {
         if left.is_empty() || !store.is_writable() {
             return Ok(());
         }
-        let mut edit = self.container.edit()?;
+        let mut edit = self.edit()?;
         for address in left {
             match self.free_unlinked(&mut edit, Address::new(*address)) {
                 Ok(()) => {}
@@ -83,7 +83,7 @@ impl OpenFile {
             return;
         }
         let delete = |edit: &mut Edit<'_>, object| {
-            self.container.settle(edit)?;
+            self.settle_objects(edit)?;
             self.delete_unlinked(edit, object)
         };
         // With one object others may lose their last link.

@@ -22,7 +22,7 @@ impl OpenFile {
     /// As [`Edit::start_swmr_write`](crate::store::Edit::start_swmr_write) and [`flush`](Self::flush).
     pub fn start_swmr_write(&self) -> Result<()> {
         self.flush_ahead(None)?;
-        let mut edit = self.container.edit()?;
+        let mut edit = self.edit()?;
         self.delete_abandoned(&mut edit, false);
         self.flush_writers(&mut edit)?;
         edit.commit()?;

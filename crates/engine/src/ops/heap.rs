@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_datatype::convert::{ConvertError, HeapError, VariableSource};
 
 use super::OpenFile;
-use crate::data::{ForeignHeap, VariableLengthValue};
+use crate::data::variable::{ForeignHeap, VariableLengthValue};
 use crate::error::Result;
 
 impl OpenFile {

@@ -1,18 +1,19 @@
 //! The straight lines: each operation of the library from its first byte to its last. The only room that
 //! joins objects and raw data.
 
-mod apart;
+mod concurrent;
 mod copy;
 mod create;
 mod dataset;
-mod dataset_append;
 mod dataset_create;
-mod dataset_front;
-mod dataset_write;
+mod dataset_writer;
 mod delete;
+mod editors;
+mod flush;
 mod followed;
 mod heap;
 mod members;
+mod names;
 mod open;
 mod raw_files;
 mod reference_write;
@@ -20,13 +21,17 @@ mod structured;
 mod variable_write;
 mod virtual_;
 mod virtual_write;
+mod write;
 mod writers;
 
 pub use copy::{AsStored, ChunkTally, CopyGuide, CopyOptions, NewStorage, Part, Salvage, StoredBefore};
 pub use dataset::OpenDataset;
 pub use dataset_create::{MAX_COMPACT, NewDataset, NewLayout};
-pub use dataset_write::DatasetWriter;
 pub use heap::SharedHeap;
 pub use members::{MemberRange, Members, MultiMembers};
+pub use names::{attributes, datasets, elements, groups, objects, sparse};
 pub use open::{FileResolver, OpenFile};
+pub use write::WriteTo;
 pub use writers::Writers;
+
+use dataset_writer::DatasetWriter;

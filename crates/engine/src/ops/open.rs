@@ -11,13 +11,14 @@ use hyperslab_format::superblock::{Superblock, SuperblockVersion};
 use hyperslab_vfd::Driver;
 
 use super::{Writers, members};
+use crate::data::transfer::{ReadContext, Resources};
 use crate::data::virtual_::VirtualOptions;
-use crate::data::{ReadContext, Resources};
 use crate::error::{Error, Result};
 use crate::index::shared_messages::SharedMessages;
 use crate::object::container::{Container, FileSettings};
 use crate::object::header::ObjectHeader;
 use crate::object::header_edit::HeaderEditor;
+use crate::object::open_editors::OpenEditors;
 use crate::object::{message, sharing};
 use crate::store::{SpaceKind, Store, StoreOptions};
 
@@ -64,6 +65,8 @@ pub trait FileResolver: Send + Sync + fmt::Debug {
 pub struct OpenFile {
     /// Bytes, shared messages and settings.
     pub container: Container,
+    /// The object and the group that stay open between changes.
+    pub(super) editors: OpenEditors,
     /// Opens the other files that links lead to; without one they are refused.
     pub resolver: Option<Arc<dyn FileResolver>>,
     /// How virtual datasets are seen.
@@ -96,6 +99,7 @@ impl OpenFile {
         }
         let file = Self {
             container,
+            editors: OpenEditors::default(),
             resolver: None,
             virtual_options: VirtualOptions::default(),
             resources,
@@ -119,8 +123,8 @@ impl OpenFile {
         self
     }
 
-    /// What reads of raw data need.
-    pub fn reading(&self) -> ReadContext<'_> {
+    /// Returns the bytes and the caches for reads of raw data.
+    pub fn read_context(&self) -> ReadContext<'_> {
         ReadContext { store: &self.container.store, resources: &self.resources }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::FileResolver;
-use crate::data::OpenRaw;
+use crate::data::linear::OpenRaw;
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 

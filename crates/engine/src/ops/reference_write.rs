@@ -11,7 +11,7 @@ use hyperslab_format::selection::{SelectionEncoding, rank as selection_rank};
 use hyperslab_format::virtual_mapping::{VirtualMapping, VirtualMappings};
 
 use super::OpenFile;
-use crate::data::ReferenceTarget;
+use crate::data::variable::ReferenceTarget;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 

@@ -5,17 +5,13 @@ use std::sync::Arc;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::StructuredChunkLayout;
 
-use super::dataset_write::DatasetWriter;
 use super::{OpenDataset, OpenFile};
 use crate::data::chunk_index::{self, ChunkShape, StructuredIndexEditor};
-use crate::data::structured::{
-    StructuredFacts, StructuredForm, StructuredSource, StructuredWriter, StructuredWriting,
-};
-use crate::data::{Fill, ForeignHeap};
+use crate::data::structured::{StructuredFacts, StructuredForm, StructuredSource, StructuredWriter};
+use crate::data::transfer::Fill;
 use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::dataset::{DatasetDescription, Filters};
-use crate::store::Edit;
 
 /// How the chunks of a dataset are made up, and what their index depends on.
 pub(super) fn structured_form(
@@ -76,43 +72,5 @@ impl OpenDataset {
         let index = chunk_index::open_structured(&file.container.store, layout, &shape)?;
         let source = Arc::new(StructuredSource { form, index });
         Ok(Some(Arc::clone(self.structured.get_or_init(|| source))))
-    }
-}
-
-impl DatasetWriter {
-    /// Does something with the structured chunks of the dataset.
-    ///
-    /// # Errors
-    /// [`Error::Misuse`] if it has none; those of `work`.
-    pub fn with_structured<T>(
-        &mut self,
-        file: &OpenFile,
-        edit: &mut Edit<'_>,
-        contents: Option<&ForeignHeap>,
-        work: impl FnOnce(&mut StructuredWriter, &mut StructuredWriting<'_, '_>) -> Result<T>,
-    ) -> Result<T> {
-        let Some(writer) = &mut self.structured else {
-            return Err(Error::Misuse("the dataset is not in structured chunks".into()));
-        };
-        let mut writing = StructuredWriting { edit, cache: &file.resources.structured, contents };
-        let outcome = work(writer, &mut writing);
-        self.note_layout();
-        outcome
-    }
-}
-
-impl OpenFile {
-    /// Does something with the structured chunks of a dataset that is written.
-    ///
-    /// # Errors
-    /// [`Error::Misuse`] if it has none; those of `work`.
-    pub fn change_structured<T>(
-        &self,
-        edit: &mut Edit<'_>,
-        dataset: Address,
-        contents: Option<&ForeignHeap>,
-        work: impl FnOnce(&mut StructuredWriter, &mut StructuredWriting<'_, '_>) -> Result<T>,
-    ) -> Result<T> {
-        self.with_writer(edit, dataset, |writer, edit| writer.with_structured(self, edit, contents, work))
     }
 }

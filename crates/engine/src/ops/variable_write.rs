@@ -12,8 +12,8 @@ use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::message::Layout;
 
 use super::{OpenDataset, OpenFile};
-use crate::data::staged;
-use crate::data::variable_writer::VariableWriter;
+use crate::data::transfer::staged;
+use crate::data::variable::VariableWriter;
 use crate::error::{Error, Result};
 use crate::index::global_heap::{Bulk, GlobalHeapWriter};
 use crate::object::attribute::{self, Attribute};
@@ -152,7 +152,7 @@ impl OpenFile {
         attribute: &NewAttribute<'_>,
     ) -> Result<()> {
         let container = &self.container;
-        let before = container.with_attributes(edit, object, |editor, edit| editor.set(edit, attribute))?;
+        let before = self.with_attributes(edit, object, |editor, edit| editor.set(edit, attribute))?;
         match before {
             Some(body) => {
                 let before = Attribute::open(container, body, None, object)?;

@@ -8,8 +8,9 @@ use hyperslab_datatype::convert::Conversions;
 use hyperslab_format::message::Layout;
 
 use super::{OpenDataset, OpenFile, SharedHeap};
+use crate::data::transfer::ReadTarget;
+use crate::data::variable::ForeignHeap;
 use crate::data::virtual_::{Mapping, SourceDatasets, SourceShapes, Steps, mappings};
-use crate::data::{Destination, ForeignHeap};
 use crate::error::{Error, ErrorKind, Result};
 use crate::object::dataset::DatasetDescription;
 use crate::object::kind::ObjectKind;
@@ -119,7 +120,7 @@ impl SourceDatasets for Sources<'_> {
             // Members that the source does not have.
             out.fill(0);
         }
-        let mut to = Destination::converted(out, &conversion);
+        let mut to = ReadTarget::converted(out, &conversion);
         source.dataset.read_nested(&source.file, selection, &mut to, &nesting)
     }
 }

@@ -11,8 +11,8 @@ use hyperslab_format::message::Layout;
 
 use super::virtual_::{MAX_DEPTH, found};
 use super::{OpenDataset, OpenFile};
+use crate::data::transfer::{WriteSource, byte_count, leaves_parts};
 use crate::data::virtual_::{SourceShapes, Steps, VirtualMap};
-use crate::data::{Origin, byte_count, leaves_parts};
 use crate::error::{Error, Result};
 use crate::object::header::ObjectHeader;
 use crate::object::kind::ObjectKind;
@@ -60,16 +60,16 @@ impl OpenFile {
     ///
     /// # Errors
     /// [`Error::Misuse`] if an element has no source, or one that may not be changed; nothing is written then. As
-    /// [`DatasetWriter::write`](super::DatasetWriter::write).
-    pub fn write_virtual(
+    /// [`write_elements_with`](Self::write_elements_with).
+    pub(super) fn write_virtual(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
         dataset: Address,
         selection: &Selection,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         edit.store().check_not_followed("nothing can be written through a virtual dataset")?;
-        self.container.settle(edit)?;
+        self.settle_objects(edit)?;
         // What is read below is read from the file.
         if from.is_partial() {
             self.flush_writers(edit)?;
@@ -88,13 +88,13 @@ impl OpenFile {
         let shares = targets.shares(self, &open, selection, Some(&elements))?;
         drop(elements);
         for share in shares {
-            let from = Origin::converted(&share.elements, &share.conversion).partial(share.partial);
+            let from = WriteSource::converted(&share.elements, &share.conversion).partial(share.partial);
             let (file, dataset) = (&share.file, share.dataset);
             if Arc::ptr_eq(file, self) {
-                self.write_dataset(edit, dataset, &share.selection, &from)?;
+                self.write_own(edit, dataset, &share.selection, &from)?;
             } else {
-                let mut edit = file.container.edit()?;
-                file.write_dataset(&mut edit, dataset, &share.selection, &from)?;
+                let mut edit = file.edit()?;
+                file.write_own(&mut edit, dataset, &share.selection, &from)?;
                 file.finish(edit)?;
             }
         }
@@ -105,7 +105,7 @@ impl OpenFile {
     ///
     /// # Errors
     /// If it does not.
-    pub fn check_virtual(
+    pub(super) fn check_virtual(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
         dataset: Address,
@@ -119,7 +119,7 @@ impl OpenFile {
     }
 
     fn open_virtual(self: &Arc<Self>, edit: &mut Edit<'_>, dataset: Address) -> Result<OpenDataset> {
-        self.container.settle(edit)?;
+        self.settle_objects(edit)?;
         self.flush_headers(edit)?;
         OpenDataset::open(self, &ObjectHeader::load(&self.container.store, dataset)?)
     }
@@ -204,7 +204,7 @@ impl<'a> Targets<'a> {
                 let count = source.selected(&share.selection)?;
                 let size = source.description.datatype.size as usize;
                 let mut inside = vec![0; byte_count(count, size, "elements to write")?];
-                Origin::converted(&share.elements, &share.conversion).put(0, count, &mut inside)?;
+                WriteSource::converted(&share.elements, &share.conversion).put(0, count, &mut inside)?;
                 converted = Some(inside);
             }
             let elements = converted.as_deref();

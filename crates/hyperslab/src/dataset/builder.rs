@@ -4,10 +4,10 @@ mod describe;
 
 use hyperslab_engine::Result;
 use hyperslab_engine::format::{AllocationTime as StoredAllocation, FillWriteTime};
-use hyperslab_engine::object::dataset::ExternalPiece;
-use hyperslab_engine::object::header_edit::NewHeader;
-use hyperslab_engine::object::link::LinkTarget as EngineTarget;
 use hyperslab_engine::ops::NewLayout;
+use hyperslab_engine::ops::datasets::ExternalPiece;
+use hyperslab_engine::ops::groups::LinkTarget as EngineTarget;
+use hyperslab_engine::ops::objects::NewHeader;
 use hyperslab_filter::FilterSpec;
 
 use super::data::ArrayData;

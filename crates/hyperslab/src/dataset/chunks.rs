@@ -1,7 +1,7 @@
 //! Chunks as they are stored.
 
-use hyperslab_engine::data::ChunkedSource;
 use hyperslab_engine::format::Layout as StoredLayout;
+use hyperslab_engine::ops::elements::ChunkedSource;
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use std::sync::Arc;

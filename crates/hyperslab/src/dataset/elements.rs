@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use hyperslab_engine::data::{Destination, ForeignHeap};
 use hyperslab_engine::format::Layout as StoredLayout;
 use hyperslab_engine::ops::OpenDataset;
+use hyperslab_engine::ops::elements::{ForeignHeap, ReadTarget};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 
@@ -72,7 +72,7 @@ impl<'a> Elements<'a> {
         if let Some(stored) = &self.stored {
             return Ok(self.conversion.convert(stored.bytes(), out, self.wanted.count)?);
         }
-        let mut to = Destination::converted(out, &self.conversion);
+        let mut to = ReadTarget::converted(out, &self.conversion);
         if zeroed {
             to = to.zeroed();
         }

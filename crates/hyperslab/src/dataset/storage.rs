@@ -1,7 +1,7 @@
 //! How much room a dataset has.
 
 use hyperslab_engine::Result;
-use hyperslab_engine::object::dataset::datatype_length;
+use hyperslab_engine::ops::datasets::datatype_length;
 
 use super::Dataset;
 use crate::{Layout, SpaceStatus};

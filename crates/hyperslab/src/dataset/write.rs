@@ -1,6 +1,7 @@
 //! Writing elements.
 
-use hyperslab_engine::data::{Origin, leaves_parts};
+use hyperslab_engine::ops::WriteTo;
+use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Error, Result};
 
@@ -10,12 +11,12 @@ use crate::slice::{self, Slice};
 use crate::{H5Type, Region, Selection};
 
 impl Dataset {
-    /// Does something with the right to change the file, in which headers may be open, and names the dataset if it fails.
+    /// Calls `work` with the right to change the file, in which objects may be open. Errors name the dataset.
     pub(crate) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
-        let container = &self.object.file().container;
-        let mut edit = container.edit_behind().map_err(|error| self.context(error))?;
+        let file = self.object.file();
+        let mut edit = file.edit_behind().map_err(|error| self.context(error))?;
         let outcome = work(&mut edit).map_err(|error| self.context(error))?;
-        self.object.file().finish(edit)?;
+        file.finish(edit)?;
         Ok(outcome)
     }
 
@@ -127,31 +128,19 @@ impl Dataset {
     /// # Errors
     /// As [`write_selection`](Self::write_selection).
     pub fn write_stored(&self, selection: &Selection, bytes: &[u8]) -> Result<()> {
-        self.write_from(selection, &Origin::stored(bytes, self.datatype().size as usize))
+        self.write_from(selection, &WriteSource::stored(bytes, self.datatype().size as usize))
     }
 
-    pub(crate) fn write_from(&self, selection: &Selection, from: &Origin<'_>) -> Result<()> {
+    pub(crate) fn write_from(&self, selection: &Selection, from: &WriteSource<'_>) -> Result<()> {
         let selection = self.without_overlaps(selection)?;
-        if self.is_virtual() {
-            return self.change(|edit| self.write_in(edit, &selection, from));
-        }
-        let (file, address) = (self.object.file(), self.object.address());
-        file.write_elements(address, &selection, from).map_err(|error| self.context(error))
+        let file = self.object.file();
+        file.write_elements(self.write_to(), &selection, from).map_err(|error| self.context(error))
     }
 
-    /// Writes to the dataset, or to those that it shows.
-    pub(super) fn write_in(
-        &self,
-        edit: &mut Edit<'_>,
-        selection: &Selection,
-        from: &Origin<'_>,
-    ) -> Result<()> {
-        let (file, address) = (self.object.file(), self.object.address());
-        if self.is_virtual() {
-            file.write_virtual(edit, address, selection, from)
-        } else {
-            file.write_dataset(edit, address, selection, from)
-        }
+    /// Returns the dataset as the engine's writes name it.
+    pub(super) fn write_to(&self) -> WriteTo {
+        let address = self.object.address();
+        if self.is_virtual() { WriteTo::Virtual(address) } else { WriteTo::Own(address) }
     }
 
     /// Changes the shape. Elements that are in both shapes stay; new ones have the fill value.
@@ -194,7 +183,7 @@ impl Dataset {
         let plan = plan.map_err(|error| self.context(error.into()))?;
         let elements = array.elements();
         let bytes = <A::Element as H5Type>::to_bytes(&elements);
-        let from = Origin::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
+        let from = WriteSource::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
         let (file, address) = (self.object.file(), self.object.address());
         file.append_elements(address, axis, &array.dims(), &from).map_err(|error| self.context(error))
     }

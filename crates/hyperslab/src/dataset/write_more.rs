@@ -1,7 +1,7 @@
 //! Writing single members, elements from a part of an array, elements of a type known only when the program runs, text,
 //! sequences, and chunks as they are stored; growing at the front.
 
-use hyperslab_engine::data::{Origin, leaves_parts};
+use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
 use hyperslab_engine::{Error, Result};
 
 use super::Dataset;
@@ -61,7 +61,7 @@ impl Dataset {
         }
         let plan = self.conversions.plan(memory, self.datatype());
         let plan = plan.map_err(|error| self.context(error.into()))?;
-        let from = Origin::converted(bytes, &plan).partial(leaves_parts(memory, self.datatype()));
+        let from = WriteSource::converted(bytes, &plan).partial(leaves_parts(memory, self.datatype()));
         self.write_from(selection, &from)
     }
 
@@ -274,19 +274,8 @@ impl Dataset {
         store: impl FnOnce(&mut hyperslab_engine::store::Edit<'_>) -> Result<Vec<u8>>,
     ) -> Result<()> {
         let selection = self.without_overlaps(selection)?;
-        let (file, address) = (self.object.file(), self.object.address());
-        self.change(|edit| {
-            file.container.settle(edit)?;
-            file.flush_dataset(edit, self.shown())?;
-            if self.is_virtual() {
-                file.check_virtual(edit, address, &selection)?;
-            }
-            let before = file.contents_of(address, &selection)?;
-            let elements = store(edit)?;
-            let from = Origin::stored(&elements, self.datatype().size as usize);
-            self.write_in(edit, &selection, &from)?;
-            file.free_contents(edit, before)
-        })
+        let (file, size) = (self.object.file(), self.datatype().size as usize);
+        self.change(|edit| file.replace_contents(edit, self.write_to(), &selection, size, store))
     }
 
     /// An error unless so many elements are selected.
@@ -342,9 +331,9 @@ impl Dataset {
         let plan = plan.map_err(|error| self.context(error.into()))?;
         let elements = array.elements();
         let bytes = <A::Element as H5Type>::to_bytes(&elements);
-        let from = Origin::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
+        let from = WriteSource::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
         let (file, address) = (self.object.file(), self.object.address());
-        self.change(|edit| file.prepend_to_dataset(edit, address, axis, &array.dims(), &from))
+        self.change(|edit| file.prepend_elements(edit, address, axis, &array.dims(), &from))
     }
 }
 

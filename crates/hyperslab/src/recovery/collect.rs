@@ -6,7 +6,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 
 use hyperslab_engine::Address;
-use hyperslab_engine::object::kind::ObjectKind;
+use hyperslab_engine::ops::objects::ObjectKind;
 use hyperslab_engine::ops::{ChunkTally, CopyGuide, Part, Salvage};
 use hyperslab_engine::store::Damage;
 

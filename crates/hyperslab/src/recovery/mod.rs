@@ -301,7 +301,7 @@ impl Recovery {
         let collector = Collector::default();
         {
             let to = target.root().file();
-            let mut edit = to.container.edit()?;
+            let mut edit = to.edit()?;
             let search = self.search;
             to.salvage_contents(&mut edit, source, &collector, || search && collector.has_losses())?;
             to.finish(edit)?;

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use hyperslab_dataspace::{Dataspace, Dims};
 use hyperslab_engine::Result;
 use hyperslab_engine::format::{Layout, LinkPhaseChange};
-use hyperslab_engine::object::dataset::{DatasetDescription, Fill, Filters};
+use hyperslab_engine::ops::datasets::{DatasetDescription, Fill, Filters};
 use hyperslab_engine::ops::{CopyGuide, MAX_COMPACT, NewLayout, NewStorage, OpenFile, StoredBefore};
 use hyperslab_filter::{DatasetFacts, FillValue, FilterSpec, Pipeline};
 

@@ -318,8 +318,8 @@ impl<'a> Repack<'a> {
         let guide = Guide::new(self, from, to);
         let options = CopyOptions { expand_references: true, ..CopyOptions::default() };
         {
-            let _reading = from.container.reading()?;
-            let mut edit = to.container.edit()?;
+            let _reading = from.reading()?;
+            let mut edit = to.edit()?;
             let block = from.container.store.user_block()?;
             let room = usize::try_from(to.container.store.base()).unwrap_or(usize::MAX);
             edit.write_user_block(block.get(..room.min(block.len())).unwrap_or_default())?;

@@ -2,7 +2,7 @@
 
 use hyperslab_dataspace::Dims;
 use hyperslab_engine::format::{ChunkFlags, Layout, StructuredChunkType};
-use hyperslab_engine::object::dataset::{DatasetDescription, Filters};
+use hyperslab_engine::ops::datasets::{DatasetDescription, Filters};
 use hyperslab_engine::ops::{NewLayout, NewStorage, StoredBefore};
 use hyperslab_engine::{Error, Result};
 use hyperslab_filter::{FilterId, FilterSpec, Pipeline};

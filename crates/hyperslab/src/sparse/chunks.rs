@@ -1,8 +1,8 @@
 //! Structured chunks as they are stored.
 
-use hyperslab_engine::data::structured::{ChunkKind, StructuredSource};
 use hyperslab_engine::format::{ChunkSection, ChunkSections, Layout as StoredLayout};
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::sparse::{ChunkKind, StructuredSource};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 
@@ -93,7 +93,7 @@ impl Dataset {
         let sections = Section::all(sparse, variable).iter().zip(0_u8..);
         Some(StructuredChunking {
             shape: layout.dims.iter().take(rank).copied().collect(),
-            index: hyperslab_engine::data::chunk_index::structured_kind(layout),
+            index: hyperslab_engine::ops::datasets::structured_index_kind(layout),
             sparse,
             edges_unfiltered: layout
                 .flags
@@ -252,7 +252,7 @@ fn info(
     file: &OpenFile,
     source: &StructuredSource,
     scaled: &[u64],
-    location: &hyperslab_engine::data::chunk_index::StructuredLocation,
+    location: &hyperslab_engine::ops::sparse::StructuredLocation,
 ) -> Result<StructuredChunkInfo> {
     let kinds = match source.form.kind {
         ChunkKind::Sparse => Section::all(true, false),
@@ -271,7 +271,7 @@ fn info(
         offset: source.form.origin(scaled).to_vec(),
         address: location.address.raw(),
         size: location.size,
-        defined: source.count_defined(file.reading(), scaled, location)?,
+        defined: source.count_defined(file.read_context(), scaled, location)?,
         sections: kinds.iter().zip(&sections.0).map(of).collect(),
     })
 }

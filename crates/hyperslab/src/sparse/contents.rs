@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_engine::data::{ForeignHeap, Origin};
+use hyperslab_engine::ops::elements::{ForeignHeap, WriteSource};
 use hyperslab_engine::{Error, Result};
 
 use crate::datatype::convert::{Conversions, VariableArena, VariableSink as _};
@@ -22,8 +22,8 @@ impl Contents {
     }
 
     /// The elements, to be written.
-    pub(crate) fn origin(&self) -> Origin<'_> {
-        Origin::stored(&self.elements, self.size).with_contents(&self.heap)
+    pub(crate) fn origin(&self) -> WriteSource<'_> {
+        WriteSource::stored(&self.elements, self.size).with_contents(&self.heap)
     }
 }
 

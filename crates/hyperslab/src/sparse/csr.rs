@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hyperslab_engine::data::structured::{Coordinates, Defined, Slab, StructuredForm};
+use hyperslab_engine::ops::sparse::{Coordinates, Defined, Slab, StructuredForm};
 use hyperslab_engine::{Error, Result};
 
 use super::read::shared;

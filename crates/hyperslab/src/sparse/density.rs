@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hyperslab_engine::data::structured::Coordinates as _;
+use hyperslab_engine::ops::sparse::Coordinates as _;
 
 use super::csr::{CompressedCoordinates, MatrixIndex};
 use crate::DatasetBuilder;

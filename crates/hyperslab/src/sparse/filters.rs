@@ -1,7 +1,7 @@
 //! The filters of sections, with the parameters that depend on what a section holds.
 
 use hyperslab_engine::format::DefinedEncoding;
-use hyperslab_engine::object::dataset::Fill;
+use hyperslab_engine::ops::datasets::Fill;
 use hyperslab_filter::{DatasetFacts, FillValue, FilterError, FilterSpec, Pipeline, Registry};
 
 use super::Section;

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hyperslab_dataspace::Block;
-use hyperslab_engine::data::ForeignHeap;
-use hyperslab_engine::data::structured::{Slab, StructuredSource};
 use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::elements::ForeignHeap;
+use hyperslab_engine::ops::sparse::{Slab, StructuredSource};
 use hyperslab_engine::{Error, Result};
 use rayon::prelude::*;
 
@@ -115,7 +115,7 @@ impl Dataset {
             let Some(source) = open.structured_chunks(file)? else {
                 return Err(Error::Misuse("it is not in structured chunks".into()));
             };
-            source.for_each_defined(file.reading(), selection, Some(&foreign), &mut |slabs| {
+            source.for_each_defined(file.read_context(), selection, Some(&foreign), &mut |slabs| {
                 visit(&source, slabs)
             })
         };
@@ -179,7 +179,8 @@ impl Dataset {
             let mut count = 0_u64;
             if let Some(source) = open.structured_chunks(file)? {
                 source.for_each_chunk(&file.container.store, &mut |scaled, location| {
-                    count = count.saturating_add(source.count_defined(file.reading(), scaled, &location)?);
+                    count =
+                        count.saturating_add(source.count_defined(file.read_context(), scaled, &location)?);
                     Ok(())
                 })?;
             }

@@ -1,7 +1,7 @@
 //! Writing points of sparse datasets, and making elements undefined.
 
-use hyperslab_engine::data::Origin;
-use hyperslab_engine::data::structured::{Coordinates, StructuredWriter};
+use hyperslab_engine::ops::elements::WriteSource;
+use hyperslab_engine::ops::sparse::{Coordinates, StructuredWriter};
 use hyperslab_engine::{Error, Result};
 
 use super::contents::Contents;
@@ -114,8 +114,8 @@ impl Dataset {
         }
         let plan = self.conversions().plan(memory, self.datatype());
         let plan = plan.map_err(|error| self.context(error.into()))?;
-        let partial = hyperslab_engine::data::leaves_parts(memory, self.datatype());
-        let from = Origin::converted(bytes, &plan).partial(partial);
+        let partial = hyperslab_engine::ops::elements::leaves_parts(memory, self.datatype());
+        let from = WriteSource::converted(bytes, &plan).partial(partial);
         self.change_chunks(dims, None, |writer, writing| writer.write_points(writing, points, &from))
     }
 
@@ -127,7 +127,7 @@ impl Dataset {
         contents: Option<&Contents>,
         work: impl FnOnce(
             &mut StructuredWriter,
-            &mut hyperslab_engine::data::structured::StructuredWriting<'_, '_>,
+            &mut hyperslab_engine::ops::sparse::StructuredWriting<'_, '_>,
         ) -> Result<T>,
     ) -> Result<T> {
         let (file, address) = (self.object().file(), self.object().address());

@@ -59,7 +59,7 @@ fn the_space_is_given_back_when_the_file_is_opened_again() {
     let before = check(bytes.clone());
     let (file, medium) = reopen(bytes);
     for object in &unlinked {
-        file.free_unlinked(&mut file.container.edit().unwrap(), *object).unwrap();
+        file.free_unlinked(&mut file.edit().unwrap(), *object).unwrap();
     }
     file.close().unwrap();
     let after = check(bytes_of(&medium));
@@ -81,12 +81,12 @@ fn nothing_else_is_deleted() {
     );
     let (file, medium) = reopen(bytes);
     for object in &unlinked {
-        file.free_unlinked(&mut file.container.edit().unwrap(), *object).unwrap();
+        file.free_unlinked(&mut file.edit().unwrap(), *object).unwrap();
     }
     let end = file.container.store.file_length();
     let nothing = [0, 1, 8, 48, 96, end - 8, end, end + 4096, u64::MAX].map(Address::new);
     for object in nothing.into_iter().chain([stays, file.root()]).chain(unlinked) {
-        let refused = file.free_unlinked(&mut file.container.edit().unwrap(), object).unwrap_err();
+        let refused = file.free_unlinked(&mut file.edit().unwrap(), object).unwrap_err();
         let expected = [ErrorKind::Corrupt, ErrorKind::Unsupported, ErrorKind::NotFound];
         assert!(expected.contains(&refused.kind()), "{object}: {refused:?}");
     }

@@ -7,7 +7,8 @@ pub(crate) mod manifest;
 mod order;
 mod paths;
 mod rooms;
-mod source;
+pub(crate) mod source;
+mod straight_lines;
 pub(crate) mod substitutes;
 mod unsafety;
 
@@ -47,6 +48,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     unsafety::check,
     paths::check,
     substitutes::check,
+    straight_lines::check,
 ];
 
 pub(crate) fn run(_: &[String]) -> Result<()> {

@@ -1,35 +1,88 @@
-//! Rules 2 and 3: inside the engine, `store < index < {object, data} < ops`; only `store` sees drivers.
+//! Rules 2 and 3: rooms use only rooms below them, as `rooms::order` has them; only `store` sees drivers; the façade names no
+//! room below `ops` but `store`.
+
+use std::collections::BTreeMap;
 
 use super::Finding;
-use super::source::{File, Tree, is_word};
+use super::source::Tree;
+use crate::rooms::graph::{Modules, Use};
+use crate::rooms::order::{ENGINE, ORDERS, Order};
+use crate::rooms::paths::paths;
+use crate::rooms::{crate_of, module_of, upward_arrows};
 
-/// Rooms and what each may use, besides itself and what is in no room.
-const ROOMS: &[(&str, &[&str])] = &[
-    ("store", &[]),
-    ("index", &["store"]),
-    ("object", &["store", "index"]),
-    ("data", &["store", "index"]),
-    ("ops", &["store", "index", "object", "data"]),
-];
+/// Rooms of the engine that the façade never names.
+const BELOW_OPS: &[&str] = &["index", "object", "data"];
 
-/// Rooms that never name a driver.
+/// Rooms of the engine that never name a driver.
 const WITHOUT_DRIVERS: &[&str] = &["index", "object", "data"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut uses: BTreeMap<&str, Vec<Use>> = BTreeMap::new();
     let mut findings = Vec::new();
-    for file in tree.rust() {
-        let Some(("engine", inside)) = file.source_of() else { continue };
-        let first = inside.split('/').next().unwrap_or(inside).trim_end_matches(".rs");
-        let Some((room, below)) = ROOMS.iter().find(|(room, _)| *room == first) else { continue };
-        for (line, used) in uses(file, inside) {
-            let is_room = ROOMS.iter().any(|(other, _)| *other == used);
-            if is_room && used != *room && !below.contains(&used.as_str()) {
-                let message =
-                    format!("`{room}` must not use `{used}`: store < index < {{object, data}} < ops");
-                findings.push(Finding::new(&file.path, line, message));
+    for order in ORDERS {
+        let name = crate_of(order);
+        let uses = uses.entry(name).or_insert_with(|| Modules::read(tree, name).uses());
+        for arrow in upward_arrows(uses, order) {
+            for (file, line) in &arrow.places {
+                let message = format!("`{}` must not use `{}`: {}", arrow.from, arrow.to, order.text());
+                findings.push(Finding::new(file, *line, message));
             }
         }
-        if WITHOUT_DRIVERS.contains(room) {
+        findings.extend(without_level(uses, order));
+    }
+    findings.extend(drivers(tree));
+    findings.extend(below_ops(tree));
+    findings
+}
+
+/// Finds rooms of the engine below `ops` that the façade names. It may name `store`, which holds settings and handles.
+fn below_ops(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.rust() {
+        if !matches!(file.source_of(), Some(("hyperslab", _))) {
+            continue;
+        }
+        let (imports, mentions) = paths(&file.code);
+        let imports = imports.iter().map(|import| (&import.path, import.at));
+        for (path, at) in imports.chain(mentions.iter().map(|mention| (&mention.path, mention.at))) {
+            let room = path.get(1).map(String::as_str).filter(|_| is_engine(path));
+            if let Some(room) = room.filter(|room| BELOW_OPS.contains(room)) {
+                let message =
+                    format!("the façade must not name `{room}` of the engine: `ops` exports what it needs");
+                findings.push(Finding::new(&file.path, file.line_of(at), message));
+            }
+        }
+    }
+    findings
+}
+
+fn is_engine(path: &[String]) -> bool {
+    path.first().is_some_and(|name| name == "hyperslab_engine")
+}
+
+/// Finds the rooms of a folder that its order does not name.
+fn without_level(uses: &[Use], order: &Order) -> Vec<Finding> {
+    let folder = module_of(order);
+    let mut unknown = BTreeMap::new();
+    for one in uses {
+        let room = one.from.strip_prefix(folder.as_slice()).and_then(|inside| inside.first());
+        if let Some(room) = room.filter(|room| order.level(room).is_none()) {
+            unknown.entry(room.clone()).or_insert(&one.file);
+        }
+    }
+    let finding = |(room, file): (String, &String)| {
+        Finding::new(file, 1, format!("`{room}` has no place in the order of rooms: {}", order.text()))
+    };
+    unknown.into_iter().map(finding).collect()
+}
+
+/// Finds drivers in rooms that must not see them.
+fn drivers(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.rust() {
+        let room = file.path.strip_prefix(ENGINE.folder).and_then(|inside| inside.split('/').nth(1));
+        let Some(room) = room.map(|room| room.trim_end_matches(".rs")) else { continue };
+        if WITHOUT_DRIVERS.contains(&room) {
             for (at, _) in file.code.match_indices("hyperslab_vfd") {
                 let message = format!("`{room}` must not see drivers: only `store` does");
                 findings.push(Finding::new(&file.path, file.line_of(at), message));
@@ -39,83 +92,32 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Lines and the first path segments under the crate's root that the file names.
-fn uses(file: &File, inside: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for (at, word) in file.code.match_indices("crate::") {
-        if !file.code.as_bytes().get(at.wrapping_sub(1)).is_some_and(|byte| is_word(*byte)) {
-            found.extend(segments(file, at + word.len()));
-        }
-    }
-    // `super::` as often as the file is deep, or more often, ends at the root as well.
-    let depth = inside.split('/').count() - usize::from(inside.ends_with("/mod.rs"));
-    let mut at = 0;
-    while let Some(start) = file.code.get(at..).and_then(|rest| rest.find("super::")).map(|found| found + at)
-    {
-        let chain = file.code.get(start..).unwrap_or_default();
-        let mut count = 0;
-        while chain.get(count * 7..).is_some_and(|rest| rest.starts_with("super::")) {
-            count += 1;
-        }
-        at = start + count * 7;
-        if count >= depth {
-            found.extend(segments(file, at));
-        }
-    }
-    found
-}
-
-/// What stands at `at`: one name, or the names at the first level of `{…}`.
-fn segments(file: &File, at: usize) -> Vec<(usize, String)> {
-    let rest = file.code.get(at..).unwrap_or_default();
-    if !rest.starts_with('{') {
-        return word(rest).map(|name| (file.line_of(at), name)).into_iter().collect();
-    }
-    let (mut depth, mut found) = (0_usize, Vec::new());
-    let mut expected = true;
-    for (offset, character) in rest.char_indices() {
-        match character {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 1 => expected = true,
-            _ if expected && depth == 1 && (character.is_alphabetic() || character == '_') => {
-                expected = false;
-                let name = rest.get(offset..).and_then(word);
-                found.extend(name.map(|name| (file.line_of(at + offset), name)));
-            }
-            _ => {}
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    found
-}
-
-fn word(text: &str) -> Option<String> {
-    let word: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    (!word.is_empty()).then_some(word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lines(path: &str, text: &str) -> Vec<String> {
-        check(&Tree::of(&[(path, text)])).iter().map(ToString::to_string).collect()
+    const ROOT: (&str, &str) = ("crates/engine/src/lib.rs", "");
+    const ROOMS: [(&str, &str); 3] = [
+        ("crates/engine/src/object/mod.rs", "pub mod link; pub struct Link;"),
+        ("crates/engine/src/data/mod.rs", "pub mod transfer; pub mod linear;"),
+        ("crates/engine/src/ops/mod.rs", ""),
+    ];
+
+    fn lines(files: &[(&str, &str)]) -> Vec<String> {
+        let mut all = vec![ROOT];
+        all.extend(ROOMS.iter().filter(|(path, _)| files.iter().all(|(other, _)| other != path)));
+        all.extend(files);
+        check(&Tree::of(&all)).iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn arrows_down_and_sideways_into_the_own_room_are_fine() {
-        assert!(
-            lines("crates/engine/src/object/link.rs", "use crate::{error::Error, index::heap, object::x};")
-                .is_empty()
-        );
-        assert!(
-            lines("crates/engine/src/ops/read.rs", "use crate::object; use crate::data::plan;").is_empty()
-        );
-        assert!(lines("crates/engine/src/lib.rs", "use crate::ops;").is_empty());
-        assert!(lines("crates/hyperslab/src/data/x.rs", "use crate::ops;").is_empty());
+    fn arrows_down_and_into_the_own_room_are_fine() {
+        let link = ("crates/engine/src/object/link.rs", "use crate::{error::Error, object::Link};");
+        assert!(lines(&[link]).is_empty());
+        let read = ("crates/engine/src/ops/read.rs", "use crate::object; use crate::data::transfer;");
+        assert!(lines(&[read]).is_empty());
+        assert!(lines(&[("crates/engine/src/lib.rs", "use crate::ops;")]).is_empty());
+        assert!(lines(&[("crates/hyperslab/src/data/x.rs", "use crate::ops;")]).is_empty());
     }
 
     #[test]
@@ -123,12 +125,12 @@ mod tests {
         let path = "crates/engine/src/index/btree.rs";
         for text in [
             "//! x\nuse crate::object::link;",
-            "\nuse crate::{\n store::{data, Bytes}, object};".trim_start_matches('\n'),
+            "use crate::{\n store::{data, Bytes}, object};\nfn f() { object::link() }",
             "\nfn f(x: super::super::object::Link) {}",
             "\nlet x = crate::object::f();",
         ] {
-            let found = lines(path, text);
-            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            let found = lines(&[(path, text)]);
+            assert!(!found.is_empty(), "{text}");
             assert!(
                 found[0].starts_with("crates/engine/src/index/btree.rs:2: `index` must not use `object`"),
                 "{found:?}"
@@ -138,13 +140,41 @@ mod tests {
 
     #[test]
     fn object_and_data_do_not_know_each_other() {
-        assert_eq!(lines("crates/engine/src/object/mod.rs", "use super::data::plan;").len(), 1);
-        assert_eq!(lines("crates/engine/src/data.rs", "use crate::object;").len(), 1);
+        assert_eq!(lines(&[("crates/engine/src/object/mod.rs", "use super::data::linear;")]).len(), 1);
+        assert_eq!(lines(&[("crates/engine/src/data/mod.rs", "use crate::object::f;")]).len(), 1);
+    }
+
+    #[test]
+    fn the_rooms_of_raw_data_are_in_order_and_all_named() {
+        let up = ("crates/engine/src/data/transfer/mod.rs", "use super::linear::read;");
+        let linear = ("crates/engine/src/data/linear/mod.rs", "pub fn read() {}");
+        let found = lines(&[up, linear]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("transfer/mod.rs:1: `transfer` must not use `linear`"), "{found:?}");
+        let new = ("crates/engine/src/data/attic.rs", "use super::transfer::f;");
+        let found = lines(&[new, ("crates/engine/src/data/transfer/mod.rs", "pub fn f() {}")]);
+        assert!(found.len() == 1 && found[0].contains("`attic` has no place"), "{found:?}");
+    }
+
+    #[test]
+    fn the_facade_names_no_room_below_ops() {
+        let path = "crates/hyperslab/src/group.rs";
+        let fine = "use hyperslab_engine::{ops::{groups, sparse}, store::Edit, Error};";
+        assert!(lines(&[(path, fine)]).is_empty());
+        for text in [
+            "//! x\nuse hyperslab_engine::object::link::Link;",
+            "//! x\nuse hyperslab_engine::{data::transfer, Error};",
+            "\nfn f() { hyperslab_engine::index::walk() }",
+        ] {
+            let found = lines(&[(path, text)]);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            assert!(found[0].starts_with("crates/hyperslab/src/group.rs:2: the façade"), "{found:?}");
+        }
     }
 
     #[test]
     fn only_store_sees_drivers() {
-        assert_eq!(lines("crates/engine/src/data/read.rs", "use hyperslab_vfd::Driver;").len(), 1);
-        assert!(lines("crates/engine/src/store/open.rs", "use hyperslab_vfd::Driver;").is_empty());
+        assert_eq!(lines(&[("crates/engine/src/data/read.rs", "use hyperslab_vfd::Driver;")]).len(), 1);
+        assert!(lines(&[("crates/engine/src/store/open.rs", "use hyperslab_vfd::Driver;")]).is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 mod btree_v1;
 mod btree_v2;
+mod buffered;
 pub mod conformance;
 mod edit;
 mod element;
@@ -9,10 +10,13 @@ mod entry;
 mod extensible_array;
 mod fixed_array;
 mod implicit;
+mod location;
 mod open;
 mod order;
+mod shape;
 mod single;
 mod structured;
+mod table;
 #[cfg(test)]
 mod vast;
 
@@ -24,13 +28,18 @@ use hyperslab_format::codec::Address;
 use crate::error::Result;
 use crate::store::Store;
 
+pub use buffered::BufferedTable;
+pub(in crate::data) use buffered::{order_of, ordered};
 pub use edit::{
     AtDeletedChunk, ChunkIndexEditor, NewChunks, NewStructuredChunks, StructuredIndexEditor, choose,
     choose_structured, open_table, size_width,
 };
 pub use entry::{ChunkRules, Entry, Note};
-pub use open::{ChunkShape, kind, open, structured_kind};
-pub use structured::{ChunkMetadataBytes, StructuredLocation, StructuredRules, open_structured};
+pub use location::{ChunkMetadataBytes, StructuredLocation};
+pub use open::open;
+pub use shape::{ChunkShape, kind, structured_kind};
+pub use structured::{StructuredRules, open_structured};
+pub use table::ChunkTable;
 
 /// Where the stored bytes of one chunk lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::message::{
-    ChunkIndex as IndexParameters, ChunkedLayout, StructuredChunkLayout, StructuredIndex,
-};
+use hyperslab_format::message::{ChunkIndex as IndexParameters, ChunkedLayout};
 
 use super::btree_v1::BTreeV1Index;
 use super::btree_v2::BTreeV2Index;
@@ -13,23 +11,9 @@ use super::fixed_array::FixedArrayIndex;
 use super::implicit::ImplicitIndex;
 use super::order::ArrayOrder;
 use super::single::SingleIndex;
-use super::{ChunkIndex, ChunkIndexKind, ChunkLocation, Entry as _};
+use super::{ChunkIndex, ChunkLocation, ChunkShape, Entry as _};
 use crate::error::Result;
 use crate::store::Store;
-
-/// What an index depends on besides the layout message.
-#[derive(Debug, Clone)]
-pub struct ChunkShape {
-    /// Sizes that the dataset may grow to; `None` for an unlimited dimension.
-    pub max_dims: Vec<Option<u64>>,
-    /// Bytes of a chunk that passes no filter.
-    pub chunk_bytes: u64,
-    /// Half of the children of a node of a version 1 B-tree of chunks.
-    pub btree_k: u16,
-    /// The [`size_width`](super::size_width) of chunks that pass filters; `None` if they pass none. It matters when an
-    /// index is made.
-    pub size_width: Option<usize>,
-}
 
 /// Opens the index that the layout names; `None` while no chunk is stored.
 pub fn open(
@@ -61,26 +45,4 @@ pub fn open(
         }
         IndexParameters::BTreeV2(_) => Arc::new(BTreeV2Index::open(store, address, chunk.len(), rules)?),
     }))
-}
-
-/// The kind of index that the layout of structured chunks names.
-pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
-    match &layout.index {
-        StructuredIndex::Single(_) => ChunkIndexKind::Single,
-        StructuredIndex::FixedArray(_) => ChunkIndexKind::FixedArray,
-        StructuredIndex::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
-        StructuredIndex::BTreeV2(_) => ChunkIndexKind::BTreeV2,
-    }
-}
-
-/// The kind of index that the layout names.
-pub fn kind(layout: &ChunkedLayout) -> ChunkIndexKind {
-    match &layout.index {
-        IndexParameters::BTreeV1 => ChunkIndexKind::BTreeV1,
-        IndexParameters::Single(_) => ChunkIndexKind::Single,
-        IndexParameters::Implicit => ChunkIndexKind::Implicit,
-        IndexParameters::FixedArray(_) => ChunkIndexKind::FixedArray,
-        IndexParameters::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
-        IndexParameters::BTreeV2(_) => ChunkIndexKind::BTreeV2,
-    }
 }

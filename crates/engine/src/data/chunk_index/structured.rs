@@ -1,7 +1,5 @@
 //! Indexes of structured chunks: the same as those of ordinary ones, with longer entries and held to more rules.
 
-use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use hyperslab_format::btree_v2::BTreeV2Header;
@@ -22,70 +20,14 @@ use super::extensible_array::ExtensibleArrayIndex;
 use super::fixed_array::FixedArrayIndex;
 use super::order::ArrayOrder;
 use super::single::SingleIndex;
-use super::{ChunkIndex, ChunkIndexKind, ChunkShape, structured_kind};
+use super::{
+    ChunkIndex, ChunkIndexKind, ChunkMetadataBytes, ChunkShape, StructuredLocation, structured_kind,
+};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::BTreeV2;
 use crate::store::Store;
 
 const LAYOUT: &str = "data layout message";
-
-/// Where a structured chunk lies, and its metadata as the index stores it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StructuredLocation {
-    /// First byte.
-    pub address: Address,
-    /// Stored bytes of all sections.
-    pub size: u64,
-    /// Where sections begin, and what filters did to them.
-    pub metadata: ChunkMetadataBytes,
-}
-
-/// The metadata of a structured chunk, not interpreted.
-///
-/// ```
-/// use hyperslab_engine::data::chunk_index::ChunkMetadataBytes;
-/// let metadata = ChunkMetadataBytes::new(&[45, 0, 0, 0, 0, 0, 0, 0]).unwrap();
-/// assert_eq!((metadata.len(), metadata[0]), (8, 45));
-/// assert!(ChunkMetadataBytes::new(&[0; 53]).is_none());
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct ChunkMetadataBytes {
-    length: u8,
-    /// Zeros behind the length.
-    bytes: [u8; Self::MAX],
-}
-
-impl ChunkMetadataBytes {
-    /// Most bytes: three sections with offsets of eight bytes, filtered.
-    pub const MAX: usize = 52;
-
-    /// The bytes, if they are not too many.
-    pub fn new(bytes: &[u8]) -> Option<Self> {
-        let mut metadata = Self { length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX] };
-        metadata.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
-        Some(metadata)
-    }
-
-    /// Zeros.
-    fn zeros(length: usize) -> Self {
-        let length = u8::try_from(length.min(Self::MAX)).unwrap_or(0);
-        Self { length, bytes: [0; Self::MAX] }
-    }
-}
-
-impl Deref for ChunkMetadataBytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
-    }
-}
-
-impl fmt::Debug for ChunkMetadataBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&**self, f)
-    }
-}
 
 /// What goes without saying in indexes of structured chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,26 +38,6 @@ pub struct StructuredRules {
     pub metadata_size: usize,
     /// Whether the dataset has a filter pipeline.
     pub filtered: bool,
-}
-
-impl ChunkShape {
-    /// What the index of structured chunks depends on; `filtered` if the dataset has a filter pipeline.
-    pub fn of_structured(
-        layout: &StructuredChunkLayout,
-        max_dims: &[Option<u64>],
-        element_size: u64,
-        filtered: bool,
-    ) -> Self {
-        let chunk = layout.dims.iter().take(max_dims.len());
-        let chunk_bytes = chunk.fold(element_size, |bytes, size| bytes.saturating_mul(*size));
-        let width = StructuredChunkLayout::chunk_size_width(layout.sections, &[chunk_bytes]);
-        Self {
-            max_dims: max_dims.to_vec(),
-            chunk_bytes,
-            btree_k: 0,
-            size_width: filtered.then_some(width.into()),
-        }
-    }
 }
 
 impl Entry for StructuredLocation {

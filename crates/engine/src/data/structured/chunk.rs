@@ -1,4 +1,4 @@
-//! One structured chunk in memory, and from and to its bytes in the file.
+//! The decoding of one structured chunk from its bytes in the file.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,13 @@ use hyperslab_format::structured_chunk::{
     ChunkSection, ChunkSections, DefinedEncoding, SectionHeap, decode_defined, is_point_list, open_section,
 };
 
-use super::super::chunk_index::StructuredLocation;
 use super::{ChunkKind, SectionForm, StructuredForm};
+use crate::data::chunk_index::StructuredLocation;
+use crate::data::transfer::DefinedChunk;
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
-
-/// The defined elements of a chunk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DefinedChunk {
-    /// Which elements are defined.
-    pub defined: DefinedSet,
-    /// Their values, ascending by their offsets.
-    pub values: Vec<u8>,
-    /// What values of variable length hold.
-    pub heap: Vec<u8>,
-}
 
 /// A chunk as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,25 +23,6 @@ pub struct EncodedChunk {
     pub bytes: Vec<u8>,
     /// Where they lie, and the filters they passed.
     pub sections: ChunkSections,
-}
-
-impl DefinedChunk {
-    /// A chunk without defined elements.
-    pub(super) fn empty(form: &StructuredForm) -> Result<Self> {
-        Ok(Self { defined: DefinedSet::empty(form.grid.chunk())?, values: Vec::new(), heap: Vec::new() })
-    }
-
-    /// Bytes that the chunk takes in memory.
-    pub fn memory_bytes(&self) -> usize {
-        self.defined.memory_bytes().saturating_add(self.values.len()).saturating_add(self.heap.len())
-    }
-
-    /// The values of `count` elements from the `position`th on.
-    pub(super) fn values(&self, position: u64, count: u64, element_size: usize) -> &[u8] {
-        let bytes =
-            |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
-        self.values.get(bytes(position)..).and_then(|rest| rest.get(..bytes(count))).unwrap_or_default()
-    }
 }
 
 impl StructuredForm {
@@ -69,7 +40,7 @@ impl StructuredForm {
     }
 
     /// As [`read_chunk`](Self::read_chunk), with elements beyond the extent if there are any.
-    pub(super) fn read_unclipped(
+    pub(in crate::data) fn read_unclipped(
         &self,
         store: &Store,
         scaled: &[u64],
@@ -79,7 +50,7 @@ impl StructuredForm {
     }
 
     /// Decodes the stored bytes of a chunk.
-    pub(super) fn decode_stored(
+    pub(in crate::data) fn decode_stored(
         &self,
         store: &Store,
         scaled: &[u64],
@@ -96,7 +67,7 @@ impl StructuredForm {
     ///
     /// # Errors
     /// As [`read_chunk`](Self::read_chunk).
-    pub(super) fn encoding_of(
+    pub(in crate::data) fn encoding_of(
         &self,
         store: &Store,
         scaled: &[u64],
@@ -316,7 +287,7 @@ impl StructuredForm {
     }
 
     /// Without elements beyond the extent, which other programs may leave in a chunk.
-    pub(super) fn clipped(&self, scaled: &[u64], chunk: DefinedChunk) -> Result<DefinedChunk> {
+    pub(in crate::data) fn clipped(&self, scaled: &[u64], chunk: DefinedChunk) -> Result<DefinedChunk> {
         let inside = self.inside(scaled)?;
         if inside.count.as_slice() == self.grid.chunk() || !self.kind.is_sparse() {
             return Ok(chunk);

@@ -6,8 +6,9 @@ use hyperslab_format::structured_chunk::{
     ChunkSection, ChunkSections, SectionHeap, UNUSED_WIDTH, encode_defined, seal_section,
 };
 
-use super::super::chunk_index::{ChunkMetadataBytes, StructuredLocation};
-use super::{ChunkKind, DefinedChunk, EncodedChunk, StructuredForm};
+use super::{ChunkKind, EncodedChunk, StructuredForm};
+use crate::data::chunk_index::{ChunkMetadataBytes, StructuredLocation};
+use crate::data::transfer::DefinedChunk;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -66,7 +67,7 @@ impl StructuredForm {
     ///
     /// # Errors
     /// Those of mandatory filters.
-    pub(super) fn tune(&mut self, store: &Store, chunk: &DefinedChunk) -> Result<()> {
+    pub(in crate::data) fn tune(&mut self, store: &Store, chunk: &DefinedChunk) -> Result<()> {
         let contents = self.contents(chunk)?;
         let mut scratch = Scratch::default();
         for (section, form) in contents.iter().zip(&mut self.sections) {

@@ -11,8 +11,8 @@ use hyperslab_format::message::{
 use hyperslab_format::structured_chunk::{DefinedEncoding, MetadataOrder};
 use smallvec::SmallVec;
 
-use super::super::Fill;
 use super::VariableFields;
+use crate::data::transfer::Fill;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
 
@@ -170,7 +170,7 @@ impl StructuredForm {
     }
 
     /// Visits what is wanted of a chunk: first element in the chunk, number of elements, position in the selection.
-    pub(super) fn for_each_run(
+    pub(in crate::data) fn for_each_run(
         &self,
         wanted: &Ordered,
         scaled: &[u64],
@@ -187,7 +187,7 @@ impl StructuredForm {
     }
 
     /// The wanted elements of a chunk; `None` if all of it is wanted.
-    pub(super) fn wanted_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<Option<DefinedSet>> {
+    pub(in crate::data) fn wanted_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<Option<DefinedSet>> {
         let inside = self.grid.region(scaled)?;
         let whole = wanted.axes().is_some_and(|axes| {
             axes.iter().zip(inside.bounds()).all(|(axis, (from, to))| {
@@ -202,7 +202,7 @@ impl StructuredForm {
     }
 
     /// As [`wanted_in`](Self::wanted_in), of a chunk with these elements: what is wanted besides them does not matter.
-    pub(super) fn wanted_of(
+    pub(in crate::data) fn wanted_of(
         &self,
         wanted: &Ordered,
         scaled: &[u64],
@@ -232,7 +232,7 @@ impl StructuredForm {
     }
 
     /// The wanted elements of a chunk.
-    pub(super) fn selected_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<DefinedSet> {
+    pub(in crate::data) fn selected_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<DefinedSet> {
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         let mut next = 0_u64;
         self.for_each_run(wanted, scaled, |offset, count, _| {
@@ -247,7 +247,7 @@ impl StructuredForm {
     }
 
     /// Whether the sections of that chunk pass no filter although others do.
-    pub(super) fn passes_no_filter(&self, scaled: &[u64]) -> Result<bool> {
+    pub(in crate::data) fn passes_no_filter(&self, scaled: &[u64]) -> Result<bool> {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
@@ -257,7 +257,7 @@ impl StructuredForm {
     }
 
     /// In which orders the metadata of filtered chunks may be.
-    pub(super) fn metadata_orders(&self) -> &'static [Option<MetadataOrder>] {
+    pub(in crate::data) fn metadata_orders(&self) -> &'static [Option<MetadataOrder>] {
         match (self.filtered, self.order) {
             (false, _) => &[None],
             (true, FieldOrder::CompositionFirst) => &[Some(MetadataOrder::OffsetsFirst)],

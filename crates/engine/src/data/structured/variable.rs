@@ -7,7 +7,7 @@ use hyperslab_datatype::convert::VariableSink as _;
 use hyperslab_datatype::{Datatype, DatatypeClass};
 use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_place};
 
-use super::super::ForeignHeap;
+use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
 /// Sequences in sequences that are gone into.

@@ -3,12 +3,14 @@
 mod extent;
 mod mapping;
 mod places;
+mod sink;
 mod source;
 mod steps;
 
 pub use extent::{VirtualOptions, VirtualView, extent};
 pub use mapping::Mapping;
 pub use places::Places;
+pub use sink::VirtualSink;
 pub use source::{SourceDatasets, SourcePart, SourceShapes, VirtualMap, VirtualSource};
 pub use steps::Steps;
 

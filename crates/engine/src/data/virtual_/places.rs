@@ -2,7 +2,7 @@
 
 use hyperslab_dataspace::{Block, Dims, Ordered, Selection, gather, scatter};
 
-use crate::data::byte_count;
+use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 

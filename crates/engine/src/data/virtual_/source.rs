@@ -8,7 +8,7 @@ use super::Mapping;
 use super::mapping::{Growth, Slices, reach};
 use super::places::{Piece, Places};
 use super::steps::Steps;
-use crate::data::{Fill, byte_count};
+use crate::data::transfer::{Fill, byte_count};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 

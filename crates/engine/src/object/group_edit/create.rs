@@ -87,27 +87,10 @@ pub fn create_group(container: &Container, edit: &mut Edit<'_>, options: &GroupO
 }
 
 impl GroupOptions {
-    fn header(&self) -> NewHeader {
+    pub(in crate::object) fn header(&self) -> NewHeader {
         let header = NewHeader::default();
         if self.times { header.with_times(header_edit::now()) } else { header }
     }
-}
-
-/// As [`create_group`], but the group's header stays open, to be written later.
-///
-/// # Errors
-/// As [`create_group`].
-pub fn create_group_behind(
-    container: &Container,
-    edit: &mut Edit<'_>,
-    options: &GroupOptions,
-) -> Result<Address> {
-    // Its room is sought behind that of the object that is open, which may still grow.
-    container.settle_object(edit)?;
-    let header = prepare_group(container, edit, options, options.header())?;
-    let address = header.address();
-    container.keep_open(edit, header)?;
-    Ok(address)
 }
 
 /// As [`create_group`]; `header` says which times its header keeps, what room it has to spare, and whether it is one of
@@ -126,7 +109,7 @@ pub fn create_group_from(
     Ok(editor.address())
 }
 
-fn prepare_group(
+pub(in crate::object) fn prepare_group(
     container: &Container,
     edit: &mut Edit<'_>,
     options: &GroupOptions,

@@ -7,8 +7,10 @@ mod tests;
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{ExternalLink, LinkTarget as MessageTarget};
-use hyperslab_format::message::{GroupInfo, Link as LinkMessage, LinkInfo, LinkPhaseChange, Message as _};
+use hyperslab_format::message::{
+    ExternalLink, GroupInfo, Link as LinkMessage, LinkInfo, LinkPhaseChange, LinkTarget as MessageTarget,
+    Message as _, SymbolTable,
+};
 
 use super::container::Container;
 use super::delete::{self, RawData};
@@ -22,7 +24,8 @@ use super::symbol_table;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-pub use create::{GroupOptions, LinkOrder, create_group, create_group_behind, create_group_from, set_root};
+pub(super) use create::prepare_group;
+pub use create::{GroupOptions, LinkOrder, create_group, create_group_from, set_root};
 
 /// A group that is being changed. What its header says of its links is written by [`finish`](Self::finish), so that
 /// many links can be put in at once.
@@ -30,6 +33,14 @@ pub use create::{GroupOptions, LinkOrder, create_group, create_group_behind, cre
 pub struct GroupEditor<'c> {
     container: &'c Container,
     open: Box<OpenLinks>,
+    /// The headers that are open in memory; their blocks in the file are out of date.
+    headers: Option<&'c dyn OpenHeaders>,
+}
+
+/// Headers that are open in memory.
+pub(super) trait OpenHeaders: std::fmt::Debug {
+    /// Returns the symbol table message of an object, if the header of the object is open.
+    fn symbol_table(&self, object: Address) -> Option<Result<Option<SymbolTable>>>;
 }
 
 /// What an editor knows, apart from the file.
@@ -81,31 +92,6 @@ pub fn add_hard_link(
     // The object may be the group itself, so that one header is saved before the other is read.
     insert_link(container, edit, group, &link)?;
     delete::add_reference(edit, object)
-}
-
-/// As [`add_hard_link`]; group and object are written later.
-///
-/// # Errors
-/// As [`insert_link`].
-pub fn add_hard_link_behind(
-    container: &Container,
-    edit: &mut Edit<'_>,
-    group: Address,
-    link: &Link,
-    object: Address,
-) -> Result<()> {
-    // Refused before the object counts it.
-    container.with_links(edit, group, |group, edit| group.refuse(edit, &link.name))?;
-    container.with_attributes(edit, object, |object, edit| {
-        delete::count_reference(edit.store(), object.header())
-    })?;
-    let inserted = container.with_links(edit, group, |group, edit| group.insert(edit, link));
-    if inserted.is_err() {
-        container.with_attributes(edit, object, |object, edit| {
-            delete::uncount_reference(edit.store(), object.header())
-        })?;
-    }
-    inserted
 }
 
 /// Takes a link out of a group. An object without links left is deleted, with all that only it leads to; `raw`
@@ -173,11 +159,16 @@ impl<'c> GroupEditor<'c> {
             GroupStorage::Compact(_) | GroupStorage::Dense(_) => true,
         };
         let open = OpenLinks { header, storage, phase_change, compact, pending, stored, changed: false };
-        Ok(Self { container, open: Box::new(open) })
+        Ok(Self { container, open: Box::new(open), headers: None })
     }
 
     pub(super) fn resume(container: &'c Container, open: Box<OpenLinks>) -> Self {
-        Self { container, open }
+        Self { container, open, headers: None }
+    }
+
+    /// Takes open headers into account for the links to come.
+    pub(super) fn consider(&mut self, headers: &'c dyn OpenHeaders) {
+        self.headers = Some(headers);
     }
 
     pub(super) fn suspend(self) -> Box<OpenLinks> {

@@ -138,10 +138,12 @@ impl GroupEditor<'_> {
             {
                 Ok(Some(*own))
             }
-            (LinkTarget::Hard(object), _) => match self.container.open_symbol_table(*object) {
-                Some(table) => table,
-                None => cache_of(self.container, *object),
-            },
+            (LinkTarget::Hard(object), _) => {
+                match self.headers.and_then(|headers| headers.symbol_table(*object)) {
+                    Some(table) => table,
+                    None => cache_of(self.container, *object),
+                }
+            }
             _ => Ok(None),
         }
     }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::elements::Plan;
-use super::movement::Origin;
+use super::movement::MoveSource;
 use super::{Copier, Part, Task};
 use crate::error::{Error, Result};
 use crate::object::attribute::{self, Attribute};
@@ -85,7 +85,7 @@ impl Copier<'_> {
         let data = if plan.is_copy() {
             data
         } else {
-            let origin = Origin { file: task.original.file, foreign: None, into: None };
+            let origin = MoveSource { file: task.original.file, foreign: None, into: None };
             moved = self.move_elements_of(edit, &origin, &plan, data, &task.path)?;
             &moved
         };

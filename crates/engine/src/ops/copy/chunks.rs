@@ -6,8 +6,8 @@ use hyperslab_dataspace::{Dims, Region};
 use hyperslab_format::codec::Address;
 
 use super::{Copier, Task};
-use crate::data::ChunkedSource;
 use crate::data::chunk_index::{ChunkBox, ChunkLocation};
+use crate::data::chunked::ChunkedSource;
 use crate::error::Result;
 use crate::memory::zeros;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};

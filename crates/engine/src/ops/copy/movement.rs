@@ -15,7 +15,7 @@ use super::elements::{Part, PartKind, Plan};
 use super::salvage::Part::Content;
 use super::ways::Way;
 use super::{Copier, Original};
-use crate::data::{ForeignHeap, VariableLengthValue};
+use crate::data::variable::{ForeignHeap, VariableLengthValue};
 use crate::error::{Error, Result};
 use crate::object::header::ObjectHeader;
 use crate::object::kind::ObjectKind;
@@ -23,7 +23,7 @@ use crate::ops::OpenFile;
 use crate::store::{Edit, at};
 
 /// Where elements come from.
-pub(super) struct Origin<'a> {
+pub(super) struct MoveSource<'a> {
     /// Which of the files that objects come from.
     pub(super) file: usize,
     /// What elements of virtual datasets hold that come from other files.
@@ -37,7 +37,7 @@ impl Copier<'_> {
     pub(super) fn move_elements(
         &mut self,
         edit: &mut Edit<'_>,
-        origin: &Origin<'_>,
+        origin: &MoveSource<'_>,
         plan: &Plan,
         elements: &[u8],
     ) -> Result<Vec<u8>> {
@@ -49,7 +49,7 @@ impl Copier<'_> {
     pub(super) fn move_elements_of(
         &mut self,
         edit: &mut Edit<'_>,
-        origin: &Origin<'_>,
+        origin: &MoveSource<'_>,
         plan: &Plan,
         elements: &[u8],
         path: &str,
@@ -88,7 +88,7 @@ impl Copier<'_> {
 struct Mover<'m, 'a> {
     copier: &'m mut Copier<'a>,
     source: &'m Arc<OpenFile>,
-    origin: &'m Origin<'m>,
+    origin: &'m MoveSource<'m>,
     path: &'m str,
 }
 

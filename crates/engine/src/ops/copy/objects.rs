@@ -12,7 +12,7 @@ use hyperslab_format::object_header::{HeaderFlags, ObjectTimes};
 use hyperslab_format::selection::SelectionEncoding;
 
 use super::elements::Plan;
-use super::movement::Origin;
+use super::movement::MoveSource;
 use super::sparse::SparseCopy;
 use super::storage::{NewStorage, same_layout};
 use super::ways::Way;
@@ -120,7 +120,7 @@ impl Copier<'_> {
             && element.len() == plan.from_size
             && !plan.is_copy()
         {
-            let origin = Origin { file: task.original.file, foreign: None, into: None };
+            let origin = MoveSource { file: task.original.file, foreign: None, into: None };
             before.fill.value = Fill::User(self.move_elements_of(edit, &origin, &plan, element, &task.path)?);
         }
         let asked = StoredBefore {

@@ -11,8 +11,9 @@ use hyperslab_format::message::{ChunkIndex, Layout};
 use super::streamed::Streamed;
 use super::{Copier, Task};
 use crate::data::chunk_index::{ChunkLocation, StructuredLocation};
+use crate::data::chunked::ChunkedSource;
 use crate::data::structured::StructuredSource;
-use crate::data::{ChunkedSource, ForeignHeap};
+use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::object::dataset::DatasetDescription;
 use crate::object::kind::ObjectKind;
@@ -154,7 +155,7 @@ impl Copier<'_> {
                 return store.check_inside(location.address, location.size, "chunk");
             }
             let one = [(scaled.clone(), *location)];
-            chunks.defined_in(source.reading(), &one, Some(&ForeignHeap::new(limit))).map(drop)
+            chunks.defined_in(source.read_context(), &one, Some(&ForeignHeap::new(limit))).map(drop)
         })
     }
 

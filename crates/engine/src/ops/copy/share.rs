@@ -34,7 +34,11 @@ impl StoredBefore<'_> {
         {
             let mut count = 0_u64;
             chunks.for_each_chunk(&self.file.container.store, &mut |scaled, location| {
-                count = count.saturating_add(chunks.count_defined(self.file.reading(), scaled, &location)?);
+                count = count.saturating_add(chunks.count_defined(
+                    self.file.read_context(),
+                    scaled,
+                    &location,
+                )?);
                 Ok(())
             })?;
             return Ok(share(count, total));

@@ -7,14 +7,15 @@ use hyperslab_dataspace::{Boxes, DefinedSet, Dims, Points, Region, Selection};
 use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::chunks::{batches, read_batch, write_runs};
-use super::movement::Origin as Whence;
+use super::movement::MoveSource;
 use super::raw::same_filters;
 use super::storage::NewStorage;
 use super::streamed::{Parts, StoredParts, Streamed};
 use super::{Copier, Task};
 use crate::data::chunk_index::StructuredLocation;
 use crate::data::structured::{Defined, StructuredForm, StructuredSource};
-use crate::data::{ForeignHeap, Origin};
+use crate::data::transfer::WriteSource;
+use crate::data::variable::ForeignHeap;
 use crate::error::Result;
 use crate::object::dataset::DatasetDescription;
 use crate::ops::{DatasetWriter, NewLayout};
@@ -58,7 +59,7 @@ impl Copier<'_> {
         chunks: &StructuredSource,
         writer: &DatasetWriter,
     ) -> bool {
-        let Some(to) = &writer.structured else { return false };
+        let Some(to) = writer.structured() else { return false };
         let (from, to) = (&chunks.form, &to.form);
         // Heaps of some forms have lengths in them that are as wide as those of the file.
         let same_widths = streamed.source.container.params() == edit.params();
@@ -126,12 +127,12 @@ impl Copier<'_> {
             (wanted, _) => wanted,
         };
         writer.encode_defined_as(encoding);
-        let same_chunks = writer.structured.as_ref().is_some_and(|to| to.form.grid == chunks.form.grid);
+        let same_chunks = writer.structured().is_some_and(|to| to.form.grid == chunks.form.grid);
         // What lies in chunks on either side needs no word of either file.
-        let same_elements = plan.is_copy() || (writer.is_structured() && plan.is_copy_within_chunks());
+        let same_elements = plan.is_copy() || (writer.structured().is_some() && plan.is_copy_within_chunks());
         for batch in batches(&stored, |location| bytes_in_memory(&chunks.form, location)) {
             let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
-            let parts = chunks.defined_in(source.reading(), batch, Some(&foreign))?;
+            let parts = chunks.defined_in(source.read_context(), batch, Some(&foreign))?;
             let mut moved = Vec::with_capacity(parts.len());
             for part in parts {
                 let values = part.values();
@@ -139,8 +140,8 @@ impl Copier<'_> {
                 let values = if same_elements {
                     values.to_vec()
                 } else {
-                    let into = writer.is_structured().then_some(&*made);
-                    let from = Whence { file: task.original.file, foreign: Some(&foreign), into };
+                    let into = writer.structured().is_some().then_some(&*made);
+                    let from = MoveSource { file: task.original.file, foreign: Some(&foreign), into };
                     self.move_elements(edit, &from, plan, values)?
                 };
                 moved.push((part, values));
@@ -175,7 +176,7 @@ impl Copier<'_> {
         for (part, bytes) in parts {
             let region = form.grid.region(&part.scaled)?;
             if region.element_count()? == part.set().len() {
-                let origin = Origin::stored(&bytes, size).with_contents(contents);
+                let origin = WriteSource::stored(&bytes, size).with_contents(contents);
                 writer.write(self.target, edit, &Selection::region(&region), &origin)?;
             } else {
                 part.collect_coordinates(form, &mut points.coordinates);
@@ -185,7 +186,7 @@ impl Copier<'_> {
         if values.is_empty() {
             return Ok(());
         }
-        let origin = Origin::stored(&values, size).with_contents(contents);
+        let origin = WriteSource::stored(&values, size).with_contents(contents);
         writer.write(self.target, edit, &Selection::Points(points), &origin)
     }
 
@@ -203,8 +204,7 @@ impl Copier<'_> {
         let undefined = writer.description().fill_element().unwrap_or(&zeros).to_vec();
         // Elements that lead elsewhere are compared before they are moved, too.
         let fill = before.fill_element().filter(|_| !plan.is_copy() && streamed.sparse.undefined.is_none());
-        let target =
-            writer.structured.as_ref().map(|structured| Dims::from_slice(structured.form.grid.chunk()));
+        let target = writer.structured().map(|structured| Dims::from_slice(structured.form.grid.chunk()));
         for region in streamed.written_parts(target.as_deref(), streamed.budget())? {
             let selection = Selection::region(&region);
             let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
@@ -214,7 +214,8 @@ impl Copier<'_> {
             let stored = if plan.is_copy() {
                 &elements
             } else {
-                let from = Whence { file: task.original.file, foreign: Some(&foreign), into: Some(&made) };
+                let from =
+                    MoveSource { file: task.original.file, foreign: Some(&foreign), into: Some(&made) };
                 moved = self.move_elements(edit, &from, plan, &elements)?;
                 &moved
             };

@@ -8,10 +8,11 @@ use hyperslab_format::message::Layout;
 
 use super::chunks::stored_chunks;
 use super::elements::Plan;
-use super::movement::Origin as Whence;
+use super::movement::MoveSource;
 use super::sparse::SparseCopy;
 use super::{Copier, Task};
-use crate::data::{ForeignHeap, Origin};
+use crate::data::transfer::WriteSource;
+use crate::data::variable::ForeignHeap;
 use crate::error::Result;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::Edit;
@@ -155,7 +156,7 @@ impl Copier<'_> {
     ) -> Result<()> {
         let Some(parts) = self.parts(edit, streamed, &mut writer)? else { return Ok(()) };
         let scalar = !matches!(streamed.dataset.description.dataspace, Dataspace::Simple(_));
-        let (plan, structured) = (&streamed.plan, writer.is_structured());
+        let (plan, structured) = (&streamed.plan, writer.structured().is_some());
         let mut failures = 0;
         for region in parts {
             let selection = if scalar { Selection::All } else { Selection::region(&region) };
@@ -165,10 +166,10 @@ impl Copier<'_> {
             self.guide.copied(&task.path, elements.len() as u64);
             if !plan.is_copy() {
                 let into = structured.then_some(&*made);
-                let from = Whence { file: task.original.file, foreign: Some(&foreign), into };
+                let from = MoveSource { file: task.original.file, foreign: Some(&foreign), into };
                 elements = self.move_elements_of(edit, &from, plan, &elements, &task.path)?;
             }
-            let origin = Origin::stored(&elements, plan.to_size).with_contents(&made);
+            let origin = WriteSource::stored(&elements, plan.to_size).with_contents(&made);
             writer.write(self.target, edit, &selection, &origin)?;
         }
         writer.flush(self.target, edit)

@@ -1,7 +1,7 @@
 //! From what a dataset shall be to its description: layout, filters with their parameters, fill value.
 
-use hyperslab_engine::object::dataset::{Fill, FillDescription};
-use hyperslab_engine::object::header_edit;
+use hyperslab_engine::ops::datasets::{Fill, FillDescription};
+use hyperslab_engine::ops::objects;
 use hyperslab_engine::ops::{NewDataset, NewLayout};
 use hyperslab_engine::{Address, Error, Result};
 use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, Pipeline};
@@ -34,7 +34,7 @@ impl DatasetBuilder {
             NewLayout::Structured { .. } => Pipeline::default(),
             _ => self.pipeline(&layout, &datatype, &fill.value)?,
         };
-        let header = if self.times { self.header.with_times(header_edit::now()) } else { self.header };
+        let header = if self.times { self.header.with_times(objects::now()) } else { self.header };
         let committed = self.committed.as_ref().map(|datatype| datatype.address());
         Ok(NewDataset { datatype, committed, dataspace, layout, pipeline, section_pipelines, fill, header })
     }

@@ -27,8 +27,7 @@ use hyperslab_format::message::{
 
 use super::order::ArrayOrder;
 use super::single::SingleIndex;
-use super::{AtChunk, ChunkBox, ChunkIndexKind, ChunkLocation, ChunkShape, Entry, Note};
-use crate::data::ChunkTable;
+use super::{AtChunk, ChunkBox, ChunkIndexKind, ChunkLocation, ChunkShape, ChunkTable, Entry, Note};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 

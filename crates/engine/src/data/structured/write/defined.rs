@@ -2,8 +2,8 @@
 
 use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Region, Selection};
 
-use super::super::super::{byte_count, parallel};
 use super::{StructuredWriter, StructuredWriting, Update};
+use crate::data::transfer::{byte_count, parallel};
 use crate::error::{Error, Result};
 
 /// Says of an element, by its number in the box and its bytes, whether it is defined.
@@ -26,7 +26,7 @@ impl StructuredWriter {
             }
             updates.push(Update { scaled, defined, values: Some(values) });
         }
-        self.waiting.begin();
+        self.dirty.begin();
         self.merge(writing, updates)
     }
 
@@ -53,7 +53,7 @@ impl StructuredWriter {
         let this = &*self;
         let update = |scaled| this.update_where(&wanted, scaled, elements, is_defined);
         let updates = parallel::map(writing.edit.store(), true, chunks, update)?;
-        self.waiting.begin();
+        self.dirty.begin();
         self.merge(writing, updates.into_iter().flatten().collect())
     }
 

@@ -5,6 +5,7 @@ mod defined;
 mod points;
 mod resize;
 mod selected;
+mod sink;
 mod store;
 
 use std::sync::Arc;
@@ -12,17 +13,15 @@ use std::sync::Arc;
 use hyperslab_dataspace::{DefinedSet, Dims};
 use rayon::prelude::*;
 
-use super::super::chunk_index::{StructuredIndexEditor, StructuredLocation};
-use super::super::{ChunkCache, ForeignHeap, parallel};
-use super::{DefinedChunk, StructuredForm};
+use super::StructuredForm;
+use crate::data::chunk_index::{ChunkBox, StructuredIndexEditor, StructuredLocation};
+use crate::data::transfer::{ChunkCache, DefinedChunk, DirtyChunks, parallel};
+use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
-use waiting::Waiting;
 
 pub use defined::IsDefined;
 pub use points::Coordinates;
-
-mod waiting;
 
 /// What writing to a dataset in structured chunks needs to know, and chunks that are not in the file yet.
 #[derive(Debug)]
@@ -33,7 +32,7 @@ pub struct StructuredWriter {
     pub table: StructuredIndexEditor,
     /// Bytes of chunks that wait to be encoded.
     pub limit: usize,
-    waiting: Waiting,
+    dirty: DirtyChunks<DefinedChunk>,
 }
 
 /// What one change has at hand.
@@ -61,17 +60,7 @@ type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims
 impl StructuredWriter {
     /// A writer of chunks of that form, which lie where `table` says.
     pub fn new(form: StructuredForm, table: StructuredIndexEditor, limit: usize) -> Self {
-        Self { form, table, limit, waiting: Waiting::default() }
-    }
-
-    /// Whether chunks wait to be encoded.
-    pub fn is_ahead(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// Bytes of chunks that wait.
-    pub fn waiting_bytes(&self) -> usize {
-        self.waiting.bytes()
+        Self { form, table, limit, dirty: DirtyChunks::default() }
     }
 
     /// A chunk as it is now, if it has defined elements.
@@ -97,7 +86,7 @@ impl StructuredWriter {
         let bytes = updates.iter().fold(0_usize, |sum, update| sum.saturating_add(update.bytes()));
         let jobs: Vec<(Update, Option<DefinedChunk>)> = updates
             .into_iter()
-            .map(|update| (self.waiting.take(&update.scaled), update))
+            .map(|update| (self.dirty.remove(&update.scaled), update))
             .map(|(known, update)| (update, known))
             .collect();
         let this = &*self;
@@ -125,10 +114,10 @@ impl StructuredWriter {
         let mut failed = None;
         for outcome in merged {
             match outcome {
-                Ok((scaled, chunk)) => self.waiting.put(scaled, chunk),
+                Ok((scaled, chunk)) => self.dirty.insert(scaled, chunk, u64::MAX),
                 Err(failure) => {
                     let (error, before) = *failure;
-                    before.into_iter().for_each(|(scaled, chunk)| self.waiting.put(scaled, chunk));
+                    before.into_iter().for_each(|(scaled, chunk)| self.dirty.insert(scaled, chunk, u64::MAX));
                     failed.get_or_insert(error);
                 }
             }
@@ -136,7 +125,7 @@ impl StructuredWriter {
         if let Some(error) = failed {
             return Err(error);
         }
-        if self.waiting.bytes() > self.limit {
+        if self.dirty.bytes() > self.limit {
             self.make_room(writing)?;
         }
         Ok(())
@@ -154,10 +143,10 @@ impl StructuredWriter {
         if before.is_none() {
             *before = Some(match update.values {
                 Some(_) if !self.form.kind.is_sparse() && !update.defined.is_all() => self.filled(store)?,
-                _ => DefinedChunk::empty(&self.form)?,
+                _ => DefinedChunk::empty(self.form.grid.chunk())?,
             });
         }
-        let Some(before) = before else { return DefinedChunk::empty(&self.form) };
+        let Some(before) = before else { return DefinedChunk::empty(self.form.grid.chunk()) };
         let Some(mut values) = update.values else {
             let (defined, left) = before.defined.without(&update.defined);
             let values = left.gather(&before.values, &[], size)?;
@@ -198,11 +187,7 @@ impl StructuredWriter {
     }
 
     /// Visits the stored chunks of a box of chunks.
-    fn stored_in(
-        &self,
-        store: &Store,
-        chunks: &super::super::chunk_index::ChunkBox,
-    ) -> Result<Vec<(Dims, StructuredLocation)>> {
+    fn stored_in(&self, store: &Store, chunks: &ChunkBox) -> Result<Vec<(Dims, StructuredLocation)>> {
         let mut found = Vec::new();
         if self.table.is_empty() {
             return Ok(found);

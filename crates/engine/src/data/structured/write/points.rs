@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use hyperslab_dataspace::{DefinedBuilder, Dims, Points};
 
-use super::super::super::{Origin, byte_count, parallel};
 use super::{StructuredWriter, StructuredWriting, Update};
+use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -96,7 +96,7 @@ impl StructuredWriter {
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
         points: &C,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         from.check(points.len() as u64)?;
         if from.is_partial() {
@@ -108,7 +108,7 @@ impl StructuredWriter {
         let narrow = self.form.grid.elements_per_chunk()? <= u64::from(u32::MAX);
         for start in (0..points.len()).step_by(BATCH) {
             let batch = start..points.len().min(start.saturating_add(BATCH));
-            self.waiting.begin();
+            self.dirty.begin();
             let updates = if narrow {
                 self.updates::<C, u64>(writing.edit.store(), points, batch, from)?
             } else {
@@ -134,7 +134,7 @@ impl StructuredWriter {
         store: &Store,
         points: &C,
         batch: Range<usize>,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<Vec<Update>> {
         let start = batch.start;
         let sorted: Vec<(Dims, Vec<P>)> = self.by_chunk(points, batch.clone())?;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use hyperslab_dataspace::{ChunkGrid, DefinedSet, Dims, Region};
 use hyperslab_format::structured_chunk::SectionHeap;
 
-use super::super::super::chunk_index::ChunkBox;
-use super::super::DefinedChunk;
 use super::{StructuredWriter, StructuredWriting};
+use crate::data::chunk_index::ChunkBox;
+use crate::data::transfer::DefinedChunk;
 use crate::error::Result;
 use crate::store::{Edit, SpaceKind, Store};
 
@@ -17,7 +17,7 @@ impl StructuredWriter {
     ///
     /// # Errors
     /// Damaged chunks, those of filters and the medium.
-    pub fn resize(&mut self, writing: &mut StructuredWriting<'_, '_>, dims: &[u64]) -> Result<()> {
+    pub fn change_shape(&mut self, writing: &mut StructuredWriting<'_, '_>, dims: &[u64]) -> Result<()> {
         let before = self.form.grid.clone();
         let after = ChunkGrid::new(before.chunk(), dims)?;
         // Whether stored chunks passed filters is told by the shape as it is now.
@@ -35,11 +35,11 @@ impl StructuredWriter {
             }
         }
         if before.counts().iter().zip(after.counts()).any(|(before, after)| after < before) {
-            for scaled in self.waiting.coordinates(outside) {
-                self.waiting.take(&scaled);
+            for scaled in self.dirty.coordinates(outside) {
+                self.dirty.remove(&scaled);
             }
         }
-        self.waiting.begin();
+        self.dirty.begin();
         for scaled in touched {
             // Other programs may have left chunks outside of the shape.
             if outside(&scaled) || beyond(&before, &scaled) {
@@ -47,9 +47,9 @@ impl StructuredWriter {
                 continue;
             }
             self.cut(writing, &before, &after, &scaled)?;
-            if self.waiting.bytes() > self.limit {
+            if self.dirty.bytes() > self.limit {
                 // Those that are still to be cut wait on.
-                let cut = self.waiting.newer();
+                let cut = self.dirty.newer();
                 self.form.grid = after.clone();
                 let outcome = self.flush_some(writing, cut);
                 self.form.grid = before.clone();
@@ -88,7 +88,7 @@ impl StructuredWriter {
         let chunks = ChunkBox { first, last: std::mem::take(&mut last) };
         let stored = self.stored_in(writing.edit.store(), &chunks)?;
         let mut found: Vec<Dims> = stored.into_iter().map(|(scaled, _)| scaled).collect();
-        found.extend(self.waiting.coordinates_in(&chunks));
+        found.extend(self.dirty.coordinates_in(&chunks));
         Ok(found)
     }
 
@@ -101,7 +101,7 @@ impl StructuredWriter {
         scaled: &Dims,
     ) -> Result<()> {
         let turns = self.form.edges_unfiltered && before.is_edge(scaled)? != after.is_edge(scaled)?;
-        let waits = self.waiting.take(scaled);
+        let waits = self.dirty.remove(scaled);
         let (chunk, mut changed) = if let Some(chunk) = waits {
             (chunk, true)
         } else {
@@ -124,7 +124,7 @@ impl StructuredWriter {
             changed = true;
         }
         if changed {
-            self.waiting.put(scaled.clone(), cut);
+            self.dirty.insert(scaled.clone(), cut, u64::MAX);
         }
         Ok(())
     }

@@ -6,9 +6,9 @@ use hyperslab_dataspace::{
     ChunkGrid, DefinedBuilder, DefinedSet, Dims, Hyperslab, Ordered, Region, Selection, Tiling,
 };
 
-use super::super::super::chunk_index::ChunkBox;
-use super::super::super::{Origin, byte_count};
 use super::{StructuredWriter, StructuredWriting, Update};
+use crate::data::chunk_index::ChunkBox;
+use crate::data::transfer::{WriteSource, byte_count};
 use crate::error::{Error, Result};
 
 /// The chunks that hold selected elements, in C order.
@@ -61,11 +61,11 @@ impl StructuredWriter {
     ///
     /// # Errors
     /// [`Error::Misuse`] if `from` has another number of elements; those of conversions, filters and the medium.
-    pub fn write(
+    pub fn write_selection(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
         selection: &Selection,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<()> {
         let extent = Dims::from_slice(self.form.grid.extent());
         from.check(selection.element_count(&extent)?)?;
@@ -76,7 +76,7 @@ impl StructuredWriter {
         if wanted.is_empty() {
             return Ok(());
         }
-        self.waiting.begin();
+        self.dirty.begin();
         let (mut updates, mut bytes) = (Vec::new(), 0_usize);
         let grid = self.form.grid.clone();
         let chunks = ChunksOf::new(selection, &wanted, &grid)?;
@@ -87,7 +87,7 @@ impl StructuredWriter {
             if bytes > BATCH_BYTES {
                 bytes = 0;
                 self.merge(writing, std::mem::take(&mut updates))?;
-                self.waiting.begin();
+                self.dirty.begin();
             }
         }
         self.merge(writing, updates)
@@ -99,7 +99,7 @@ impl StructuredWriter {
         writing: &StructuredWriting<'_, '_>,
         wanted: &Ordered,
         scaled: Dims,
-        from: &Origin<'_>,
+        from: &WriteSource<'_>,
     ) -> Result<Option<Update>> {
         let size = self.form.element_size;
         let mut runs: Vec<(u64, u64, u64)> = Vec::new();
@@ -145,7 +145,7 @@ impl StructuredWriter {
         }
         let size = self.form.element_size;
         self.form.fill.write(values);
-        let chunk = match self.waiting.get(scaled) {
+        let chunk = match self.dirty.get(scaled) {
             Some(chunk) => Some(chunk.clone()),
             None => self.current(writing.edit.store(), writing.cache, scaled)?,
         };
@@ -183,10 +183,10 @@ impl StructuredWriter {
         let all = ChunkBox { first: chunks.start.clone(), last };
         let stored = self.stored_in(writing.edit.store(), &all)?;
         let mut touched: Vec<Dims> = stored.into_iter().map(|(scaled, _)| scaled).collect();
-        touched.extend(self.waiting.coordinates_in(&all));
+        touched.extend(self.dirty.coordinates_in(&all));
         touched.sort_unstable();
         touched.dedup();
-        self.waiting.begin();
+        self.dirty.begin();
         for batch in touched.chunks(256) {
             let mut updates = Vec::new();
             for scaled in batch {

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use hyperslab_dataspace::Dims;
 use rayon::prelude::*;
 
-use super::super::{DefinedChunk, EncodedChunk};
+use super::super::EncodedChunk;
 use super::{StructuredWriter, StructuredWriting};
 use crate::data::chunk_index::ChunkBox;
-use crate::data::parallel;
-use crate::data::staged;
+use crate::data::transfer::{DefinedChunk, parallel, staged};
 use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
@@ -26,16 +25,16 @@ impl StructuredWriter {
     ///
     /// # Errors
     /// Those of filters and the medium.
-    pub fn flush(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
-        let all = self.waiting.coordinates(|_| true);
+    pub fn store_all(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
+        let all = self.dirty.coordinates(|_| true);
         self.flush_some(writing, all)
     }
 
     /// Stores chunks until fewer wait than the limit says: first those that the change at hand does not touch.
     pub(super) fn make_room(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
-        let older = self.waiting.older();
+        let older = self.dirty.older();
         self.flush_some(writing, older)?;
-        if self.waiting.bytes() > self.limit { self.flush(writing) } else { Ok(()) }
+        if self.dirty.bytes() > self.limit { self.store_all(writing) } else { Ok(()) }
     }
 
     /// Stores those of some chunks that wait.
@@ -48,7 +47,7 @@ impl StructuredWriter {
         while chunks.peek().is_some() {
             let (mut batch, mut bytes) = (Vec::new(), 0_usize);
             while let Some(scaled) = chunks.next_if(|_| bytes < BATCH_BYTES) {
-                if let Some(chunk) = self.waiting.take(&scaled) {
+                if let Some(chunk) = self.dirty.remove(&scaled) {
                     bytes = bytes.saturating_add(chunk.memory_bytes());
                     batch.push((scaled, chunk));
                 }
@@ -68,7 +67,7 @@ impl StructuredWriter {
             Ok(encoded) => encoded,
             Err(error) => {
                 // They wait on: the next one to ask hears of it too.
-                batch.into_iter().for_each(|(scaled, chunk)| self.waiting.put(scaled, chunk));
+                batch.into_iter().for_each(|(scaled, chunk)| self.dirty.insert(scaled, chunk, u64::MAX));
                 return Err(error);
             }
         };
@@ -161,7 +160,7 @@ impl StructuredWriter {
         if self.form.clipped(&scaled, chunk.clone())? != chunk {
             return Err(Error::Misuse("the chunk has elements beyond the dataset".into()));
         }
-        self.waiting.take(&scaled);
+        self.dirty.remove(&scaled);
         if chunk.defined.is_empty() {
             return self.remove(writing, &scaled);
         }

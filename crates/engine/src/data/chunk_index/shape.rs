@@ -1,0 +1,63 @@
+//! The dataset as its chunk index depends on it, and the kind of index that a layout message names.
+
+use hyperslab_format::message::{
+    ChunkIndex as IndexParameters, ChunkedLayout, StructuredChunkLayout, StructuredIndex,
+};
+
+use super::ChunkIndexKind;
+
+/// The properties of a dataset that an index depends on besides the layout message.
+#[derive(Debug, Clone)]
+pub struct ChunkShape {
+    /// Sizes that the dataset may grow to; `None` for an unlimited dimension.
+    pub max_dims: Vec<Option<u64>>,
+    /// Bytes of a chunk that passes no filter.
+    pub chunk_bytes: u64,
+    /// Half of the children of a node of a version 1 B-tree of chunks.
+    pub btree_k: u16,
+    /// The [`size_width`](super::size_width) of chunks that pass filters; `None` if they pass none. It matters when an
+    /// index is made.
+    pub size_width: Option<usize>,
+}
+
+impl ChunkShape {
+    /// Returns the shape for an index of structured chunks; `filtered` if the dataset has a filter pipeline.
+    pub fn of_structured(
+        layout: &StructuredChunkLayout,
+        max_dims: &[Option<u64>],
+        element_size: u64,
+        filtered: bool,
+    ) -> Self {
+        let chunk = layout.dims.iter().take(max_dims.len());
+        let chunk_bytes = chunk.fold(element_size, |bytes, size| bytes.saturating_mul(*size));
+        let width = StructuredChunkLayout::chunk_size_width(layout.sections, &[chunk_bytes]);
+        Self {
+            max_dims: max_dims.to_vec(),
+            chunk_bytes,
+            btree_k: 0,
+            size_width: filtered.then_some(width.into()),
+        }
+    }
+}
+
+/// Returns the kind of index that the layout of structured chunks names.
+pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
+    match &layout.index {
+        StructuredIndex::Single(_) => ChunkIndexKind::Single,
+        StructuredIndex::FixedArray(_) => ChunkIndexKind::FixedArray,
+        StructuredIndex::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
+        StructuredIndex::BTreeV2(_) => ChunkIndexKind::BTreeV2,
+    }
+}
+
+/// Returns the kind of index that the layout names.
+pub fn kind(layout: &ChunkedLayout) -> ChunkIndexKind {
+    match &layout.index {
+        IndexParameters::BTreeV1 => ChunkIndexKind::BTreeV1,
+        IndexParameters::Single(_) => ChunkIndexKind::Single,
+        IndexParameters::Implicit => ChunkIndexKind::Implicit,
+        IndexParameters::FixedArray(_) => ChunkIndexKind::FixedArray,
+        IndexParameters::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
+        IndexParameters::BTreeV2(_) => ChunkIndexKind::BTreeV2,
+    }
+}

@@ -1,0 +1,267 @@
+//! Reading points and irregular blocks: their elements stand anywhere in the result.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{Dims, Ordered, Points, Region, Selection};
+use rayon::prelude::*;
+
+use super::super::ChunkedSource;
+use super::chunk_box;
+use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
+use crate::data::transfer::{ReadContext, ReadTarget};
+use crate::error::{Error, Result};
+use crate::memory::lengthen;
+
+/// Decoded bytes held at once while a read goes on.
+const BATCH_BYTES: usize = 32 << 20;
+
+/// Requests that are worth a thread.
+const SHARE: usize = 128;
+
+/// Chunks looked at together.
+const BATCH: usize = 4096;
+
+/// One read.
+pub(super) struct Scattered<'a> {
+    context: ReadContext<'a>,
+    source: &'a ChunkedSource,
+    index: &'a dyn ChunkIndex,
+    wanted: &'a Ordered,
+    /// The wanted elements, if they are points.
+    points: Option<ByChunk>,
+    chunks: &'a Region,
+}
+
+/// A chunk to be read.
+type Found = (Dims, ChunkLocation);
+
+/// Elements that follow each other in the file and in the result.
+struct Run {
+    /// First byte in the chunk.
+    at: usize,
+    /// Elements before in the result.
+    position: u64,
+    bytes: usize,
+}
+
+/// Points by the chunks that they lie in.
+struct ByChunk {
+    /// Chunk, first byte in it, place in the result; sorted.
+    points: Vec<(Dims, usize, u64)>,
+}
+
+impl ByChunk {
+    fn new(source: &ChunkedSource, points: &Points) -> Self {
+        let chunk = source.grid.chunk();
+        let mut all: Vec<(Dims, usize, u64)> = points
+            .points()
+            .zip(0..)
+            .map(|(point, position)| {
+                let scaled = point.iter().zip(chunk).map(|(at, size)| at / size.max(&1)).collect();
+                let element = point.iter().zip(chunk).fold(0_u64, |sum, (at, size)| {
+                    sum.saturating_mul(*size).saturating_add(at % size.max(&1))
+                });
+                // In a chunk, which is in memory.
+                let at = usize::try_from(element).unwrap_or(usize::MAX).saturating_mul(source.element_size);
+                (scaled, at, position)
+            })
+            .collect();
+        all.sort_unstable();
+        Self { points: all }
+    }
+
+    /// The chunks, ascending.
+    fn chunks(&self) -> Vec<Dims> {
+        let mut chunks: Vec<Dims> = self.points.iter().map(|(scaled, ..)| scaled.clone()).collect();
+        chunks.dedup();
+        chunks
+    }
+
+    /// The points in a chunk.
+    fn of(&self, scaled: &[u64]) -> &[(Dims, usize, u64)] {
+        let first = self.points.partition_point(|(chunk, ..)| chunk.as_slice() < scaled);
+        let rest = self.points.get(first..).unwrap_or_default();
+        rest.get(..rest.partition_point(|(chunk, ..)| chunk.as_slice() == scaled)).unwrap_or_default()
+    }
+}
+
+impl<'a> Scattered<'a> {
+    pub(super) fn new(
+        context: ReadContext<'a>,
+        source: &'a ChunkedSource,
+        index: &'a dyn ChunkIndex,
+        (selection, wanted): (&Selection, &'a Ordered),
+        chunks: &'a Region,
+    ) -> Self {
+        let points = match selection {
+            Selection::Points(points) => Some(ByChunk::new(source, points)),
+            _ => None,
+        };
+        Self { context, source, index, wanted, points, chunks }
+    }
+
+    /// Reads what is stored; the destination holds fill values.
+    pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<()> {
+        let store = self.context.store;
+        let per_batch = BATCH_BYTES.checked_div(self.source.chunk_bytes).unwrap_or(1).clamp(2, BATCH);
+        let mut batch: Vec<Found> = Vec::new();
+        if let Some(listed) = self.listed() {
+            for scaled in listed {
+                let Some(location) = self.index.get(store, &scaled)? else { continue };
+                batch.push((scaled, location));
+                if batch.len() >= per_batch {
+                    self.read_batch(to, &std::mem::take(&mut batch))?;
+                }
+            }
+            return self.read_batch(to, &batch);
+        }
+        self.index.for_each_in(store, &chunk_box(self.chunks), &mut |scaled, location| {
+            let meets = match &self.points {
+                Some(points) => !points.of(scaled).is_empty(),
+                None => self.wanted.may_meet(&self.source.grid.region(scaled)?),
+            };
+            if !meets {
+                return Ok(());
+            }
+            batch.push((Dims::from_slice(scaled), location));
+            if batch.len() < per_batch {
+                return Ok(());
+            }
+            let full = std::mem::take(&mut batch);
+            self.read_batch(to, &full)
+        })?;
+        self.read_batch(to, &batch)
+    }
+
+    /// The chunks to look up one by one, in C order, where that is less work than to walk over all in the box.
+    fn listed(&self) -> Option<Vec<Dims>> {
+        let count = self.chunks.element_count().unwrap_or(u64::MAX);
+        if count == 1 {
+            return Some(vec![self.chunks.start.clone()]);
+        }
+        let listed = self.points.as_ref()?.chunks();
+        Some(listed).filter(|listed| (listed.len() as u64).saturating_mul(4) < count)
+    }
+
+    /// Decodes the chunks of one batch side by side, then copies from each.
+    fn read_batch(&self, to: &mut ReadTarget<'_>, batch: &[Found]) -> Result<()> {
+        let mut filtered = Vec::with_capacity(batch.len());
+        let mut plain: Vec<(u64, Run)> = Vec::new();
+        for (scaled, location) in batch {
+            let runs = self.runs(scaled)?;
+            if runs.is_empty() {
+                continue;
+            }
+            if self.source.to_decode(scaled, location)?.is_none() {
+                let start = location.address.get().unwrap_or(u64::MAX);
+                plain.extend(runs.into_iter().map(|run| (start.saturating_add(run.at as u64), run)));
+            } else {
+                filtered.push((scaled, location, runs));
+            }
+        }
+        self.read_plain(to, plain)?;
+        let keep = self
+            .context
+            .resources
+            .chunks
+            .takes((filtered.len() as u64).saturating_mul(self.source.chunk_bytes as u64));
+        let chunk =
+            |(scaled, location, _): &(&Dims, &ChunkLocation, Vec<Run>)| self.chunk(scaled, location, keep);
+        let store = self.context.store;
+        let decoded: Vec<Result<Arc<[u8]>>> = if store.may_share() {
+            store.share(|| filtered.par_iter().map(chunk).collect())
+        } else {
+            filtered.iter().map(chunk).collect()
+        };
+        for ((_, _, runs), chunk) in filtered.iter().zip(decoded) {
+            let chunk = chunk?;
+            for run in runs {
+                let bytes = chunk.get(run.at..run.at.saturating_add(run.bytes)).unwrap_or_default();
+                to.put(run.position, bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn chunk(&self, scaled: &[u64], location: &ChunkLocation, keep: bool) -> Result<Arc<[u8]>> {
+        let known = &self.context.resources.chunks;
+        if let Some(chunk) = known.get((self.source.owner, location.address)) {
+            return Ok(chunk);
+        }
+        let chunk: Arc<[u8]> = self.source.chunk(self.context.store, scaled, location)?.into();
+        if keep {
+            known.insert((self.source.owner, location.address), Arc::clone(&chunk));
+        }
+        Ok(chunk)
+    }
+
+    /// Reads runs of chunks without filters, and nothing else of them.
+    fn read_plain(&self, to: &mut ReadTarget<'_>, mut runs: Vec<(u64, Run)>) -> Result<()> {
+        runs.sort_unstable_by_key(|(at, _)| *at);
+        let mut rest = runs.as_slice();
+        let mut buffer = Vec::new();
+        while !rest.is_empty() {
+            let mut bytes = 0_usize;
+            let fits = |(_, run): &&(u64, Run)| {
+                bytes = bytes.saturating_add(run.bytes);
+                bytes <= BATCH_BYTES
+            };
+            let count = rest.iter().take_while(fits).count().max(1);
+            let (now, behind) = rest.split_at(count);
+            rest = behind;
+            let length = now.iter().fold(0_usize, |sum, (_, run)| sum.saturating_add(run.bytes));
+            lengthen(&mut buffer, length, "chunk")?;
+            let mut free = buffer.as_mut_slice();
+            let mut requests = Vec::with_capacity(now.len());
+            for (at, run) in now {
+                let Some((part, behind)) = free.split_at_mut_checked(run.bytes) else { break };
+                requests.push((hyperslab_format::codec::Address::new(*at), part));
+                free = behind;
+            }
+            let share = requests.len().div_ceil(rayon::current_num_threads()).max(SHARE);
+            let store = self.context.store;
+            if store.may_share() {
+                let shares =
+                    || requests.par_chunks_mut(share).try_for_each(|share| store.read_raw_many(share));
+                store.share(shares)?;
+            } else {
+                store.read_raw_many(&mut requests)?;
+            }
+            let mut at = 0_usize;
+            for (_, run) in now {
+                let end = at.saturating_add(run.bytes);
+                to.put(run.position, buffer.get(at..end).unwrap_or_default())?;
+                at = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wanted of a chunk.
+    fn runs(&self, scaled: &[u64]) -> Result<Vec<Run>> {
+        if let Some(points) = &self.points {
+            let run = |(_, at, position): &(Dims, usize, u64)| Run {
+                at: *at,
+                position: *position,
+                bytes: self.source.element_size,
+            };
+            return Ok(points.of(scaled).iter().map(run).collect());
+        }
+        let inside = self.source.grid.region(scaled)?;
+        let mut runs = Vec::new();
+        // All lies in a chunk, which is in memory, so that nothing overflows.
+        let bytes = |elements: u64| {
+            usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(self.source.element_size)
+        };
+        self.wanted.within(&inside, |at, length, position| {
+            let first = at
+                .iter()
+                .zip(&inside.start)
+                .zip(self.source.grid.chunk())
+                .fold(0_u64, |sum, ((at, start), size)| sum.saturating_mul(*size).saturating_add(at - start));
+            runs.push(Run { at: bytes(first), position, bytes: bytes(length) });
+            Ok::<(), Error>(())
+        })?;
+        Ok(runs)
+    }
+}

@@ -1,0 +1,446 @@
+//! Reading a selection that is the same along each dimension: every chunk of it is a tile of the result, put into
+//! place by whichever thread has it in hand.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{Canvas, Dims, Region, Tile, Tiles, Tiling};
+use hyperslab_format::codec::Address;
+
+use super::super::ChunkedSource;
+use super::chunk_box;
+use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
+use crate::data::transfer::{ReadContext, ReadTarget, Room, Transform, parallel, room_of};
+use crate::error::{Error, Result};
+
+/// Chunks that are listed at once.
+const LISTED: usize = 64 << 10;
+
+/// Stored bytes that one thread fetches at once, if they lie side by side.
+const FETCHED: u64 = 256 << 10;
+
+/// Bytes between two chunks that are read along.
+const GAP: u64 = 4 << 10;
+
+/// Bytes of the shortest rows that the system puts into place itself.
+const SHORTEST_ROW: usize = 512;
+
+/// One read.
+pub(super) struct Regular<'a> {
+    pub(super) context: ReadContext<'a>,
+    pub(super) source: &'a ChunkedSource,
+    pub(super) index: &'a dyn ChunkIndex,
+    pub(super) tiling: &'a Tiling,
+    pub(super) chunks: &'a Region,
+}
+
+/// Stored chunks that hold selected elements: coordinates and places.
+#[derive(Debug, Default)]
+struct Listed {
+    chunks: Vec<Dims>,
+    places: Vec<ChunkLocation>,
+}
+
+/// Chunks that one thread reads, one after the other.
+struct Group<'f> {
+    places: &'f [ChunkLocation],
+    /// A decoded chunk that is known already; the group is that one chunk then.
+    known: Option<Arc<[u8]>>,
+}
+
+impl Listed {
+    fn push(&mut self, scaled: &[u64], place: ChunkLocation) {
+        self.chunks.push(Dims::from_slice(scaled));
+        self.places.push(place);
+    }
+
+    /// Puts the chunks into C order, if they are not. An index has each of them once.
+    fn sort(&mut self) -> Result<()> {
+        if self.chunks.is_sorted_by(|one, next| one < next) {
+            return Ok(());
+        }
+        let mut both: Vec<(Dims, ChunkLocation)> =
+            std::mem::take(&mut self.chunks).into_iter().zip(std::mem::take(&mut self.places)).collect();
+        both.sort_by(|(one, _), (next, _)| one.cmp(next));
+        if let Some([(scaled, place), _]) = both.array_windows().find(|[(one, _), (next, _)]| one == next) {
+            let got = format!("chunk {:?} twice", scaled.as_slice());
+            return Err(
+                Error::corrupt("chunk index", "coordinates", "every chunk once", got).at(place.address)
+            );
+        }
+        (self.chunks, self.places) = both.into_iter().unzip();
+        Ok(())
+    }
+}
+
+impl Regular<'_> {
+    pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<()> {
+        if self.chunks.element_count() == Ok(1) {
+            return self.read_alone(to);
+        }
+        let count = self.wanted_chunks();
+        // Few enough to be listed: then those that are missing are known, and nothing else is filled.
+        let mut fill_first = count.is_none() && !to.holds(&self.source.fill);
+        if fill_first {
+            to.fill(&self.source.fill)?;
+        }
+        fill_first |= to.holds(&self.source.fill);
+        let transform = to.transform();
+        let mut canvas = to.canvas(self.tiling)?;
+        let mut listed = Listed::default();
+        self.for_each_found(count, &mut |scaled, location| {
+            listed.push(scaled, location);
+            if listed.chunks.len() >= LISTED && count.is_none() {
+                self.read_listed(&mut canvas, transform, std::mem::take(&mut listed))?;
+            }
+            Ok(())
+        })?;
+        if !fill_first && count != Some(listed.chunks.len() as u64) {
+            self.fill_missing(&mut canvas, transform, &listed)?;
+        }
+        self.read_listed(&mut canvas, transform, listed)
+    }
+
+    /// Reads the only chunk that the selection reaches.
+    fn read_alone(&self, to: &mut ReadTarget<'_>) -> Result<()> {
+        let chunk = std::slice::from_ref(&self.chunks.start);
+        let transform = to.transform();
+        let Some(place) = self.index.get(self.context.store, &self.chunks.start)? else {
+            return to.fill(&self.source.fill);
+        };
+        let mut canvas = to.canvas(self.tiling)?;
+        let tiles = canvas.tiles(self.tiling, chunk)?;
+        let known = self.known(place.address);
+        let group = Group { places: std::slice::from_ref(&place), known };
+        self.context.in_room(|room| self.read_group(tiles, &group, transform, self.keeps(1), room))
+    }
+
+    /// The number of chunks with selected elements, if they are not too many to list.
+    fn wanted_chunks(&self) -> Option<u64> {
+        let mut count = 1_u64;
+        for dimension in 0..self.tiling.shape().len() {
+            let numbers = self.tiling.chunk_numbers(dimension).take(LISTED + 1).count() as u64;
+            count = count.checked_mul(numbers).filter(|count| *count <= LISTED as u64)?;
+        }
+        Some(count)
+    }
+
+    /// Visits the stored chunks that hold selected elements.
+    fn for_each_found(
+        &self,
+        wanted: Option<u64>,
+        visit: &mut dyn FnMut(&[u64], ChunkLocation) -> Result<()>,
+    ) -> Result<()> {
+        let store = self.context.store;
+        let all = self.chunks.element_count().unwrap_or(u64::MAX);
+        // One by one, where that is less work than to walk over all chunks in the box.
+        if wanted.is_some_and(|wanted| wanted == 1 || wanted.saturating_mul(4) < all) {
+            for scaled in self.wanted_list() {
+                if let Some(location) = self.index.get(store, &scaled)? {
+                    visit(&scaled, location)?;
+                }
+            }
+            return Ok(());
+        }
+        self.index.for_each_in(store, &chunk_box(self.chunks), &mut |scaled, location| {
+            if self.tiling.meets(scaled) { visit(scaled, location) } else { Ok(()) }
+        })
+    }
+
+    /// The chunks that hold selected elements, in C order.
+    fn wanted_list(&self) -> Vec<Dims> {
+        (0..self.tiling.shape().len()).fold(vec![Dims::new()], |starts, dimension| {
+            let numbers: Vec<u64> = self.tiling.chunk_numbers(dimension).collect();
+            let with = |start: &Dims, at: u64| start.iter().copied().chain([at]).collect::<Dims>();
+            starts.iter().flat_map(|start| numbers.iter().map(move |at| with(start, *at))).collect()
+        })
+    }
+
+    fn fill_missing(&self, canvas: &mut Canvas<'_>, transform: Transform<'_>, listed: &Listed) -> Result<()> {
+        let mut stored: Vec<&Dims> = listed.chunks.iter().collect();
+        stored.sort_unstable();
+        let mut missing = self.wanted_list();
+        missing.retain(|scaled| stored.binary_search(&scaled).is_err());
+        canvas
+            .tiles(self.tiling, &missing)?
+            .try_for_each(|tile| transform.fill_tile(&self.source.fill, &mut tile?))
+    }
+
+    /// Reads chunks and puts what is wanted of them into place.
+    fn read_listed(
+        &self,
+        canvas: &mut Canvas<'_>,
+        transform: Transform<'_>,
+        mut listed: Listed,
+    ) -> Result<()> {
+        listed.sort()?;
+        let Listed { chunks, places } = listed;
+        let keep = self.keeps(chunks.len());
+        let tiles = canvas.tiles(self.tiling, &chunks)?;
+        let groups = self.groups(&places)?;
+        let groups = groups.into_iter().map(|group| (group.places.len(), group));
+        parallel::each(self.context.store, tiles, groups, self.work(chunks.len()), |tiles, group| {
+            self.context.in_room(|room| self.read_group(tiles, &group, transform, keep, room))
+        })
+    }
+
+    /// Bytes that are moved: those of whole chunks if they are decoded, else those that are wanted, of which four are worth
+    /// one of the others.
+    fn work(&self, chunks: usize) -> u64 {
+        if !self.source.pipeline.is_empty() {
+            return (chunks as u64).saturating_mul(self.source.chunk_bytes as u64);
+        }
+        let shape = self.tiling.shape().iter();
+        shape.fold(self.source.element_size as u64, |product, size| product.saturating_mul(*size)) / 4
+    }
+
+    /// Whether decoded chunks go to the cache.
+    fn keeps(&self, count: usize) -> bool {
+        let bytes = (count as u64).saturating_mul(self.source.chunk_bytes as u64);
+        !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
+    }
+
+    /// Chunks that lie side by side in the file go together, but no more than keeps every thread at work.
+    fn groups<'f>(&self, places: &'f [ChunkLocation]) -> Result<Vec<Group<'f>>> {
+        let mut groups = Vec::new();
+        let mut rest = places;
+        let most = places.len().div_ceil(rayon::current_num_threads().saturating_mul(4));
+        while let Some((first, behind)) = rest.split_first() {
+            if let Some(known) = self.known(first.address) {
+                let (places, behind) = rest.split_at(1);
+                groups.push(Group { places, known: Some(known) });
+                rest = behind;
+                continue;
+            }
+            let mut end = end_of(first)?;
+            let mut count = 1;
+            for next in behind.iter().take(most.saturating_sub(1)) {
+                let next_end = end_of(next)?;
+                let near = next.address.raw() >= end && next.address.raw().saturating_sub(end) <= GAP;
+                let small = next_end.saturating_sub(first.address.raw()) <= FETCHED;
+                if !near || !small || self.known(next.address).is_some() {
+                    break;
+                }
+                end = next_end;
+                count += 1;
+            }
+            let (places, behind) = rest.split_at(count);
+            groups.push(Group { places, known: None });
+            rest = behind;
+        }
+        Ok(groups)
+    }
+
+    fn known(&self, address: Address) -> Option<Arc<[u8]>> {
+        if self.source.pipeline.is_empty() {
+            None
+        } else {
+            self.context.resources.chunks.get((self.source.owner, address))
+        }
+    }
+
+    fn read_group(
+        &self,
+        mut tiles: Tiles<'_>,
+        group: &Group<'_>,
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let [first, .., last] = group.places else {
+            let scaled = tiles.chunks().first().cloned().unwrap_or_default();
+            let (Some(place), Some(tile)) = (group.places.first(), tiles.next()) else { return Ok(()) };
+            return match &group.known {
+                Some(chunk) => transform.tile(&mut tile?, chunk, 0, &mut room.tiles),
+                None => self.read_one(tile?, &scaled, place, transform, keep, room),
+            };
+        };
+        let length = usize::try_from(end_of(last)?.saturating_sub(first.address.raw())).unwrap_or(usize::MAX);
+        let plain = self.source.pipeline.is_empty();
+        if plain
+            && transform.is_copy()
+            && self.run_of(group.places) == group.places.len()
+            && let Some(slice) = tiles.as_slice().filter(|slice| slice.len() == length)
+        {
+            return self.context.store.read_raw(first.address, slice);
+        }
+        let mut fetched = std::mem::take(&mut room.fetched);
+        let bytes = room_of(&mut fetched, length)?;
+        let outcome = self
+            .context
+            .store
+            .read_raw(first.address, bytes)
+            .and_then(|()| self.place_fetched(tiles, group.places, bytes, transform, keep, room));
+        room.fetched = fetched;
+        outcome
+    }
+
+    /// How many of the chunks, which passed no filter, lie side by side and are whole.
+    fn run_of(&self, places: &[ChunkLocation]) -> usize {
+        let size = self.source.chunk_bytes as u64;
+        let mut count = 0;
+        let mut next = None;
+        for place in places {
+            if next.is_some_and(|next| next != place.address.raw()) || place.size < size {
+                break;
+            }
+            next = place.address.raw().checked_add(size);
+            count += 1;
+        }
+        count
+    }
+
+    /// Puts chunks into place from the bytes of the file that begin with the first of them.
+    fn place_fetched(
+        &self,
+        tiles: Tiles<'_>,
+        places: &[ChunkLocation],
+        bytes: &[u8],
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let Some(start) = places.first().map(|place| place.address.raw()) else { return Ok(()) };
+        let (mut tiles, mut places) = (tiles, places);
+        while let Some(place) = places.first() {
+            let at = usize::try_from(place.address.raw().saturating_sub(start)).unwrap_or(usize::MAX);
+            let behind = bytes.get(at..).unwrap_or_default();
+            let count = if self.source.pipeline.is_empty() { self.run_of(places).max(1) } else { 1 };
+            let (mut now, rest) = tiles.split_at(count);
+            let run = count.saturating_mul(self.source.chunk_bytes);
+            if count > 1
+                && let (Some(slice), Some(run)) = (now.as_slice(), behind.get(..run))
+            {
+                transform.run(run, slice)?;
+            } else {
+                for place in places.iter().take(count) {
+                    self.place_one(&mut now, place, start, bytes, transform, keep, room)?;
+                }
+            }
+            (tiles, places) = (rest, places.get(count..).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all are different, and of one call")]
+    fn place_one(
+        &self,
+        tiles: &mut Tiles<'_>,
+        place: &ChunkLocation,
+        start: u64,
+        bytes: &[u8],
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let Some(scaled) = tiles.chunks().first() else { return Ok(()) };
+        let Some(tile) = tiles.next() else { return Ok(()) };
+        let mut tile = tile?;
+        let at = usize::try_from(place.address.raw().saturating_sub(start)).ok();
+        let size = usize::try_from(place.size).ok();
+        let stored = at.zip(size).and_then(|(at, size)| bytes.get(at..at.checked_add(size)?));
+        let stored = stored.unwrap_or_default();
+        match self.source.to_decode(scaled, place)? {
+            None => transform.tile(&mut tile, stored, 0, &mut room.tiles),
+            Some(place) => self.decode(&mut tile, &place, stored, transform, keep, room),
+        }
+    }
+
+    /// Reads one chunk that lies alone.
+    fn read_one(
+        &self,
+        mut tile: Tile<'_>,
+        scaled: &[u64],
+        location: &ChunkLocation,
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let store = self.context.store;
+        if let Some(location) = &self.source.to_decode(scaled, location)? {
+            if let Some(stored) = store.view_raw(location.address, location.size) {
+                return self.decode(&mut tile, location, stored, transform, keep, room);
+            }
+            store.check_inside(location.address, location.size, "raw data")?;
+            let length = usize::try_from(location.size).unwrap_or(usize::MAX);
+            let mut fetched = std::mem::take(&mut room.fetched);
+            let stored = room_of(&mut fetched, length)?;
+            let outcome = self
+                .read_stored(location, stored)
+                .and_then(|()| self.decode(&mut tile, location, stored, transform, keep, room));
+            room.fetched = fetched;
+            return outcome;
+        }
+        // Of bytes that are as they were written, only those that are wanted are read.
+        let wanted = tile.source();
+        let size = self.source.element_size as u64;
+        let length = wanted.end.saturating_sub(wanted.start).saturating_mul(size);
+        let address = location
+            .address
+            .checked_add(wanted.start.saturating_mul(size))
+            .ok_or_else(|| Error::corrupt("chunk", "address", "an end inside the file", location.address))?;
+        if let Some(bytes) = store.view_raw(address, length) {
+            return transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles);
+        }
+        if transform.is_copy()
+            && let Some(place) = tile.as_slice()
+        {
+            return store.read_raw(address, place);
+        }
+        if transform.is_copy()
+            && let Some(mut rows) = tile.as_slices(SHORTEST_ROW)
+            && store.read_raw_parts(address, &mut rows)?
+        {
+            return Ok(());
+        }
+        store.check_inside(address, length, "raw data")?;
+        let bytes = room_of(&mut room.fetched, usize::try_from(length).unwrap_or(usize::MAX))?;
+        store.read_raw(address, bytes)?;
+        transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles)
+    }
+
+    /// Reads all stored bytes of a chunk.
+    fn read_stored(&self, location: &ChunkLocation, stored: &mut [u8]) -> Result<()> {
+        match self.source.grid.chunk_count() {
+            Ok(1) => self.context.store.read_raw_whole(location.address, stored),
+            _ => self.context.store.read_raw(location.address, stored),
+        }
+    }
+
+    fn decode(
+        &self,
+        tile: &mut Tile<'_>,
+        location: &ChunkLocation,
+        stored: &[u8],
+        transform: Transform<'_>,
+        keep: bool,
+        room: &mut Room,
+    ) -> Result<()> {
+        let (store, source) = (self.context.store, self.source);
+        source.check_expansion(store, location)?;
+        let is_whole = tile.source() == (0..(source.chunk_bytes / source.element_size.max(1)) as u64);
+        if transform.is_copy()
+            && is_whole
+            && let Some(place) = tile.as_slice()
+        {
+            return source.decode(store, location, stored, place, &mut room.filters);
+        }
+        let mut decoded = std::mem::take(&mut room.decoded);
+        let chunk = room_of(&mut decoded, source.chunk_bytes)?;
+        let outcome = source.decode(store, location, stored, chunk, &mut room.filters).and_then(|()| {
+            if keep && !is_whole {
+                self.context.resources.chunks.insert((source.owner, location.address), Arc::from(&*chunk));
+            }
+            transform.tile(tile, chunk, 0, &mut room.tiles)
+        });
+        room.decoded = decoded;
+        outcome
+    }
+}
+
+fn end_of(location: &ChunkLocation) -> Result<u64> {
+    location
+        .address
+        .get()
+        .and_then(|at| at.checked_add(location.size))
+        .ok_or_else(|| Error::corrupt("chunk index", "address", "an end inside the file", location.address))
+}

@@ -1,0 +1,90 @@
+//! Chunks that are added to a dataset: encoded for the shape that it will have, while others write and read.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{ChunkGrid, Dims, Selection};
+
+use super::super::ChunkedSource;
+use super::concurrent::{each, encode_whole};
+use super::selected::Selected;
+use super::{BATCH_BYTES, ChunkWriter, ChunkWriting, Due, Encoded};
+use crate::data::transfer::{Rows, WriteSource};
+use crate::error::Result;
+use crate::store::Store;
+
+/// Bytes of elements that one append brings at most to be encoded before the dataset grows.
+const APPENDED: usize = 4 * BATCH_BYTES;
+
+/// Chunks that are to be added to a dataset, encoded before it grows.
+#[derive(Debug)]
+pub struct Appended {
+    before: Arc<ChunkedSource>,
+    encoded: Vec<Encoded>,
+    /// Those of which only parts are written, or which pass no filter.
+    others: Vec<Dims>,
+}
+
+impl Appended {
+    /// Encodes the chunks of a selection of the shape `dims` that are written as a whole. `None` if there are none, or
+    /// too many.
+    ///
+    /// # Errors
+    /// As [`write_concurrently`](super::write_concurrently).
+    pub fn encode(
+        store: &Store,
+        before: Arc<ChunkedSource>,
+        dims: &[u64],
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<Option<Self>> {
+        let grid = ChunkGrid::new(before.grid.chunk(), dims)?;
+        let after = ChunkedSource { grid, ..(*before).clone() };
+        let selected = Selected::new(selection, &after.grid)?;
+        from.check(selected.element_count())?;
+        let (mut whole, mut others) = (Vec::new(), Vec::new());
+        for scaled in selected.chunks(&after.grid)? {
+            let encoded =
+                !after.is_stored_plainly(&scaled)? && selected.covers(&scaled) && !from.is_partial();
+            if encoded { &mut whole } else { &mut others }.push(scaled);
+            if whole.len().saturating_mul(after.chunk_bytes) > APPENDED {
+                return Ok(None);
+            }
+        }
+        if whole.is_empty() {
+            return Ok(None);
+        }
+        let work =
+            |rows: &mut Rows, scaled: Dims| encode_whole(&after, store, &selected, (scaled, from), rows);
+        let encoded = each(whole, after.chunk_bytes, work)?;
+        Ok(Some(Self { before, encoded, others }))
+    }
+
+    /// Whether the dataset still has the shape to which they are to be added.
+    pub fn fits(&self, writer: &ChunkWriter) -> bool {
+        Arc::ptr_eq(&self.before, &writer.source)
+    }
+}
+
+impl ChunkWriter {
+    /// Stores chunks that were encoded before the dataset grew, and writes the rest of the selection.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn store_appended(
+        &mut self,
+        writing: &mut ChunkWriting<'_, '_>,
+        appended: Appended,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        drop(appended.before);
+        self.store_encoded(writing, &appended.encoded)?;
+        let grid = self.source.grid.clone();
+        let selected = Selected::new(selection, &grid)?;
+        self.write_batch(writing, &selected, appended.others, from)?;
+        if self.dirty.bytes() <= self.dirty_limit {
+            return Ok(());
+        }
+        self.flush_dirty(writing, Due::Oldest { keep: self.dirty_limit / 2 })
+    }
+}

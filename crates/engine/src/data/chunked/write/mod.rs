@@ -1,0 +1,429 @@
+//! Writing elements in chunks: gather, convert, encode on all threads; then allocate, write and index.
+
+mod appended;
+mod concurrent;
+mod parts;
+mod resize;
+mod run;
+mod selected;
+mod sink;
+mod store;
+mod strips;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_concurrent;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use hyperslab_dataspace::{Dims, Hyperslab, Selection};
+use hyperslab_filter::{ChunkTarget, Scratch};
+use hyperslab_format::codec::Address;
+use rayon::prelude::*;
+
+use super::ChunkedSource;
+use crate::data::chunk_index::{ChunkLocation, ChunkTable};
+use crate::data::transfer::{ChunkCache, DirtyChunks, Due, Rows, Snapshot, WriteSource, parallel};
+use crate::error::{Error, Result};
+use crate::store::{Edit, SpaceKind, Store};
+
+pub use appended::Appended;
+pub use concurrent::{ChunkAccess, Progress, flush_concurrently, write_concurrently};
+use run::Run;
+use selected::Selected;
+pub use sink::ChunkedSink;
+
+/// Bytes of chunks that are worked on at once.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Chunks that are worked on at once.
+const BATCH: usize = 64 << 10;
+
+/// What writing chunks needs to know of a dataset, and chunks that are not encoded yet.
+#[derive(Debug)]
+pub struct ChunkWriter {
+    /// The dataset as it is read.
+    pub source: Arc<ChunkedSource>,
+    /// Bytes of chunks that wait to be encoded.
+    pub dirty_limit: usize,
+    dirty: DirtyChunks<Vec<u8>>,
+    run: Run,
+}
+
+/// What one write has at hand.
+#[derive(Debug)]
+pub struct ChunkWriting<'w, 'e> {
+    /// The right to change the file.
+    pub edit: &'w mut Edit<'e>,
+    /// Where chunks lie.
+    pub table: &'w mut dyn ChunkTable,
+    /// Decoded chunks.
+    pub cache: &'w ChunkCache,
+}
+
+/// A chunk as it is stored: its coordinates, its bytes and its filter mask.
+type Encoded = (Dims, Vec<u8>, u32);
+
+/// A chunk to be written.
+struct Job {
+    scaled: Dims,
+    /// Where it is now.
+    before: Option<ChunkLocation>,
+    /// Its elements as they are now, where they are in memory.
+    known: Option<Vec<u8>>,
+    /// All of its elements are replaced.
+    whole: bool,
+}
+
+impl ChunkWriter {
+    /// A writer of the dataset that `source` reads.
+    pub fn new(source: ChunkedSource, dirty_limit: usize) -> Self {
+        Self { source: Arc::new(source), dirty_limit, dirty: DirtyChunks::default(), run: Run::default() }
+    }
+
+    /// Bytes of chunks that are not in the file yet.
+    pub fn unstored_bytes(&self) -> usize {
+        self.dirty.bytes().saturating_add(self.run.bytes())
+    }
+
+    /// Writes the selected elements.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if `from` has another number of elements, those of filters, conversions and the medium.
+    pub fn write(
+        &mut self,
+        edit: &mut Edit<'_>,
+        table: &mut dyn ChunkTable,
+        cache: &ChunkCache,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        self.write_from(&mut ChunkWriting { edit, table, cache }, selection, 0, from)
+    }
+
+    /// As [`write`](Self::write), without the first `done` chunks, which are written.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_from(
+        &mut self,
+        writing: &mut ChunkWriting<'_, '_>,
+        selection: &Selection,
+        done: usize,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        if !from.is_partial()
+            && let Some(scaled) = self.only_chunk(selection)
+        {
+            from.check(self.source.grid.elements_per_chunk()?)?;
+            if self.let_wait(writing, &scaled, from)? {
+                return Ok(());
+            }
+            self.settle_run(writing)?;
+            self.write_chunk(writing, scaled.clone(), from)?;
+            self.dirty.forget(&scaled);
+            return Ok(());
+        }
+        self.settle_run(writing)?;
+        let grid = self.source.grid.clone();
+        let selected = Selected::new(selection, &grid)?;
+        from.check(selected.element_count())?;
+        let plain = self.source.pipeline.is_empty();
+        let mut chunks = selected.chunks(&grid)?.peekable();
+        if done == 0 && self.write_strips(writing, selection, &selected, from)? {
+            return Ok(());
+        }
+        chunks.by_ref().take(done).for_each(drop);
+        while chunks.peek().is_some() {
+            let (mut batch, mut kept) = (Vec::new(), 0_usize);
+            while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH) {
+                // Chunks that pass no filter are not kept in memory, but for those that wait, of which no more do than may.
+                if !plain {
+                    kept = kept.saturating_add(self.source.chunk_bytes);
+                }
+                batch.push(scaled);
+            }
+            self.write_batch(writing, &selected, batch, from)?;
+            // Before there is no room for another one.
+            if self.dirty.bytes().saturating_add(self.source.chunk_bytes) > self.dirty_limit {
+                self.flush_dirty(writing, Due::Oldest { keep: self.dirty_limit / 2 })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The chunk that the selection is, if it is one and nothing else, so that its elements come in the chunk's order.
+    fn only_chunk(&self, selection: &Selection) -> Option<Dims> {
+        let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return None };
+        let grid = &self.source.grid;
+        let mut scaled = Dims::with_capacity(slab.start.len());
+        let blocks = slab.start.iter().zip(&slab.stride).zip(slab.count.iter().zip(&slab.block));
+        for (((start, stride), (count, block)), size) in blocks.zip(grid.chunk()) {
+            let length =
+                if *count == 1 || *stride == *block { count.checked_mul(*block)? } else { return None };
+            if length != *size || !start.is_multiple_of(*size) {
+                return None;
+            }
+            scaled.push(start / size);
+        }
+        let inside = slab.start.len() == grid.rank() && !grid.is_edge(&scaled).ok()?;
+        inside.then_some(scaled)
+    }
+
+    /// Writes all elements of one chunk.
+    fn write_chunk(
+        &self,
+        writing: &mut ChunkWriting<'_, '_>,
+        scaled: Dims,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        let (source, store) = (&self.source, writing.edit.store());
+        let count = source.grid.elements_per_chunk()?;
+        let mut converted = Vec::new();
+        let elements = if let Some(elements) = from.as_stored(0, count) {
+            elements
+        } else {
+            converted.resize(source.chunk_bytes, 0);
+            from.put(0, count, &mut converted)?;
+            &converted
+        };
+        let before = if writing.table.is_empty() { None } else { writing.table.get(store, &scaled)? };
+        let size = source.chunk_bytes as u64;
+        if !source.is_stored_plainly(&scaled)? || before.is_some_and(|before| before.size != size) {
+            let (bytes, mask) = encode(source, store, &scaled, elements.to_vec())?;
+            return store::encoded(source, writing, &[(scaled, bytes, mask)]);
+        }
+        if let Some(before) = before {
+            return store.write_raw(before.address, elements);
+        }
+        let address = writing.edit.allocate(SpaceKind::RawData, size)?;
+        store.write_raw(address, elements)?;
+        writing.table.insert(writing.edit, &[(scaled, ChunkLocation { address, size, filter_mask: 0 })])
+    }
+
+    /// Encodes and stores the chunks that wait for it.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn flush(
+        &mut self,
+        edit: &mut Edit<'_>,
+        table: &mut dyn ChunkTable,
+        cache: &ChunkCache,
+    ) -> Result<()> {
+        let mut writing = ChunkWriting { edit, table, cache };
+        self.end_run(&mut writing)?;
+        self.flush_dirty(&mut writing, Due::All)
+    }
+
+    /// Puts the stored bytes of a chunk in place of the one that holds an element.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if there is no such element, or if a chunk without filters has another length.
+    pub fn put_stored(
+        &mut self,
+        edit: &mut Edit<'_>,
+        table: &mut dyn ChunkTable,
+        cache: &ChunkCache,
+        element: &[u64],
+        bytes: &[u8],
+        filter_mask: u32,
+    ) -> Result<()> {
+        let (scaled, _) = self.source.grid.locate(element)?;
+        if self.source.is_stored_plainly(&scaled)? && bytes.len() != self.source.chunk_bytes {
+            let (got, size) = (bytes.len(), self.source.chunk_bytes);
+            return Err(Error::Misuse(format!("{got} bytes for a chunk of {size} that passes no filter")));
+        }
+        self.dirty.remove(&scaled);
+        let mut writing = ChunkWriting { edit, table, cache };
+        if filter_mask == 0
+            && !writing.edit.is_followed()
+            && self.let_stored_wait(&mut writing, &scaled, bytes)?
+        {
+            return Ok(());
+        }
+        self.settle_run(&mut writing)?;
+        store::encoded(&self.source, &mut writing, &[(scaled, bytes, filter_mask)])
+    }
+
+    fn flush_dirty(&mut self, writing: &mut ChunkWriting<'_, '_>, due: Due) -> Result<()> {
+        let snapshots = self.dirty.snapshots(due);
+        let per_batch = (BATCH_BYTES / self.source.chunk_bytes.max(1)).max(1);
+        let flushed = snapshots.chunks(per_batch).try_for_each(|batch| self.flush_batch(writing, batch));
+        if flushed.is_err() {
+            snapshots.iter().for_each(|snapshot| self.dirty.give_up(snapshot));
+        }
+        snapshots.into_iter().for_each(|snapshot| self.dirty.keep_room(snapshot));
+        flushed
+    }
+
+    fn flush_batch(&mut self, writing: &mut ChunkWriting<'_, '_>, batch: &[Snapshot<Vec<u8>>]) -> Result<()> {
+        let store = writing.edit.store();
+        if self.source.pipeline.is_empty() {
+            let chunks = batch.iter().map(|one| (one.scaled.clone(), one.chunk.as_slice(), 0));
+            let chunks: Vec<(Dims, &[u8], u32)> = chunks.collect();
+            return self.store_encoded(writing, &chunks);
+        }
+        let encode = |snapshot: &Snapshot<Vec<u8>>| {
+            let (bytes, mask) = encode(&self.source, store, &snapshot.scaled, snapshot.chunk.as_slice())?;
+            Ok((snapshot.scaled.clone(), bytes, mask))
+        };
+        let work = batch.len().saturating_mul(self.source.chunk_bytes) as u64;
+        let parallel = parallel::is_worth(store, work);
+        let encoded = parallel::map(store, parallel, batch.iter().collect(), encode)?;
+        self.store_encoded(writing, &encoded)
+    }
+
+    fn write_batch(
+        &mut self,
+        writing: &mut ChunkWriting<'_, '_>,
+        selected: &Selected<'_>,
+        batch: Vec<Dims>,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        let (mut new_plain, mut parts) = (Vec::new(), Vec::new());
+        let (mut old_plain, mut filtered) = (Vec::new(), Vec::new());
+        let mut rows = Rows::default();
+        for scaled in batch {
+            let whole = selected.covers(&scaled) && !from.is_partial();
+            let plain = self.source.is_stored_plainly(&scaled)?;
+            if plain && !whole && self.put_waiting(&scaled, selected, from, &mut rows)? {
+                continue;
+            }
+            // What waits of a plain chunk does so until all of it is replaced in the file.
+            let known = if plain { None } else { self.dirty.remove(&scaled).filter(|_| !whole) };
+            let before = if writing.table.is_empty() {
+                None
+            } else {
+                writing.table.get(writing.edit.store(), &scaled)?
+            };
+            match before {
+                Some(before) if plain && before.size == self.source.chunk_bytes as u64 => {
+                    old_plain.push((scaled, before));
+                }
+                None if plain && !whole && self.waits(&scaled, selected, from)? => {
+                    self.let_part_wait(scaled, selected, from, &mut rows)?;
+                }
+                None if plain && !whole && self.source.fill.is_zero() => {
+                    parts.push(scaled);
+                }
+                None if plain => new_plain.push(scaled),
+                _ => filtered.push(Job { scaled, before, known, whole }),
+            }
+        }
+        store::new_plain(&self.source, writing, selected, &new_plain, from)?;
+        new_plain.iter().for_each(|scaled| self.dirty.forget(scaled));
+        old_plain.extend(store::new_zeros(&self.source, writing, &parts)?);
+        store::old_plain(&self.source, writing.edit.store(), selected, &old_plain, from)?;
+        old_plain.iter().for_each(|(scaled, _)| self.dirty.forget(scaled));
+        self.write_filtered(writing, selected, filtered, from)?;
+        if self.source.pipeline.is_empty() && self.dirty.load().complete > 0 {
+            self.flush_dirty(writing, Due::Complete)?;
+        }
+        Ok(())
+    }
+
+    /// Chunks that pass filters: whole ones are encoded at once, others wait for more to come.
+    fn write_filtered(
+        &mut self,
+        writing: &mut ChunkWriting<'_, '_>,
+        selected: &Selected<'_>,
+        jobs: Vec<Job>,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let (store, source, cache) = (writing.edit.store(), &self.source, writing.cache);
+        let work = |rows: &mut Rows, mut job: Job| {
+            let mut chunk = job.elements(source, store, cache)?;
+            selected.put(source, &job.scaled, from, &mut chunk, rows)?;
+            if !job.whole {
+                return Ok(Done::Waits(job.scaled, chunk));
+            }
+            let (bytes, mask) = encode(source, store, &job.scaled, chunk)?;
+            Ok(Done::Encoded(job.scaled, bytes, mask))
+        };
+        let bytes = jobs.len().saturating_mul(source.chunk_bytes) as u64;
+        let done: Result<Vec<Done>> = if parallel::is_worth(store, bytes) {
+            store.share(|| jobs.into_par_iter().map_init(Rows::default, work).collect())
+        } else {
+            let mut rows = Rows::default();
+            jobs.into_iter().map(|job| work(&mut rows, job)).collect()
+        };
+        let mut encoded = Vec::new();
+        for done in done? {
+            match done {
+                Done::Waits(scaled, chunk) => self.dirty.insert(scaled, chunk, u64::MAX),
+                Done::Encoded(scaled, bytes, mask) => encoded.push((scaled, bytes, mask)),
+            }
+        }
+        store::encoded(&self.source, writing, &encoded)
+    }
+}
+
+/// What became of a chunk that passes filters.
+enum Done {
+    Waits(Dims, Vec<u8>),
+    Encoded(Dims, Vec<u8>, u32),
+}
+
+impl Job {
+    /// The elements of the chunk as they are, or fill values where nothing is stored or all is replaced.
+    fn elements(&mut self, source: &ChunkedSource, store: &Store, cache: &ChunkCache) -> Result<Vec<u8>> {
+        if let Some(known) = self.known.take() {
+            return Ok(known);
+        }
+        match &self.before {
+            Some(before) if !self.whole => {
+                if let Some(chunk) = cache.get((source.owner, before.address)) {
+                    return Ok(chunk.to_vec());
+                }
+                source.chunk(store, &self.scaled, before)
+            }
+            _ => filled(source, source.grid.is_edge(&self.scaled)? || !self.whole),
+        }
+    }
+}
+
+/// A chunk of fill values, if they matter.
+fn filled(source: &ChunkedSource, matters: bool) -> Result<Vec<u8>> {
+    let mut chunk = vec![0; source.chunk_bytes];
+    if matters && !source.fill.is_zero() {
+        source.fill.write(&mut chunk);
+    }
+    Ok(chunk)
+}
+
+/// Chunks of more bytes pass optional filters only if they become smaller by them.
+const LONGEST_TO_GROW: u64 = (4 << 30) - (64 << 20);
+
+/// The bytes to store for a chunk, and its filter mask.
+fn encode<'a>(
+    source: &ChunkedSource,
+    store: &Store,
+    scaled: &[u64],
+    chunk: impl Into<Cow<'a, [u8]>>,
+) -> Result<(Vec<u8>, u32)> {
+    let chunk = chunk.into();
+    if source.is_stored_plainly(scaled)? {
+        return Ok((chunk.into_owned(), 0));
+    }
+    thread_local! {
+        static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
+    }
+    let target = ChunkTarget {
+        element_size: source.element_size,
+        // Old indexes say the size of a chunk in four bytes.
+        only_smaller: chunk.len() as u64 > LONGEST_TO_GROW,
+        ..ChunkTarget::of_length(chunk.len())
+    };
+    SCRATCH.with_borrow_mut(|scratch| {
+        source
+            .pipeline
+            .encode_chunk_with(store.filters(), chunk, &target, scratch)
+            .map_err(|source| Error::Filter { address: Address::UNDEFINED, source })
+            .map_err(|error| error.context(format!("coordinates {scaled:?} in chunks")))
+    })
+}

@@ -1,0 +1,63 @@
+//! New chunks that pass no filter and of which a part is written: they wait for the rest, to be written once.
+
+use hyperslab_dataspace::Dims;
+
+use super::ChunkWriter;
+use super::selected::Selected;
+use crate::data::transfer::{Rows, WriteSource};
+use crate::error::Result;
+
+/// A chunk waits if what is written reaches over this part of it: of one that is hardly touched, only that is put into the
+/// file.
+const PART: u64 = 64;
+
+/// A chunk waits if so many of its size may, and if there is room for it.
+const MOST: usize = 4;
+
+impl ChunkWriter {
+    /// Puts elements into a chunk that waits, if it does.
+    pub(super) fn put_waiting(
+        &mut self,
+        scaled: &Dims,
+        selected: &Selected<'_>,
+        from: &WriteSource<'_>,
+        rows: &mut Rows,
+    ) -> Result<bool> {
+        let written = if from.is_partial() { 0 } else { selected.count_in(scaled) };
+        let Some(chunk) = self.dirty.get_mut(scaled, written) else { return Ok(false) };
+        selected.put(&self.source, scaled, from, chunk, rows)?;
+        Ok(true)
+    }
+
+    /// Whether a new chunk that passes no filter waits for its other elements.
+    pub(super) fn waits(
+        &self,
+        scaled: &[u64],
+        selected: &Selected<'_>,
+        from: &WriteSource<'_>,
+    ) -> Result<bool> {
+        let bytes = self.source.chunk_bytes;
+        let with_it = self.dirty.bytes().saturating_add(bytes);
+        if from.is_partial() || bytes.saturating_mul(MOST).max(with_it) > self.dirty_limit {
+            return Ok(false);
+        }
+        Ok(selected.reach_in(scaled)?.saturating_mul(PART) >= self.source.grid.elements_per_chunk()?)
+    }
+
+    /// Lets a new chunk wait with some of its elements.
+    pub(super) fn let_part_wait(
+        &mut self,
+        scaled: Dims,
+        selected: &Selected<'_>,
+        from: &WriteSource<'_>,
+        rows: &mut Rows,
+    ) -> Result<()> {
+        let mut chunk = self.dirty.room(self.source.chunk_bytes);
+        self.source.fill.write(&mut chunk);
+        selected.put(&self.source, &scaled, from, &mut chunk, rows)?;
+        let elements = self.source.grid.region(&scaled)?.element_count()?;
+        let missing = elements.saturating_sub(selected.count_in(&scaled));
+        self.dirty.insert(scaled, chunk, missing);
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! Chunks when a dataset changes its shape, or gets its space before it is written.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{ChunkGrid, Dims, Placement, Region, copy_box};
+use hyperslab_format::codec::Address;
+
+use super::{ChunkWriter, ChunkWriting, Due, Job, encode, filled, store};
+use crate::data::chunk_index::{ChunkLocation, ChunkTable};
+use crate::data::transfer::ChunkCache;
+use crate::error::Result;
+use crate::store::{Edit, SpaceKind};
+
+/// Chunks that are filled at once.
+const BATCH: usize = 4096;
+
+impl ChunkWriter {
+    /// Gives space to all chunks of the extent that have none, and fills them if `fill` says so.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    pub fn allocate(
+        &mut self,
+        edit: &mut Edit<'_>,
+        table: &mut dyn ChunkTable,
+        cache: &ChunkCache,
+        fill: bool,
+    ) -> Result<()> {
+        let mut writing = ChunkWriting { edit, table, cache };
+        self.settle_run(&mut writing)?;
+        self.flush_dirty(&mut writing, Due::All)?;
+        let zeroed = fill && self.source.fill.is_zero();
+        if let Some((start, bytes)) = writing.table.reserve(writing.edit, zeroed)?
+            && fill
+            && !zeroed
+        {
+            let chunk = filled(&self.source, true)?;
+            for offset in (0..bytes).step_by(chunk.len().max(1)) {
+                let address = start.checked_add(offset).unwrap_or(Address::UNDEFINED);
+                writing.edit.store().write_raw(address, &chunk)?;
+            }
+        }
+        let all = Region::whole(self.source.grid.extent());
+        let mut chunks = self.source.grid.chunks_in(&all)?.peekable();
+        // Filters give the same for every chunk of fill values.
+        let (mut inner, mut edge) = (None, None);
+        while chunks.peek().is_some() {
+            let mut batch = Vec::new();
+            for scaled in chunks.by_ref().take(BATCH) {
+                if writing.table.get(writing.edit.store(), &scaled)?.is_none() {
+                    batch.push(scaled);
+                }
+            }
+            let mut filtered = Vec::new();
+            let mut plain = Vec::new();
+            for scaled in batch {
+                if self.source.pipeline.is_empty() {
+                    plain.push(scaled);
+                    continue;
+                }
+                let known = if self.source.grid.is_edge(&scaled)? { &mut edge } else { &mut inner };
+                let (bytes, mask) = match known {
+                    Some(known) => known,
+                    None => known.insert(encode(
+                        &self.source,
+                        writing.edit.store(),
+                        &scaled,
+                        filled(&self.source, true)?,
+                    )?),
+                };
+                filtered.push((scaled, bytes.clone(), *mask));
+            }
+            self.allocate_plain(&mut writing, &plain, fill)?;
+            store::encoded(&self.source, &mut writing, &filtered)?;
+        }
+        Ok(())
+    }
+
+    fn allocate_plain(&self, writing: &mut ChunkWriting<'_, '_>, chunks: &[Dims], fill: bool) -> Result<()> {
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        let size = self.source.chunk_bytes as u64;
+        let blocks = if fill && self.source.fill.is_zero() {
+            writing.edit.allocate_zeroed_blocks(SpaceKind::RawData, size, chunks.len())?
+        } else {
+            writing.edit.allocate_blocks(SpaceKind::RawData, size, chunks.len())?
+        };
+        if fill && !self.source.fill.is_zero() {
+            let chunk = filled(&self.source, true)?;
+            blocks.iter().try_for_each(|address| writing.edit.store().write_raw(*address, &chunk))?;
+        }
+        let places: Vec<(Dims, ChunkLocation)> = chunks
+            .iter()
+            .zip(blocks)
+            .map(|(scaled, address)| (scaled.clone(), ChunkLocation { address, size, filter_mask: 0 }))
+            .collect();
+        writing.table.insert(writing.edit, &places)
+    }
+
+    /// Changes the shape: chunks outside of the new one are freed, what lies outside of it in those that are cut
+    /// reads as fill value when the dataset grows again, and chunks that come to the edge or leave it pass the
+    /// filters they must.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    pub fn resize(
+        &mut self,
+        edit: &mut Edit<'_>,
+        table: &mut dyn ChunkTable,
+        cache: &ChunkCache,
+        dims: &[u64],
+    ) -> Result<()> {
+        let mut writing = ChunkWriting { edit, table, cache };
+        self.settle_run(&mut writing)?;
+        let before = self.source.grid.clone();
+        let after = ChunkGrid::new(before.chunk(), dims)?;
+        let shrinks = before.extent().iter().zip(dims).any(|(before, after)| after < before);
+        let edges_change = self.source.edges_unfiltered && !self.source.pipeline.is_empty();
+        if shrinks || edges_change {
+            self.flush_dirty(&mut writing, Due::All)?;
+            let (gone, changed) = affected(writing.table, writing.edit, &before, &after, edges_change)?;
+            for scaled in gone {
+                if let Some(place) = writing.table.remove(writing.edit, &scaled)? {
+                    cache.remove((self.source.owner, place.address));
+                    writing.edit.free(SpaceKind::RawData, place.address, place.size)?;
+                }
+            }
+            for batch in changed.chunks(64) {
+                self.rewrite(&mut writing, batch, &before, &after)?;
+            }
+        }
+        Arc::make_mut(&mut self.source).grid = after;
+        if writing.table.keeps_all() {
+            self.blank_new(&mut writing, &before)?;
+        }
+        Ok(())
+    }
+
+    /// Makes chunks that the dataset did not have before read as fill value: those that keep their room for ever may
+    /// hold what they did in a larger shape.
+    fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
+        let (store, grid) = (writing.edit.store(), &self.source.grid);
+        let chunk = filled(&self.source, true)?;
+        for scaled in grid.chunks_in(&Region::whole(grid.extent()))? {
+            if scaled.iter().zip(before.counts()).all(|(at, count)| at < count) {
+                continue;
+            }
+            if let Some(place) = writing.table.get(store, &scaled)? {
+                writing.cache.remove((self.source.owner, place.address));
+                store.write_raw(place.address, &chunk)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn rewrite(
+        &mut self,
+        writing: &mut ChunkWriting<'_, '_>,
+        chunks: &[(Dims, ChunkLocation)],
+        before: &ChunkGrid,
+        after: &ChunkGrid,
+    ) -> Result<()> {
+        let store = writing.edit.store();
+        let mut encoded = Vec::with_capacity(chunks.len());
+        for (scaled, place) in chunks {
+            Arc::make_mut(&mut self.source).grid = before.clone();
+            let mut job = Job { scaled: scaled.clone(), before: Some(*place), known: None, whole: false };
+            let stored = job.elements(&self.source, store, writing.cache)?;
+            let mut chunk = filled(&self.source, true)?;
+            // Only what lies inside of both shapes stays.
+            let count: Dims = before
+                .region(scaled)?
+                .count
+                .iter()
+                .zip(&after.region(scaled)?.count)
+                .map(|(one, other)| *one.min(other))
+                .collect();
+            let zeros = Dims::from_elem(0, count.len());
+            let whole = Placement { dims: before.chunk(), start: &zeros };
+            copy_box(&stored, whole, &mut chunk, whole, &count, self.source.element_size)?;
+            Arc::make_mut(&mut self.source).grid = after.clone();
+            let (bytes, mask) = encode(&self.source, store, scaled, chunk)?;
+            encoded.push((scaled.clone(), bytes, mask));
+        }
+        store::encoded(&self.source, writing, &encoded)
+    }
+}
+
+/// The chunks that a new shape leaves no element of, and those that it changes.
+type Affected = (Vec<Dims>, Vec<(Dims, ChunkLocation)>);
+
+fn affected(
+    table: &dyn ChunkTable,
+    edit: &Edit<'_>,
+    before: &ChunkGrid,
+    after: &ChunkGrid,
+    edges_change: bool,
+) -> Result<Affected> {
+    let (mut gone, mut changed) = (Vec::new(), Vec::new());
+    table.for_each(edit.store(), &mut |scaled, place| {
+        let outside = |grid: &ChunkGrid| scaled.iter().zip(grid.counts()).any(|(at, count)| at >= count);
+        if outside(before) {
+            return Ok(());
+        }
+        if outside(after) {
+            gone.push(Dims::from_slice(scaled));
+            return Ok(());
+        }
+        let (old, new) = (before.region(scaled)?.count, after.region(scaled)?.count);
+        let cut = old.iter().zip(&new).any(|(old, new)| new < old);
+        let turns = edges_change && before.is_edge(scaled)? != after.is_edge(scaled)?;
+        if cut || turns {
+            changed.push((Dims::from_slice(scaled), place));
+        }
+        Ok(())
+    })?;
+    Ok((gone, changed))
+}

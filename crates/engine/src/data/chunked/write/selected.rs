@@ -1,0 +1,151 @@
+//! The elements that one write replaces, chunk by chunk.
+
+use std::collections::BTreeMap;
+
+use hyperslab_dataspace::{ChunkGrid, Dims, Ordered, Region, Selection, Tiling};
+
+use super::super::ChunkedSource;
+use crate::data::transfer::{Rows, WriteSource, byte_count};
+use crate::error::{Error, Result};
+
+/// A selection of a chunked dataset.
+pub(super) enum Selected<'a> {
+    /// The same along each dimension.
+    Tiles(Tiling),
+    /// Irregular blocks.
+    Blocks(Ordered, &'a ChunkGrid),
+    /// Points: for each chunk the elements in it and their positions. Of two at one place the later one stays.
+    Points { chunks: BTreeMap<Dims, Vec<(u64, u64)>>, count: u64 },
+}
+
+impl<'a> Selected<'a> {
+    pub(super) fn new(selection: &Selection, grid: &'a ChunkGrid) -> Result<Self> {
+        let extent = grid.extent();
+        if let Selection::Points(points) = selection {
+            let count = selection.element_count(extent)?;
+            let mut chunks: BTreeMap<Dims, Vec<(u64, u64)>> = BTreeMap::new();
+            for (point, position) in points.points().zip(0..) {
+                let (scaled, inside) = grid.locate(point)?;
+                let element = inside.iter().zip(grid.chunk());
+                let element =
+                    element.fold(0_u64, |sum, (at, size)| sum.saturating_mul(*size).saturating_add(*at));
+                chunks.entry(scaled).or_default().push((element, position));
+            }
+            return Ok(Self::Points { chunks, count });
+        }
+        let ordered = Ordered::new(selection, extent)?;
+        match ordered.axes() {
+            Some(axes) => Ok(Self::Tiles(Tiling::new(axes, extent, grid.chunk())?)),
+            None => Ok(Self::Blocks(ordered, grid)),
+        }
+    }
+
+    /// The number of elements.
+    pub(super) fn element_count(&self) -> u64 {
+        match self {
+            Self::Tiles(tiling) => {
+                tiling.shape().iter().fold(1, |product, size| product.saturating_mul(*size))
+            }
+            Self::Blocks(ordered, _) => ordered.len(),
+            Self::Points { count, .. } => *count,
+        }
+    }
+
+    /// The chunks with selected elements, in C order.
+    pub(super) fn chunks(&self, grid: &'a ChunkGrid) -> Result<Box<dyn Iterator<Item = Dims> + '_>> {
+        Ok(match self {
+            Self::Tiles(tiling) => Box::new(tiling.chunk_coordinates()),
+            Self::Points { chunks, .. } => Box::new(chunks.keys().cloned()),
+            Self::Blocks(ordered, _) => {
+                let all = Region::whole(grid.extent());
+                let meets = move |scaled: &Dims| {
+                    let mut any = false;
+                    if let Ok(region) = grid.region(scaled)
+                        && ordered.may_meet(&region)
+                    {
+                        let found: Result<(), ()> = ordered.within(&region, |_, _, _| {
+                            any = true;
+                            Err(())
+                        });
+                        any |= found.is_err();
+                    }
+                    any
+                };
+                Box::new(grid.chunks_in(&all)?.filter(meets))
+            }
+        })
+    }
+
+    /// Whether all elements of the chunk are replaced.
+    pub(super) fn covers(&self, scaled: &[u64]) -> bool {
+        match self {
+            Self::Tiles(tiling) => tiling.covers(scaled),
+            _ => false,
+        }
+    }
+
+    /// How many elements of a chunk are replaced; 0 where it takes long to find out.
+    pub(super) fn count_in(&self, scaled: &[u64]) -> u64 {
+        match self {
+            Self::Tiles(tiling) => tiling.count_in(scaled),
+            Self::Points { chunks, .. } => chunks.get(scaled).map_or(0, |points| points.len() as u64),
+            Self::Blocks(..) => 0,
+        }
+    }
+
+    /// About over how many elements of a chunk those that are replaced reach; 0 where it takes long to find out.
+    pub(super) fn reach_in(&self, scaled: &[u64]) -> Result<u64> {
+        let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
+        let spans = tiling.pieces(scaled)?;
+        let spans = spans.iter().map(hyperslab_dataspace::Piece::span);
+        Ok(spans.fold(0_u64, |sum, (first, end)| sum.saturating_add(end.saturating_sub(first))))
+    }
+
+    /// Puts the elements into their places in a chunk.
+    pub(super) fn put(
+        &self,
+        source: &ChunkedSource,
+        scaled: &Dims,
+        from: &WriteSource<'_>,
+        chunk: &mut [u8],
+        rows: &mut Rows,
+    ) -> Result<()> {
+        let put = |element: u64, position: u64, count: u64, chunk: &mut [u8]| {
+            let at = byte_count(element, source.element_size, "chunk")?;
+            let length = byte_count(count, source.element_size, "chunk")?;
+            let to = chunk.get_mut(at..).and_then(|to| to.get_mut(..length));
+            from.put(
+                position,
+                count,
+                to.ok_or_else(|| Error::Misuse("an element outside of its chunk".into()))?,
+            )
+        };
+        match self {
+            Self::Tiles(tiling) => {
+                tiling.pieces(scaled)?.iter().try_for_each(|piece| from.put_piece(piece, chunk, rows))
+            }
+            Self::Points { chunks, .. } => {
+                let points = chunks.get(scaled).map(Vec::as_slice).unwrap_or_default();
+                points.iter().try_for_each(|(element, position)| put(*element, *position, 1, chunk))
+            }
+            Self::Blocks(ordered, grid) => {
+                let inside = grid.region(scaled)?;
+                ordered.within(&inside, |at, length, position| {
+                    let places = at.iter().zip(&inside.start).zip(grid.chunk());
+                    let element = places.fold(0_u64, |sum, ((at, start), size)| {
+                        sum.saturating_mul(*size).saturating_add(at.saturating_sub(*start))
+                    });
+                    put(element, position, length, chunk)
+                })
+            }
+        }
+    }
+
+    /// The tiling, for a selection that is the same along each dimension.
+    pub(super) fn tiling(&self) -> Option<&Tiling> {
+        match self {
+            Self::Tiles(tiling) => Some(tiling),
+            _ => None,
+        }
+    }
+}

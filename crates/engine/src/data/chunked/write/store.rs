@@ -1,0 +1,305 @@
+//! Chunks to their places in the file, and the places to the index.
+
+use hyperslab_dataspace::{Dims, LinearRows, Piece};
+use hyperslab_format::codec::Address;
+use rayon::prelude::*;
+
+use super::super::ChunkedSource;
+use super::ChunkWriting;
+use super::selected::Selected;
+use crate::data::chunk_index::ChunkLocation;
+use crate::data::linear::{LinearTarget, are_far};
+use crate::data::transfer::staged::{self, Room, STAGE};
+use crate::data::transfer::{WriteSource, byte_count, parallel};
+use crate::error::{Error, Result};
+use crate::store::{ByteRows, SpaceKind, Store};
+
+/// Stores chunks that passed no filter and are not in the file yet.
+pub(super) fn new_plain(
+    source: &ChunkedSource,
+    writing: &mut ChunkWriting<'_, '_>,
+    selected: &Selected<'_>,
+    chunks: &[Dims],
+    from: &WriteSource<'_>,
+) -> Result<()> {
+    if chunks.is_empty() {
+        return Ok(());
+    }
+    let size = source.chunk_bytes;
+    let blocks = writing.edit.allocate_blocks(SpaceKind::RawData, size as u64, chunks.len())?;
+    let store = writing.edit.store();
+    let locate = |(scaled, address): (&Dims, &Address)| {
+        (scaled.clone(), ChunkLocation { address: *address, size: size as u64, filter_mask: 0 })
+    };
+    let places: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(&blocks).map(locate).collect();
+    let written = directly(source, store, selected, &places, from)?;
+    let places_left = places.get(written..).unwrap_or_default();
+    if !places_left.is_empty() {
+        let per_stage = (STAGE / size.max(1)).max(1);
+        let stages: Vec<&[(Dims, ChunkLocation)]> = places_left.chunks(per_stage).collect();
+        let stage = |at: usize| stages.get(at).copied().unwrap_or_default();
+        let parallel = parallel::is_worth(store, (size as u64).saturating_mul(places_left.len() as u64));
+        let fill = |at: usize, room: &mut Room| fill_stage(source, selected, stage(at), from, room);
+        let write = |at: usize, room: &Room| {
+            let mut rest = stage(at);
+            let mut bytes = room.bytes(size.saturating_mul(rest.len()));
+            while let Some((_, start)) = rest.first() {
+                let count = side_by_side(rest);
+                let (now, behind) = bytes.split_at_checked(count.saturating_mul(size)).unwrap_or_default();
+                store.write_raw(start.address, now)?;
+                (rest, bytes) = (rest.get(count..).unwrap_or_default(), behind);
+            }
+            Ok(())
+        };
+        staged::each(store, stages.len(), parallel, fill, write)?;
+    }
+    writing.table.insert(writing.edit, &places)
+}
+
+/// Gives chunks that pass no filter and are not in the file yet places that read as zeros: only what is selected of
+/// them is written.
+pub(super) fn new_zeros(
+    source: &ChunkedSource,
+    writing: &mut ChunkWriting<'_, '_>,
+    chunks: &[Dims],
+) -> Result<Vec<(Dims, ChunkLocation)>> {
+    if chunks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let size = source.chunk_bytes as u64;
+    let blocks = writing.edit.allocate_zeroed_blocks(SpaceKind::RawData, size, chunks.len())?;
+    let locate = |(scaled, address): (&Dims, Address)| {
+        (scaled.clone(), ChunkLocation { address, size, filter_mask: 0 })
+    };
+    let places: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(blocks).map(locate).collect();
+    writing.table.insert(writing.edit, &places)?;
+    Ok(places)
+}
+
+/// Puts chunks together.
+fn fill_stage(
+    source: &ChunkedSource,
+    selected: &Selected<'_>,
+    places: &[(Dims, ChunkLocation)],
+    from: &WriteSource<'_>,
+    room: &mut Room,
+) -> Result<()> {
+    let size = source.chunk_bytes;
+    let (bytes, rows) = room.of(size.saturating_mul(places.len()));
+    for ((scaled, _), chunk) in places.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
+        if !selected.covers(scaled) || from.is_partial() || source.grid.is_edge(scaled)? {
+            source.fill.write(chunk);
+        }
+        selected.put(source, scaled, from, chunk, rows)?;
+    }
+    Ok(())
+}
+
+/// How many of the chunks from the first one on lie side by side in the file.
+fn side_by_side(places: &[(Dims, ChunkLocation)]) -> usize {
+    let next = |place: &ChunkLocation| place.address.raw().checked_add(place.size);
+    let pairs = places.iter().zip(places.iter().skip(1));
+    pairs
+        .take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw()))
+        .count()
+        .saturating_add(1)
+}
+
+/// Writes chunks that lie in the caller's buffer as they shall be stored, those that are neighbours in both with one
+/// call, up to the first one that does not. Returns how many there were.
+fn directly(
+    source: &ChunkedSource,
+    store: &Store,
+    selected: &Selected<'_>,
+    places: &[(Dims, ChunkLocation)],
+    from: &WriteSource<'_>,
+) -> Result<usize> {
+    let mut at = 0_usize;
+    while let Some(rest) = places.get(at..).filter(|rest| !rest.is_empty()) {
+        let (Some((scaled, place)), all) = (rest.first(), side_by_side(rest)) else { break };
+        let Some((position, elements)) = run_of(source, selected, scaled)? else { return Ok(at) };
+        let mut count = 1_usize;
+        while let Some((scaled, _)) = rest.get(count).filter(|_| count < all) {
+            let behind = position.saturating_add(elements.saturating_mul(count as u64));
+            if run_of(source, selected, scaled)? != Some((behind, elements)) {
+                break;
+            }
+            count = count.saturating_add(1);
+        }
+        let elements = elements.saturating_mul(count as u64);
+        let Some(bytes) = from.as_stored(position, elements) else { return Ok(at) };
+        store.write_raw(place.address, bytes)?;
+        at = at.saturating_add(count);
+    }
+    Ok(at)
+}
+
+/// The position of the first of a chunk's elements and their number, if they stand side by side and all are replaced.
+fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Result<Option<(u64, u64)>> {
+    let Some(tiling) = selected.tiling() else { return Ok(None) };
+    let pieces = tiling.pieces(scaled)?;
+    let [piece] = pieces.as_slice() else { return Ok(None) };
+    let Some((0, position, count)) = piece.as_run() else { return Ok(None) };
+    Ok((count == source.grid.elements_per_chunk()?).then_some((position, count)))
+}
+
+/// The bytes of a chunk, if they lie in the caller's buffer as they shall be stored.
+pub(super) fn as_it_is<'a>(
+    source: &ChunkedSource,
+    selected: &Selected<'_>,
+    scaled: &Dims,
+    from: &WriteSource<'a>,
+) -> Result<Option<&'a [u8]>> {
+    let run = run_of(source, selected, scaled)?;
+    Ok(run.and_then(|(position, count)| from.as_stored(position, count)))
+}
+
+/// Changes chunks in place that passed no filter.
+pub(super) fn old_plain(
+    source: &ChunkedSource,
+    store: &Store,
+    selected: &Selected<'_>,
+    chunks: &[(Dims, ChunkLocation)],
+    from: &WriteSource<'_>,
+) -> Result<()> {
+    let change = |room: &mut Room, (scaled, place): &(Dims, ChunkLocation)| {
+        if let Some(bytes) = as_it_is(source, selected, scaled, from)? {
+            return store.write_raw(place.address, bytes);
+        }
+        if let Some(tiling) = selected.tiling() {
+            return change_span(source, store, &tiling.pieces(scaled)?, place, from, room);
+        }
+        let (chunk, rows) = room.of(source.chunk_bytes);
+        store.read_raw(place.address, chunk)?;
+        selected.put(source, scaled, from, chunk, rows)?;
+        store.write_raw(place.address, chunk)
+    };
+    if parallel::is_worth(store, (chunks.len() as u64).saturating_mul(source.chunk_bytes as u64)) {
+        return store.share(|| chunks.par_iter().try_for_each_init(Room::default, change));
+    }
+    let mut room = Room::default();
+    chunks.iter().try_for_each(|chunk| change(&mut room, chunk))
+}
+
+/// Changes the part of a chunk from the first to the last selected element.
+fn change_span(
+    source: &ChunkedSource,
+    store: &Store,
+    pieces: &[Piece],
+    place: &ChunkLocation,
+    from: &WriteSource<'_>,
+    room: &mut Room,
+) -> Result<()> {
+    let first = pieces.iter().map(|piece| piece.span().0).min().unwrap_or(0);
+    let end = pieces.iter().map(|piece| piece.span().1).max().unwrap_or(first);
+    let selected = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.element_count()));
+    let span = Span { store, place, size: source.element_size as u64 };
+    let length = byte_count(end.saturating_sub(first), source.element_size, "chunk")?;
+    if selected != end.saturating_sub(first) && from.as_stored(0, 0).is_some() {
+        let runs = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.runs().1));
+        if are_far(runs, length as u64) {
+            return write_runs(source, store, pieces, place, from);
+        }
+    }
+    let (bytes, rows) = room.of(length);
+    let offset = first.saturating_mul(span.size);
+    if selected != end.saturating_sub(first) || from.is_partial() {
+        span.read(offset, bytes)?;
+    }
+    for piece in pieces {
+        from.put_piece(&piece.clone().from_element(first), bytes, rows)?;
+    }
+    span.write(offset, bytes)
+}
+
+/// Changes the runs of selected elements of a chunk, without what lies between them.
+fn write_runs(
+    source: &ChunkedSource,
+    store: &Store,
+    pieces: &[Piece],
+    place: &ChunkLocation,
+    from: &WriteSource<'_>,
+) -> Result<()> {
+    let size = source.element_size as u64;
+    let block = (place.address, place.size);
+    for piece in pieces {
+        // Rows that follow each other in the buffer, and the position of the first.
+        let mut rows: Option<(u64, LinearRows)> = None;
+        let write = |(position, rows): (u64, LinearRows)| {
+            let bytes = from.as_stored(position, rows.length.saturating_mul(rows.count));
+            let bytes =
+                bytes.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))?;
+            let (offset, stride) = (rows.offset.saturating_mul(size), rows.stride.saturating_mul(size));
+            let length = byte_count(rows.length, source.element_size, "chunk")?;
+            store.write_raw_rows(block, &ByteRows { offset, stride, length, bytes })
+        };
+        piece.for_each_run(|offset, position, length| {
+            if let Some((first, rows)) = &mut rows
+                && position == first.saturating_add(rows.length.saturating_mul(rows.count))
+                && rows.take(offset, length)
+            {
+                return Ok(());
+            }
+            let alone = LinearRows { offset, stride: 0, length, count: 1 };
+            rows.replace((position, alone)).map_or(Ok(()), write)
+        })?;
+        rows.map_or(Ok(()), write)?;
+    }
+    Ok(())
+}
+
+/// A stored chunk as bytes.
+struct Span<'a> {
+    store: &'a Store,
+    place: &'a ChunkLocation,
+    size: u64,
+}
+
+impl Span<'_> {
+    fn at(&self, offset: u64) -> Result<Address> {
+        self.place.address.checked_add(offset).ok_or_else(|| {
+            Error::corrupt("chunk index", "address", "an end inside the file", self.place.address)
+        })
+    }
+}
+
+impl LinearTarget for Span<'_> {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.store.read_raw(self.at(offset)?, buffer)
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.store.write_raw(self.at(offset)?, bytes)
+    }
+}
+
+/// Stores chunks that passed the filters there are: in place where they take as many bytes as before.
+pub(super) fn encoded<B: AsRef<[u8]>>(
+    source: &ChunkedSource,
+    writing: &mut ChunkWriting<'_, '_>,
+    chunks: &[(Dims, B, u32)],
+) -> Result<()> {
+    let (mut places, mut left) = (Vec::with_capacity(chunks.len()), Vec::new());
+    for (scaled, bytes, filter_mask) in chunks {
+        let size = bytes.as_ref().len() as u64;
+        let before =
+            if writing.table.is_empty() { None } else { writing.table.get(writing.edit.store(), scaled)? };
+        if let Some(before) = &before {
+            writing.cache.remove((source.owner, before.address));
+        }
+        let address = match before {
+            // Who reads meanwhile must not find half of one chunk and half of the other.
+            Some(before) if before.size == size && !writing.edit.is_followed() => before.address,
+            before => {
+                left.extend(before);
+                writing.edit.allocate(SpaceKind::RawData, size)?
+            }
+        };
+        places.push((scaled.clone(), ChunkLocation { address, size, filter_mask: *filter_mask }));
+    }
+    let parts = chunks.iter().zip(&places).map(|((_, bytes, _), (_, place))| (place.address, bytes.as_ref()));
+    staged::write_joined(writing.edit.store(), parts)?;
+    writing.table.insert(writing.edit, &places)?;
+    // What the index leads to is nobody else's, also if something fails on the way.
+    left.into_iter().try_for_each(|place| writing.edit.free(SpaceKind::RawData, place.address, place.size))
+}

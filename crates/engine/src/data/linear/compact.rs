@@ -1,0 +1,220 @@
+//! The compact layout: elements in the object header itself.
+
+use hyperslab_dataspace::{Dims, Region, Selection};
+use hyperslab_format::message::Layout;
+use parking_lot::Mutex;
+
+use super::read::{self, LinearBytes, Request};
+use super::write::{self, LinearTarget};
+use crate::data::transfer::{Fill, ReadContext, ReadTarget, Sink, Source, WriteSource, Writing, byte_count};
+use crate::error::{Error, Result};
+use crate::store::{Bytes, Store};
+
+/// A dataset of compact layout.
+#[derive(Debug)]
+pub struct CompactSource {
+    /// The shape; empty for a scalar.
+    pub dims: Dims,
+    /// The elements; none at all if they were never written.
+    pub data: Bytes,
+    /// What they read as then.
+    pub fill: Fill,
+}
+
+impl Source for CompactSource {
+    fn read(&self, context: ReadContext<'_>, selection: &Selection, to: &mut ReadTarget<'_>) -> Result<()> {
+        if self.data.is_empty() {
+            return to.fill(&self.fill);
+        }
+        let elements = Region::whole(&self.dims).element_count()?;
+        let expected = byte_count(elements, to.transform().source_size(), "compact data")?;
+        if self.data.len() < expected {
+            let got = self.data.len();
+            return Err(Error::corrupt(
+                "data layout message",
+                "compact data size",
+                expected.to_string(),
+                got,
+            ));
+        }
+        read::read(context, &InHeader(&self.data), &self.dims, selection, to)
+    }
+}
+
+struct InHeader<'a>(&'a [u8]);
+
+impl LinearBytes for InHeader<'_> {
+    fn view(&self) -> Option<&[u8]> {
+        Some(self.0)
+    }
+
+    fn fetch(&self, requests: Vec<Request<'_>>) -> Result<()> {
+        // All is in view, so that nothing is fetched.
+        match requests.first() {
+            None => Ok(()),
+            Some(_) => Err(Error::Misuse("compact data is in memory".into())),
+        }
+    }
+}
+
+/// A dataset of compact layout that is being written. Its elements stand in the layout message.
+#[derive(Debug)]
+pub struct CompactSink {
+    /// The shape; empty for a scalar.
+    pub dims: Dims,
+}
+
+impl Sink for CompactSink {
+    fn write(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        let Layout::Compact(compact) = &mut *writing.layout else {
+            return Err(Error::Misuse("the dataset is not compact".into()));
+        };
+        write_compact(writing.edit.store(), &mut compact.data, &self.dims, selection, from)?;
+        *writing.layout_changed = true;
+        Ok(())
+    }
+
+    fn resize(&mut self, _writing: &mut Writing<'_, '_>, _dims: &[u64]) -> Result<()> {
+        Ok(())
+    }
+
+    fn free(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_resizable(&self) -> bool {
+        false
+    }
+}
+
+/// Writes the selected elements of an array of the shape `dims` whose bytes are `data`.
+///
+/// # Errors
+/// [`Error::Misuse`] if `from` has another number of elements; those of conversions.
+fn write_compact(
+    store: &Store,
+    data: &mut [u8],
+    dims: &[u64],
+    selection: &Selection,
+    from: &WriteSource<'_>,
+) -> Result<()> {
+    from.check(selection.element_count(dims)?)?;
+    write::write(store, &InMemory(Mutex::new(data)), dims, selection, from)
+}
+
+struct InMemory<'a>(Mutex<&'a mut [u8]>);
+
+impl InMemory<'_> {
+    fn with<T>(&self, offset: u64, length: usize, work: impl FnOnce(&mut [u8]) -> T) -> Result<T> {
+        let mut bytes = self.0.lock();
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let place = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..length));
+        let place = place.ok_or_else(|| Error::Misuse("an element outside of the dataset".into()))?;
+        Ok(work(place))
+    }
+}
+
+impl LinearTarget for InMemory<'_> {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.with(offset, buffer.len(), |place| buffer.copy_from_slice(place))
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.with(offset, bytes.len(), |place| place.copy_from_slice(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_dataspace::{Hyperslab, Points, RegularHyperslab, scatter};
+    use hyperslab_datatype::convert::Conversions;
+    use hyperslab_datatype::{ByteOrder, Datatype};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Shape, and what is written: all of it, a regular hyperslab or points.
+    fn cases() -> impl Strategy<Value = (Vec<u64>, Selection)> {
+        let dims = proptest::collection::vec(1..12_u64, 1..4);
+        (dims, proptest::collection::vec((0..100_u64, 1..5_u64, 1..5_u64, 1..5_u64), 4), 0..3_u8).prop_map(
+            |(dims, numbers, kind)| {
+                let selection = match kind {
+                    0 => Selection::All,
+                    1 => {
+                        let (mut start, mut stride, mut count, mut block) = Default::default();
+                        let columns: [&mut Dims; 4] = [&mut start, &mut stride, &mut count, &mut block];
+                        let [start_to, stride_to, count_to, block_to] = columns;
+                        for (size, (at, a, b, c)) in dims.iter().zip(&numbers) {
+                            let first = at % size;
+                            let wide = (*c).min(size - first);
+                            let step = wide + a - 1;
+                            start_to.push(first);
+                            stride_to.push(step);
+                            count_to.push((*b).min((size - first - wide) / step + 1));
+                            block_to.push(wide);
+                        }
+                        Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
+                            start,
+                            stride,
+                            count,
+                            block,
+                        }))
+                    }
+                    _ => {
+                        let points =
+                            numbers.iter().flat_map(|(at, ..)| dims.iter().map(move |size| at % size));
+                        Selection::Points(Points { rank: dims.len(), coordinates: points.collect() })
+                    }
+                };
+                (dims, selection)
+            },
+        )
+    }
+
+    #[test]
+    fn boxes_in_wide_arrays_are_written_by_runs_and_rows() {
+        let store = crate::store::image::image(&[]);
+        for (dims, start, count) in [([64, 1024], [3, 5], [16, 16]), ([40, 300], [1, 10], [30, 200])] {
+            let region = Region::new(&start, &count).unwrap();
+            let selection = Selection::region(&region);
+            let values: Vec<u8> =
+                (0..count[0] * count[1]).map(|at| u8::try_from(at % 251).unwrap()).collect();
+            let stored: Vec<u8> = values.iter().flat_map(|value| [*value, 0, 0, 0]).collect();
+            let before = vec![0xee; usize::try_from(dims[0] * dims[1]).unwrap() * 4];
+            let mut expected = before.clone();
+            scatter(&stored, &mut expected, &dims, &selection, 4).unwrap();
+            let plan = Conversions::default();
+            let plan = plan.plan(&Datatype::u8(), &Datatype::u32(ByteOrder::LittleEndian)).unwrap();
+            for from in [WriteSource::converted(&values, &plan), WriteSource::stored(&stored, 4)] {
+                let mut data = before.clone();
+                write_compact(&store, &mut data, &dims, &selection, &from).unwrap();
+                assert!(data == expected);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_there((dims, selection) in cases(), converted in any::<bool>()) {
+            let elements = usize::try_from(dims.iter().product::<u64>()).unwrap();
+            let count = usize::try_from(selection.element_count(&dims).unwrap()).unwrap();
+            let mut expected = vec![0; 4 * elements];
+            let mut data = expected.clone();
+            let values: Vec<u8> = (0..count).map(|at| u8::try_from(at % 250).unwrap() + 1).collect();
+            let stored: Vec<u8> = values.iter().flat_map(|value| [*value, 0, 0, 0]).collect();
+            scatter(&stored, &mut expected, &dims, &selection, 4).unwrap();
+            let plan = Conversions::default().plan(&Datatype::u8(), &Datatype::u32(ByteOrder::LittleEndian)).unwrap();
+            let store = crate::store::image::image(&[]);
+            let from = if converted { WriteSource::converted(&values, &plan) } else { WriteSource::stored(&stored, 4) };
+            write_compact(&store, &mut data, &dims, &selection, &from).unwrap();
+            prop_assert_eq!(data, expected);
+            let short = WriteSource::stored(&stored[4..], 4);
+            prop_assert!(write_compact(&store, &mut [], &dims, &selection, &short).is_err());
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! External storage: elements in other files, in pieces that follow each other in the order of the dataset's bytes.
+
+use std::sync::{Arc, OnceLock};
+
+use hyperslab_dataspace::{Dims, Selection};
+
+use super::read::{self, LinearBytes, Request};
+use super::write::{self, LinearTarget};
+use crate::data::transfer::{ReadContext, ReadTarget, Sink, Source, WriteSource, Writing};
+use crate::error::{Error, Result};
+use crate::store::RawFile;
+
+/// Opens the files of raw data that a dataset names.
+pub trait OpenRaw: Send + Sync + std::fmt::Debug {
+    /// Opens the file of that name, as the dataset has it.
+    ///
+    /// # Errors
+    /// If there is no such file, or it may not be opened.
+    fn open_raw(&self, name: &[u8]) -> Result<RawFile>;
+}
+
+/// A dataset whose elements lie in other files. Files are opened when they are first needed; where one is
+/// shorter than its piece, the rest reads as zero bytes.
+#[derive(Debug)]
+pub struct ExternalSource {
+    /// The shape; empty for a scalar.
+    pub dims: Dims,
+    /// The pieces, in order.
+    pub pieces: Vec<Piece>,
+    /// Opens their files.
+    pub files: Box<dyn OpenRaw>,
+}
+
+/// A piece of a dataset in another file.
+#[derive(Debug)]
+pub struct Piece {
+    name: Vec<u8>,
+    /// Bytes of the dataset before the piece, and those before what follows it.
+    start: u64,
+    end: u64,
+    /// Where the piece begins in the file.
+    offset: u64,
+    file: OnceLock<RawFile>,
+}
+
+impl Piece {
+    /// Pieces by name, offset and size; the size of the last one may have no end.
+    pub fn row<'a>(pieces: impl Iterator<Item = (&'a [u8], u64, Option<u64>)>) -> Vec<Self> {
+        let mut start = 0_u64;
+        let piece = |(name, offset, size): (&[u8], u64, Option<u64>)| {
+            let end = size.map_or(u64::MAX, |size| start.saturating_add(size));
+            let piece = Self { name: name.to_vec(), start, end, offset, file: OnceLock::new() };
+            start = end;
+            piece
+        };
+        pieces.map(piece).collect()
+    }
+
+    fn file(&self, files: &dyn OpenRaw) -> Result<&RawFile> {
+        if let Some(file) = self.file.get() {
+            return Ok(file);
+        }
+        let file = files.open_raw(&self.name).map_err(|error| {
+            error.context(format!("external file `{}`", String::from_utf8_lossy(&self.name)))
+        })?;
+        Ok(self.file.get_or_init(|| file))
+    }
+}
+
+impl Source for ExternalSource {
+    fn read(&self, context: ReadContext<'_>, selection: &Selection, to: &mut ReadTarget<'_>) -> Result<()> {
+        read::read(context, self, &self.dims, selection, to)
+    }
+}
+
+impl LinearBytes for ExternalSource {
+    fn fetch(&self, batch: Vec<Request<'_>>) -> Result<()> {
+        let mut per_piece: Vec<(usize, Vec<Request<'_>>)> = Vec::new();
+        for (mut at, mut buffer) in batch {
+            while !buffer.is_empty() {
+                let (number, piece) = self.piece(at)?;
+                let here = usize::try_from(piece.end - at).unwrap_or(usize::MAX).min(buffer.len());
+                let Some((part, rest)) = buffer.split_at_mut_checked(here) else { break };
+                let offset = (at - piece.start).checked_add(piece.offset).ok_or_else(|| {
+                    Error::corrupt(
+                        "external data files message",
+                        "offset",
+                        "an end within 64 bits",
+                        piece.offset,
+                    )
+                })?;
+                at = at.saturating_add(part.len() as u64);
+                match per_piece.last_mut().filter(|(last, _)| *last == number) {
+                    Some((_, requests)) => requests.push((offset, part)),
+                    None => per_piece.push((number, vec![(offset, part)])),
+                }
+                buffer = rest;
+            }
+        }
+        for (number, mut requests) in per_piece {
+            let Some(piece) = self.pieces.get(number) else { continue };
+            piece.file(&*self.files)?.read_many(&mut requests)?;
+        }
+        Ok(())
+    }
+}
+
+/// A dataset in other files that is being written. The files are open only during a write.
+#[derive(Debug)]
+pub struct ExternalSink {
+    /// The shape; empty for a scalar.
+    pub dims: Dims,
+    /// The pieces, in order: the name of the file, the offset in it, and the size if the piece has an end.
+    pub pieces: Vec<(Vec<u8>, u64, Option<u64>)>,
+    /// Opens their files.
+    pub files: Arc<dyn OpenRaw>,
+}
+
+impl Sink for ExternalSink {
+    fn write(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        let pieces = self.pieces.iter().map(|(name, offset, size)| (name.as_slice(), *offset, *size));
+        let files = Box::new(Arc::clone(&self.files));
+        let target = ExternalSource { dims: self.dims.clone(), pieces: Piece::row(pieces), files };
+        from.check(selection.element_count(&target.dims)?)?;
+        write::write(writing.edit.store(), &target, &target.dims, selection, from)
+    }
+
+    fn resize(&mut self, _writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()> {
+        self.dims = Dims::from_slice(dims);
+        Ok(())
+    }
+
+    fn free(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl OpenRaw for Arc<dyn OpenRaw> {
+    fn open_raw(&self, name: &[u8]) -> Result<RawFile> {
+        (**self).open_raw(name)
+    }
+}
+
+impl LinearTarget for ExternalSource {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.fetch(vec![(offset, buffer)])
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let (mut at, mut bytes) = (offset, bytes);
+        while !bytes.is_empty() {
+            let (_, piece) = self.piece(at)?;
+            let here = usize::try_from(piece.end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
+            let Some((part, rest)) = bytes.split_at_checked(here) else { break };
+            let place = at.saturating_sub(piece.start).saturating_add(piece.offset);
+            piece.file(&*self.files)?.write(place, part)?;
+            at = at.saturating_add(part.len() as u64);
+            bytes = rest;
+        }
+        Ok(())
+    }
+}
+
+impl ExternalSource {
+    /// The piece that holds a byte of the dataset.
+    fn piece(&self, at: u64) -> Result<(usize, &Piece)> {
+        let number = self.pieces.partition_point(|piece| piece.end <= at);
+        let total = self.pieces.last().map_or(0, |piece| piece.end);
+        self.pieces.get(number).map(|piece| (number, piece)).ok_or_else(|| {
+            let expected = format!("more than {at} bytes in all");
+            Error::corrupt("external data files message", "data size in external file", expected, total)
+        })
+    }
+}

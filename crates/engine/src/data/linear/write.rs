@@ -1,0 +1,205 @@
+//! Writes of elements that lie side by side in C order.
+
+use hyperslab_dataspace::{Axis, Dims, LinearRuns, Ordered, Piece, Selection, Tiling, strides};
+use smallvec::SmallVec;
+
+use super::read::block_shape;
+use crate::data::transfer::staged::{self, Room};
+use crate::data::transfer::{WriteSource, byte_count, parallel};
+use crate::error::Result;
+use crate::memory::lengthen;
+use crate::store::{ByteRows, Store};
+
+/// Bytes that are converted at once.
+const BLOCK: u64 = 1 << 20;
+
+/// Bytes side by side that are written as they lie in the caller's buffer.
+const DIRECT: usize = 16 << 10;
+
+/// Bytes from one run to the next beyond which the runs are written without what lies between them.
+const FAR: u64 = 256;
+
+/// Blocks that are listed at once.
+const LISTED: usize = 16 << 10;
+
+/// The elements of a dataset as one row of bytes that can be changed.
+pub(in crate::data) trait LinearTarget: Sync {
+    /// Fills a buffer with the bytes from an offset on.
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
+
+    /// Puts bytes to an offset. Threads put to different ones at once.
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Puts rows of bytes to their offsets.
+    fn write_rows(&self, rows: &ByteRows<'_>) -> Result<()> {
+        let offsets = std::iter::successors(Some(rows.offset), |offset| offset.checked_add(rows.stride));
+        let mut rows = rows.bytes.chunks_exact(rows.length.max(1)).zip(offsets);
+        rows.try_for_each(|(row, offset)| self.write(offset, row))
+    }
+}
+
+/// Writes the selected elements of an array of that shape. The number of elements was checked. The caller holds `store`.
+pub(in crate::data) fn write(
+    store: &Store,
+    target: &dyn LinearTarget,
+    dims: &[u64],
+    selection: &Selection,
+    from: &WriteSource<'_>,
+) -> Result<()> {
+    if dims.contains(&0) {
+        return Ok(());
+    }
+    let runs = selection.linear_runs(dims)?;
+    if !matches!(selection, Selection::Points(_)) && !go_alone(&runs, from) {
+        let ordered = Ordered::new(selection, dims)?;
+        if let Some(axes) = ordered.axes() {
+            if axes.iter().any(Axis::is_empty) {
+                return Ok(());
+            }
+            if let Some(block) = block_shape(axes, dims, from.size()) {
+                let tiling = Tiling::new(axes, dims, &block)?;
+                return Blocks { store, target, tiling, strides: strides(dims), from }.write();
+            }
+        }
+    }
+    write_runs(target, runs, from)
+}
+
+/// Whether runs go into the file from where they are, one after the other: long ones, or some that are far apart.
+fn go_alone(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
+    if let Some(spread) = runs.spread() {
+        let is_far = || are_far(spread.runs, spread.span.saturating_mul(from.size() as u64));
+        return from.as_stored(0, spread.first).is_some_and(|first| first.len() > DIRECT || is_far());
+    }
+    let Some(first) = runs.clone().next() else { return true };
+    from.as_stored(0, first.length).is_some_and(|first| first.len() > DIRECT)
+}
+
+/// Whether so many runs in a span of bytes lie so far apart that they are written without what lies between them.
+pub(in crate::data) fn are_far(runs: u64, span: u64) -> bool {
+    runs.saturating_mul(FAR) < span
+}
+
+/// A selection cut into blocks.
+struct Blocks<'a> {
+    store: &'a Store,
+    target: &'a dyn LinearTarget,
+    tiling: Tiling,
+    strides: Dims,
+    from: &'a WriteSource<'a>,
+}
+
+/// The selected elements of a block.
+struct Block {
+    pieces: SmallVec<[Piece; 1]>,
+    /// The first of them, counted in the block, and the bytes up to the end of the last one.
+    first: u64,
+    length: usize,
+    /// Where that is among all bytes.
+    offset: u64,
+    /// Other elements lie between them.
+    has_gaps: bool,
+}
+
+impl Blocks<'_> {
+    fn write(&self) -> Result<()> {
+        let elements = self.tiling.shape().iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+        let bytes = elements.saturating_mul(self.from.size() as u64);
+        let mut blocks = self.tiling.chunk_coordinates();
+        loop {
+            let listed: Vec<Dims> = blocks.by_ref().take(LISTED).collect();
+            if listed.is_empty() {
+                return Ok(());
+            }
+            let block = |at: usize| listed.get(at).map_or_else(|| self.block(&[]), |block| self.block(block));
+            let fill = |at: usize, room: &mut Room| self.fill(&block(at)?, room);
+            let write = |at: usize, room: &Room| {
+                let block = block(at)?;
+                self.target.write(block.offset, room.bytes(block.length))
+            };
+            staged::each(self.store, listed.len(), parallel::is_worth(self.store, bytes), fill, write)?;
+        }
+    }
+
+    fn block(&self, block: &[u64]) -> Result<Block> {
+        let size = self.from.size();
+        let pieces = self.tiling.pieces(block)?;
+        let first = pieces.iter().map(|piece| piece.span().0).min().unwrap_or(0);
+        let end = pieces.iter().map(|piece| piece.span().1).max().unwrap_or(first);
+        let places = block.iter().zip(self.tiling.chunk()).zip(&self.strides);
+        let before = places.fold(first, |sum, ((at, size), stride)| {
+            sum.saturating_add(at.saturating_mul(*size).saturating_mul(*stride))
+        });
+        let offset = before.saturating_mul(size as u64);
+        let length = byte_count(end.saturating_sub(first), size, "raw data")?;
+        let selected = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.element_count()));
+        let has_gaps = selected != end.saturating_sub(first);
+        Ok(Block { pieces, first, length, offset, has_gaps })
+    }
+
+    fn fill(&self, block: &Block, room: &mut Room) -> Result<()> {
+        let (bytes, rows) = room.of(block.length);
+        if block.has_gaps || self.from.is_partial() {
+            self.target.read(block.offset, bytes)?;
+        }
+        for piece in &block.pieces {
+            self.from.put_piece(&piece.clone().from_element(block.first), bytes, rows)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the runs of a selection one after the other.
+fn write_runs(target: &dyn LinearTarget, mut runs: LinearRuns<'_>, from: &WriteSource<'_>) -> Result<()> {
+    let size = from.size();
+    let mut position = 0_u64;
+    let mut buffer = Vec::new();
+    while let Some(rows) = runs.next_rows() {
+        let (offset, stride) =
+            (rows.offset.saturating_mul(size as u64), rows.stride.saturating_mul(size as u64));
+        if let Some(bytes) = from.as_stored(position, rows.count.saturating_mul(rows.length)) {
+            let length = byte_count(rows.length, size, "raw data")?;
+            target.write_rows(&ByteRows { offset, stride, length, bytes })?;
+            position = position.saturating_add(rows.count.saturating_mul(rows.length));
+            continue;
+        }
+        for row in 0..rows.count {
+            let offset = rows.offset.saturating_add(row.saturating_mul(rows.stride));
+            position = write_converted(
+                target,
+                offset..offset.saturating_add(rows.length),
+                position,
+                from,
+                &mut buffer,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a run, converted piece by piece; gives the position behind it.
+fn write_converted(
+    target: &dyn LinearTarget,
+    run: std::ops::Range<u64>,
+    mut position: u64,
+    from: &WriteSource<'_>,
+    buffer: &mut Vec<u8>,
+) -> Result<u64> {
+    let size = from.size();
+    let most = (BLOCK / size.max(1) as u64).max(1);
+    let mut at = run.start;
+    while at < run.end {
+        let count = most.min(run.end - at);
+        buffer.clear();
+        lengthen(buffer, byte_count(count, size, "raw data")?, "raw data")?;
+        let offset = at.saturating_mul(size as u64);
+        if from.is_partial() {
+            target.read(offset, buffer)?;
+        }
+        from.put(position, count, buffer)?;
+        target.write(offset, buffer)?;
+        position = position.saturating_add(count);
+        at = at.saturating_add(count);
+    }
+    Ok(position)
+}

@@ -1,0 +1,278 @@
+//! The defined elements alone, in C order: chunks that share their first coordinate are put together, one slab after the
+//! other.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{DefinedSet, Dims, Ordered, Selection};
+use hyperslab_format::structured_chunk::SectionHeap;
+
+use super::super::StructuredForm;
+use super::source::{Found, StructuredSource};
+use crate::data::chunk_index::{ChunkBox, StructuredLocation};
+use crate::data::transfer::{DefinedChunk, ReadContext, parallel};
+use crate::data::variable::ForeignHeap;
+use crate::error::Result;
+use crate::store::Store;
+
+/// Chunks that are decoded side by side, and their bytes in the file.
+const GROUP: usize = 128;
+const GROUP_BYTES: u64 = 8 << 20;
+
+/// Rows of chunks that are looked for at once.
+const ROWS: u64 = 64;
+
+/// The wanted defined elements of one chunk.
+#[derive(Debug, Clone)]
+pub struct Defined {
+    /// The chunk's coordinates, counted in chunks.
+    pub scaled: Dims,
+    /// First element of the chunk.
+    pub origin: Dims,
+    chunk: Arc<DefinedChunk>,
+    /// What is wanted of it, if not all.
+    picked: Option<(DefinedSet, Vec<u8>)>,
+}
+
+/// The wanted defined elements of the chunks that have the same first coordinate.
+#[derive(Debug, Clone)]
+pub struct Slab {
+    /// First coordinate of the first element.
+    pub first: u64,
+    /// Elements along the first dimension.
+    pub height: u64,
+    /// The chunks, in C order.
+    pub parts: Vec<Defined>,
+}
+
+impl Defined {
+    /// Which elements, as offsets in the chunk.
+    pub fn set(&self) -> &DefinedSet {
+        self.picked.as_ref().map_or(&self.chunk.defined, |(set, _)| set)
+    }
+
+    /// Their values as stored, ascending by offset. Those of variable length lead to the heap that was given.
+    pub fn values(&self) -> &[u8] {
+        self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
+    }
+}
+
+impl Slab {
+    /// Number of elements.
+    pub fn len(&self) -> u64 {
+        self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.set().len()))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl StructuredSource {
+    /// Visits the defined elements of a selection, some slabs at a time, ascending.
+    ///
+    /// # Errors
+    /// Damaged chunks, and those of `visit`.
+    pub fn for_each_defined(
+        &self,
+        context: ReadContext<'_>,
+        selection: &Selection,
+        foreign: Option<&ForeignHeap>,
+        visit: &mut dyn FnMut(Vec<Slab>) -> Result<()>,
+    ) -> Result<()> {
+        let grid = &self.form.grid;
+        let extent = grid.extent();
+        let Some(bounds) = selection.bounding_box(extent)? else { return Ok(()) };
+        let wanted = Ordered::new(selection, extent)?;
+        let chunks = grid.chunk_region(&bounds)?;
+        let (Some(index), false) = (&self.index, chunks.is_empty()) else { return Ok(()) };
+        let last: Dims = chunks.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
+        let (mut at, to) = (chunks.start.first().copied().unwrap_or(0), last.first().copied().unwrap_or(0));
+        let mut rows = ROWS;
+        loop {
+            let end = at.saturating_add(rows.saturating_sub(1)).min(to);
+            let mut window = ChunkBox { first: chunks.start.clone(), last: last.clone() };
+            if let (Some(first), Some(last)) = (window.first.first_mut(), window.last.first_mut()) {
+                (*first, *last) = (at, end);
+            }
+            let mut found = Vec::new();
+            index.for_each_in(context.store, &window, &mut |scaled, location| {
+                if wanted.may_meet(&grid.region(scaled)?) {
+                    found.push(Found { scaled: Dims::from_slice(scaled), location });
+                }
+                Ok(())
+            })?;
+            // Where there is nothing, there may be nothing for very long.
+            rows = if found.is_empty() { rows.saturating_mul(2) } else { ROWS };
+            found.sort_unstable_by(|one, other| one.scaled.cmp(&other.scaled));
+            for group in groups(found) {
+                visit(self.slabs(context, &wanted, group, foreign)?)?;
+            }
+            match end.checked_add(1).filter(|next| *next <= to) {
+                Some(next) => at = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// The defined elements of given chunks, in the order in which these are given; nothing for chunks without any.
+    ///
+    /// # Errors
+    /// Damaged chunks.
+    pub fn defined_in(
+        &self,
+        context: ReadContext<'_>,
+        chunks: &[(Dims, StructuredLocation)],
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<Vec<Defined>> {
+        let wanted = Ordered::new(&Selection::All, self.form.grid.extent())?;
+        let found = |(scaled, location): &(Dims, StructuredLocation)| Found {
+            scaled: scaled.clone(),
+            location: *location,
+        };
+        let loaded = self.load(context, chunks.iter().map(found).collect())?;
+        let parts = parallel::map(context.store, true, loaded, |(found, chunk)| {
+            self.part(&wanted, found, chunk, foreign)
+        })?;
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    fn slabs(
+        &self,
+        context: ReadContext<'_>,
+        wanted: &Ordered,
+        group: Vec<Found>,
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<Vec<Slab>> {
+        let loaded = self.load(context, group)?;
+        let parts = parallel::map(context.store, true, loaded, |(found, chunk)| {
+            self.part(wanted, found, chunk, foreign)
+        })?;
+        let mut slabs: Vec<Slab> = Vec::new();
+        for part in parts.into_iter().flatten() {
+            let first = part.origin.first().copied().unwrap_or(0);
+            match slabs.last_mut() {
+                Some(slab) if slab.first == first => slab.parts.push(part),
+                _ => {
+                    // Chunks may be far higher than the dataset.
+                    let rows = self.form.grid.extent().first().copied().unwrap_or(1).saturating_sub(first);
+                    let height = self.form.grid.chunk().first().copied().unwrap_or(1).min(rows);
+                    slabs.push(Slab { first, height, parts: vec![part] });
+                }
+            }
+        }
+        Ok(slabs)
+    }
+
+    /// What is wanted of a chunk, if anything.
+    fn part(
+        &self,
+        wanted: &Ordered,
+        found: Found,
+        chunk: Arc<DefinedChunk>,
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<Option<Defined>> {
+        let mut picked = match self.form.wanted_of(wanted, &found.scaled, &chunk.defined)? {
+            None => None,
+            Some(wanted) => {
+                let (set, segments) = chunk.defined.intersection(&wanted);
+                let values = segments.gather(&chunk.values, &[], self.form.element_size)?;
+                Some((set, values))
+            }
+        };
+        if !self.form.variable.is_empty() {
+            let (set, mut values) = picked.unwrap_or_else(|| (chunk.defined.clone(), chunk.values.clone()));
+            let heap = SectionHeap::decode(&chunk.heap, self.form.params)?;
+            self.export(&mut values, &heap, foreign)?;
+            picked = Some((set, values));
+        }
+        let origin = self.form.origin(&found.scaled);
+        let part = Defined { scaled: found.scaled, origin, chunk, picked };
+        Ok((!part.set().is_empty()).then_some(part))
+    }
+}
+
+impl StructuredSource {
+    /// Visits the places of all stored chunks of the extent, in the order of the index.
+    ///
+    /// # Errors
+    /// Those of reading the index, and of `visit`.
+    pub fn for_each_chunk(
+        &self,
+        store: &Store,
+        visit: &mut dyn FnMut(&[u64], StructuredLocation) -> Result<()>,
+    ) -> Result<()> {
+        let counts = self.form.grid.counts();
+        let (Some(index), false) = (&self.index, counts.contains(&0)) else { return Ok(()) };
+        let last = counts.iter().map(|count| count.saturating_sub(1)).collect();
+        let all = ChunkBox { first: Dims::from_elem(0, counts.len()), last };
+        index.for_each_in(store, &all, &mut |scaled, location| visit(scaled, location))
+    }
+
+    /// The place of the chunk that holds an element, if it is stored.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) if there is no such element.
+    pub fn chunk_at(&self, store: &Store, element: &[u64]) -> Result<Option<(Dims, StructuredLocation)>> {
+        let (scaled, _) = self.form.grid.locate(element)?;
+        let Some(index) = &self.index else { return Ok(None) };
+        Ok(index.get(store, &scaled)?.map(|location| (scaled, location)))
+    }
+
+    /// The number of defined elements of a stored chunk: as its index entry says, or by decoding it where some of them
+    /// may lie beyond the extent.
+    ///
+    /// # Errors
+    /// A damaged chunk.
+    pub fn count_defined(
+        &self,
+        context: ReadContext<'_>,
+        scaled: &[u64],
+        location: &StructuredLocation,
+    ) -> Result<u64> {
+        let form = &self.form;
+        if form.kind.is_sparse() && !form.grid.is_edge(scaled)? {
+            let sections = form.sections_of(location)?;
+            if let (Some(values), Some(section)) = (sections.0.get(1), form.sections.get(1)) {
+                let checksum = if section.checksum { 4 } else { 0 };
+                let bytes = values.unfiltered.saturating_sub(checksum);
+                return Ok(bytes.checked_div(form.element_size as u64).unwrap_or(0));
+            }
+        }
+        if !form.kind.is_sparse() {
+            return Ok(form.inside(scaled)?.element_count()?);
+        }
+        let found = Found { scaled: Dims::from_slice(scaled), location: *location };
+        Ok(self.chunk(context, &found)?.defined.len())
+    }
+}
+
+/// Cuts chunks in C order into groups of whole slabs.
+fn groups(found: Vec<Found>) -> Vec<Vec<Found>> {
+    let mut groups: Vec<Vec<Found>> = Vec::new();
+    let mut bytes = 0_u64;
+    for chunk in found {
+        let size = chunk.location.size;
+        match groups.last_mut() {
+            Some(group)
+                if group.last().is_some_and(|last| last.scaled.first() == chunk.scaled.first())
+                    || (group.len() < GROUP && bytes < GROUP_BYTES) =>
+            {
+                bytes = bytes.saturating_add(size);
+                group.push(chunk);
+            }
+            _ => {
+                bytes = size;
+                groups.push(vec![chunk]);
+            }
+        }
+    }
+    groups
+}
+
+impl StructuredForm {
+    /// The first element of a chunk.
+    pub fn origin(&self, scaled: &[u64]) -> Dims {
+        scaled.iter().zip(self.grid.chunk()).map(|(at, size)| at.saturating_mul(*size)).collect()
+    }
+}

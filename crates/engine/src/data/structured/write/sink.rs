@@ -1,0 +1,51 @@
+//! A dataset in structured chunks as a sink.
+
+use hyperslab_dataspace::Selection;
+use hyperslab_format::message::Layout;
+
+use super::{StructuredWriter, StructuredWriting};
+use crate::data::transfer::{Sink, WriteSource, Writing};
+use crate::error::Result;
+
+impl Sink for StructuredWriter {
+    fn write(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        let cache = &writing.resources.structured;
+        let mut writing = StructuredWriting { edit: &mut *writing.edit, cache, contents: from.contents() };
+        self.write_selection(&mut writing, selection, from)
+    }
+
+    fn resize(&mut self, writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()> {
+        self.change_shape(&mut without_contents(writing), dims)
+    }
+
+    fn flush(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+        self.store_all(&mut without_contents(writing))
+    }
+
+    fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+        writing.resources.structured.clear();
+        self.delete(writing.edit)
+    }
+
+    fn note_layout(&self, layout: &mut Layout) -> bool {
+        let Layout::Structured(layout) = layout else { return false };
+        if self.table.layout() == layout {
+            return false;
+        }
+        *layout = self.table.layout().clone();
+        true
+    }
+
+    fn is_ahead(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+}
+
+fn without_contents<'w, 'e>(writing: &'w mut Writing<'_, 'e>) -> StructuredWriting<'w, 'e> {
+    StructuredWriting { edit: &mut *writing.edit, cache: &writing.resources.structured, contents: None }
+}

@@ -1,0 +1,44 @@
+//! The defined elements of one structured chunk in memory.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::DefinedSet;
+
+use super::chunk_cache::Kept;
+use crate::error::Result;
+
+/// The defined elements of a chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinedChunk {
+    /// Which elements are defined.
+    pub defined: DefinedSet,
+    /// Their values, ascending by their offsets.
+    pub values: Vec<u8>,
+    /// What values of variable length hold.
+    pub heap: Vec<u8>,
+}
+
+impl DefinedChunk {
+    /// Returns a chunk of that shape without defined elements.
+    pub(in crate::data) fn empty(chunk: &[u64]) -> Result<Self> {
+        Ok(Self { defined: DefinedSet::empty(chunk)?, values: Vec::new(), heap: Vec::new() })
+    }
+
+    /// Returns the bytes that the chunk takes in memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.defined.memory_bytes().saturating_add(self.values.len()).saturating_add(self.heap.len())
+    }
+
+    /// Returns the values of `count` elements from the `position`th on.
+    pub(in crate::data) fn values(&self, position: u64, count: u64, element_size: usize) -> &[u8] {
+        let bytes =
+            |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
+        self.values.get(bytes(position)..).and_then(|rest| rest.get(..bytes(count))).unwrap_or_default()
+    }
+}
+
+impl Kept for Arc<DefinedChunk> {
+    fn kept_bytes(&self) -> u64 {
+        self.memory_bytes() as u64
+    }
+}

@@ -1,0 +1,467 @@
+//! Dirty chunks: decoded chunks in memory that were changed and are not in the file as they are.
+//!
+//! The table serves all layouts in chunks: flat ones, whose chunk is a `Vec` of its elements, and structured ones, whose
+//! chunk is a [`DefinedChunk`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hyperslab_dataspace::Dims;
+
+use super::DefinedChunk;
+use crate::data::chunk_index::ChunkBox;
+
+/// Chunks whose memory is kept for new ones.
+const SPARE: usize = 8;
+
+/// A decoded chunk that can be dirty.
+pub(in crate::data) trait DirtyChunk: Clone {
+    /// Returns the bytes that the chunk takes in memory.
+    fn dirty_bytes(&self) -> usize;
+}
+
+impl DirtyChunk for Vec<u8> {
+    fn dirty_bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl DirtyChunk for DefinedChunk {
+    fn dirty_bytes(&self) -> usize {
+        self.memory_bytes()
+    }
+}
+
+/// The dirty chunks of one dataset, by their coordinates.
+#[derive(Debug)]
+pub(in crate::data) struct DirtyChunks<C> {
+    chunks: BTreeMap<Dims, Dirty<C>>,
+    bytes: usize,
+    /// Bytes of the chunks that a thread encodes.
+    encoding: usize,
+    /// Bytes of the chunks that are likely to be complete, and that no thread encodes.
+    complete: usize,
+    /// The number of the last change of a chunk.
+    changes: u64,
+    /// The number of the last change before the current operation.
+    before: u64,
+    /// The most bytes since the table was made.
+    #[cfg(test)]
+    most: usize,
+    /// Memory of removed chunks.
+    spare: Vec<C>,
+    /// Chunks that threads have read from the file and are about to insert: one number for each such read.
+    fetched: BTreeMap<Dims, Vec<u64>>,
+}
+
+#[derive(Debug)]
+struct Dirty<C> {
+    /// Shared with the threads that encode it.
+    chunk: Arc<C>,
+    bytes: usize,
+    /// The number of the last change.
+    changed: u64,
+    /// Whether a thread encodes the chunk as it is.
+    encoding: bool,
+    /// Elements to be written until there were as many writes as elements.
+    missing: u64,
+}
+
+impl<C> Dirty<C> {
+    fn is_complete(&self) -> bool {
+        self.missing == 0 && !self.encoding
+    }
+}
+
+/// The dirty chunks that a flush encodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// All chunks.
+    All,
+    /// The chunks that no thread encodes, and that were written as often as they have elements: further writes to them
+    /// are unlikely.
+    Complete,
+    /// The chunks that no thread encodes, and whose last change is the oldest. The others are likely to be changed again.
+    Oldest {
+        /// Bytes of chunks that stay in memory.
+        keep: usize,
+    },
+}
+
+/// The bytes of dirty chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::data) struct Load {
+    /// Of all chunks.
+    pub(in crate::data) all: usize,
+    /// Of the chunks that no thread encodes.
+    pub(in crate::data) idle: usize,
+    /// Of the idle chunks that are likely to be complete.
+    pub(in crate::data) complete: usize,
+}
+
+/// A chunk as it was at one moment.
+pub(in crate::data) struct Snapshot<C> {
+    pub(in crate::data) scaled: Dims,
+    pub(in crate::data) chunk: Arc<C>,
+    changed: u64,
+}
+
+impl<C> Default for DirtyChunks<C> {
+    fn default() -> Self {
+        Self {
+            chunks: BTreeMap::new(),
+            bytes: 0,
+            encoding: 0,
+            complete: 0,
+            changes: 0,
+            before: 0,
+            #[cfg(test)]
+            most: 0,
+            spare: Vec::new(),
+            fetched: BTreeMap::new(),
+        }
+    }
+}
+
+impl<C: DirtyChunk> DirtyChunks<C> {
+    pub(in crate::data) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Returns the bytes of all chunks.
+    pub(in crate::data) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns the most bytes since the table was made.
+    #[cfg(test)]
+    pub(in crate::data) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Returns the bytes of the chunks in each state.
+    pub(in crate::data) fn load(&self) -> Load {
+        let idle = self.bytes.saturating_sub(self.encoding);
+        Load { all: self.bytes, idle, complete: self.complete }
+    }
+
+    /// Begins an operation: [`newer`](Self::newer) and [`older`](Self::older) tell the chunks that it changes from others.
+    pub(in crate::data) fn begin(&mut self) {
+        self.before = self.changes;
+    }
+
+    /// Inserts a chunk, of which `missing` elements are to be written until it is likely to be complete.
+    pub(in crate::data) fn insert(&mut self, scaled: Dims, chunk: C, missing: u64) {
+        let bytes = chunk.dirty_bytes();
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.changes = self.changes.saturating_add(1);
+        let dirty = Dirty { chunk: Arc::new(chunk), bytes, changed: self.changes, encoding: false, missing };
+        if dirty.is_complete() {
+            self.complete = self.complete.saturating_add(bytes);
+        }
+        if let Some(before) = self.chunks.insert(scaled, dirty) {
+            self.count_out(&before);
+        }
+        #[cfg(test)]
+        (self.most = self.most.max(self.bytes));
+    }
+
+    /// Removes and returns a chunk.
+    pub(in crate::data) fn remove(&mut self, scaled: &Dims) -> Option<C> {
+        let dirty = self.chunks.remove(scaled)?;
+        self.count_out(&dirty);
+        Some(Arc::unwrap_or_clone(dirty.chunk))
+    }
+
+    /// Removes a chunk.
+    pub(in crate::data) fn forget(&mut self, scaled: &Dims) {
+        if let Some(dirty) = self.chunks.remove(scaled) {
+            self.count_out(&dirty);
+        }
+    }
+
+    fn count_out(&mut self, dirty: &Dirty<C>) {
+        self.bytes = self.bytes.saturating_sub(dirty.bytes);
+        if dirty.encoding {
+            self.encoding = self.encoding.saturating_sub(dirty.bytes);
+        }
+        if dirty.is_complete() {
+            self.complete = self.complete.saturating_sub(dirty.bytes);
+        }
+    }
+
+    pub(in crate::data) fn contains(&self, scaled: &Dims) -> bool {
+        self.chunks.contains_key(scaled)
+    }
+
+    pub(in crate::data) fn get(&self, scaled: &Dims) -> Option<&C> {
+        self.chunks.get(scaled).map(|dirty| &*dirty.chunk)
+    }
+
+    /// Returns a chunk to change it; `written` elements of it are about to be written. The caller does not change its size.
+    /// Threads that encode the chunk keep it as it was.
+    pub(in crate::data) fn get_mut(&mut self, scaled: &Dims, written: u64) -> Option<&mut C> {
+        let dirty = self.chunks.get_mut(scaled)?;
+        self.changes = self.changes.saturating_add(1);
+        let was_complete = dirty.is_complete();
+        if std::mem::take(&mut dirty.encoding) {
+            self.encoding = self.encoding.saturating_sub(dirty.bytes);
+        }
+        dirty.changed = self.changes;
+        dirty.missing = dirty.missing.saturating_sub(written);
+        if dirty.is_complete() && !was_complete {
+            self.complete = self.complete.saturating_add(dirty.bytes);
+        }
+        Some(Arc::make_mut(&mut dirty.chunk))
+    }
+
+    /// Returns the coordinates of the chunks for which `which` is true.
+    pub(in crate::data) fn coordinates(&self, which: impl Fn(&Dims) -> bool) -> Vec<Dims> {
+        self.chunks.keys().filter(|scaled| which(scaled)).cloned().collect()
+    }
+
+    /// Returns the coordinates of the chunks in a box.
+    pub(in crate::data) fn coordinates_in(&self, chunks: &ChunkBox) -> Vec<Dims> {
+        if chunks.first > chunks.last {
+            return Vec::new();
+        }
+        let near = self.chunks.range(chunks.first.clone()..=chunks.last.clone());
+        near.map(|(scaled, _)| scaled).filter(|scaled| chunks.contains(scaled)).cloned().collect()
+    }
+
+    /// Returns the coordinates of the chunks that the current operation has not changed.
+    pub(in crate::data) fn older(&self) -> Vec<Dims> {
+        self.changed(|changed| changed <= self.before)
+    }
+
+    /// Returns the coordinates of the chunks that the current operation has changed.
+    pub(in crate::data) fn newer(&self) -> Vec<Dims> {
+        self.changed(|changed| changed > self.before)
+    }
+
+    fn changed(&self, which: impl Fn(u64) -> bool) -> Vec<Dims> {
+        let wanted = self.chunks.iter().filter(|(_, dirty)| which(dirty.changed));
+        wanted.map(|(scaled, _)| scaled.clone()).collect()
+    }
+
+    /// Returns the last change that a flush includes, for those whose last change is the oldest.
+    fn oldest(&self, due: Due) -> u64 {
+        let Due::Oldest { mut keep } = due else { return u64::MAX };
+        let idle = self.chunks.values().filter(|dirty| !dirty.encoding);
+        let mut ages: Vec<(u64, usize)> = idle.map(|dirty| (dirty.changed, dirty.bytes)).collect();
+        ages.sort_unstable_by(|one, other| other.cmp(one));
+        let goes = ages.into_iter().find(|(_, bytes)| match keep.checked_sub(*bytes) {
+            Some(rest) => {
+                keep = rest;
+                false
+            }
+            None => true,
+        });
+        goes.map_or(0, |(changed, _)| changed)
+    }
+
+    /// Returns the chunks that are due as they are now, for the caller to encode them.
+    pub(in crate::data) fn snapshots(&mut self, due: Due) -> Vec<Snapshot<C>> {
+        let until = self.oldest(due);
+        let mut snapshots = Vec::new();
+        for (scaled, dirty) in &mut self.chunks {
+            let is_due = match due {
+                Due::All => true,
+                Due::Complete => dirty.is_complete(),
+                Due::Oldest { .. } => !dirty.encoding && dirty.changed <= until,
+            };
+            if !is_due {
+                continue;
+            }
+            if dirty.is_complete() {
+                self.complete = self.complete.saturating_sub(dirty.bytes);
+            }
+            if !std::mem::replace(&mut dirty.encoding, true) {
+                self.encoding = self.encoding.saturating_add(dirty.bytes);
+            }
+            let chunk = Arc::clone(&dirty.chunk);
+            snapshots.push(Snapshot { scaled: scaled.clone(), chunk, changed: dirty.changed });
+        }
+        snapshots
+    }
+
+    /// Returns whether a chunk is as it was.
+    pub(in crate::data) fn is_unchanged(&self, snapshot: &Snapshot<C>) -> bool {
+        self.chunks.get(&snapshot.scaled).is_some_and(|dirty| dirty.changed == snapshot.changed)
+    }
+
+    /// Notes that no thread encodes this chunk any more.
+    pub(in crate::data) fn give_up(&mut self, snapshot: &Snapshot<C>) {
+        if let Some(dirty) = self.chunks.get_mut(&snapshot.scaled)
+            && dirty.changed == snapshot.changed
+            && std::mem::take(&mut dirty.encoding)
+        {
+            self.encoding = self.encoding.saturating_sub(dirty.bytes);
+            if dirty.is_complete() {
+                self.complete = self.complete.saturating_add(dirty.bytes);
+            }
+        }
+    }
+
+    /// Keeps the memory of a chunk for a new one, if no other thread has the chunk.
+    pub(in crate::data) fn keep_room(&mut self, snapshot: Snapshot<C>) {
+        if let Some(room) = Arc::into_inner(snapshot.chunk).filter(|_| self.spare.len() < SPARE) {
+            self.spare.push(room);
+        }
+    }
+
+    /// Notes that a thread is about to read a chunk from the file. Returns the number of that read.
+    pub(in crate::data) fn fetch(&mut self, scaled: &Dims) -> u64 {
+        self.changes = self.changes.saturating_add(1);
+        self.fetched.entry(scaled.clone()).or_default().push(self.changes);
+        self.changes
+    }
+
+    /// Notes that a thread has inserted or dropped the chunk that it read from the file.
+    pub(in crate::data) fn fetched(&mut self, scaled: &Dims, number: u64) {
+        if let Some(numbers) = self.fetched.get_mut(scaled) {
+            numbers.retain(|other| *other != number);
+            if numbers.is_empty() {
+                self.fetched.remove(scaled);
+            }
+        }
+    }
+
+    /// Returns whether the chunk in the file is still as it was read.
+    pub(in crate::data) fn is_current(&self, scaled: &Dims, number: u64) -> bool {
+        self.fetched.get(scaled).is_some_and(|numbers| numbers.contains(&number))
+    }
+
+    /// Notes that the chunk in the file was replaced.
+    pub(in crate::data) fn outdate(&mut self, scaled: &Dims) {
+        self.fetched.remove(scaled);
+    }
+
+    /// Notes that any chunk in the file may have been replaced.
+    pub(in crate::data) fn outdate_all(&mut self) {
+        self.fetched.clear();
+    }
+}
+
+impl DirtyChunks<Vec<u8>> {
+    /// Returns memory for a chunk. Its contents are not defined.
+    pub(in crate::data) fn room(&mut self, length: usize) -> Vec<u8> {
+        self.spare.pop().filter(|room| room.len() == length).unwrap_or_else(|| vec![0; length])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(number: u64) -> Dims {
+        Dims::from_slice(&[number])
+    }
+
+    #[test]
+    fn a_chunk_that_is_changed_while_it_is_encoded_stays() {
+        let mut dirty = DirtyChunks::<Vec<u8>>::default();
+        dirty.insert(at(1), vec![1; 10], 10);
+        dirty.insert(at(2), vec![2; 10], 10);
+        let idle = Due::Oldest { keep: 0 };
+        let [one, two] = <[Snapshot<Vec<u8>>; 2]>::try_from(dirty.snapshots(idle)).ok().unwrap();
+        assert!(dirty.snapshots(idle).is_empty(), "each is encoded by one");
+        assert_eq!((dirty.bytes(), dirty.load().idle), (20, 0));
+        assert_eq!(dirty.snapshots(Due::All).len(), 2);
+        assert_eq!((dirty.bytes(), dirty.load().idle), (20, 0));
+        dirty.get_mut(&at(1), 1).unwrap().fill(7);
+        assert_eq!((dirty.bytes(), dirty.load().idle), (20, 10));
+        assert_eq!((&*one.chunk, &*two.chunk), (&vec![1; 10], &vec![2; 10]));
+        assert!(!dirty.is_unchanged(&one) && dirty.is_unchanged(&two));
+        dirty.forget(&at(2));
+        assert!(!dirty.is_unchanged(&two));
+        assert_eq!((dirty.bytes(), dirty.load().idle), (10, 10));
+        let again = dirty.snapshots(idle);
+        assert_eq!((again.len(), dirty.load().idle), (1, 0));
+        dirty.give_up(again.first().unwrap());
+        assert_eq!(dirty.load().idle, 10);
+        assert_eq!(dirty.snapshots(idle).len(), 1);
+        // Replaced by an equal one it is another one.
+        dirty.insert(at(1), vec![7; 10], 10);
+        assert!(!dirty.is_unchanged(again.first().unwrap()));
+        assert_eq!(dirty.remove(&at(1)), Some(vec![7; 10]));
+        assert_eq!((dirty.bytes(), dirty.load().idle), (0, 0));
+    }
+
+    #[test]
+    fn those_that_were_not_changed_for_longest_go_first() {
+        let mut dirty = DirtyChunks::<Vec<u8>>::default();
+        (0..5).for_each(|number| dirty.insert(at(number), vec![0; 10], 10));
+        dirty.get_mut(&at(0), 1).unwrap().fill(1);
+        let names =
+            |snapshots: &[Snapshot<Vec<u8>>]| snapshots.iter().map(|one| one.scaled[0]).collect::<Vec<_>>();
+        assert!(dirty.snapshots(Due::Oldest { keep: 50 }).is_empty());
+        assert_eq!(names(&dirty.snapshots(Due::Oldest { keep: 29 })), [1, 2, 3]);
+        assert_eq!(dirty.load().idle, 20);
+        // Those that are being encoded do not count.
+        assert!(dirty.snapshots(Due::Oldest { keep: 20 }).is_empty());
+        assert_eq!(names(&dirty.snapshots(Due::Oldest { keep: 10 })), [4]);
+        (1..5).for_each(|number| dirty.forget(&at(number)));
+        assert_eq!((dirty.bytes(), dirty.load().idle), (10, 10));
+        dirty.insert(at(7), vec![0; 10], 10);
+        assert_eq!(names(&dirty.snapshots(Due::Oldest { keep: 10 })), [0]);
+        assert_eq!(names(&dirty.snapshots(Due::All)), [0, 7]);
+    }
+
+    #[test]
+    fn complete_ones_are_known() {
+        let mut dirty = DirtyChunks::<Vec<u8>>::default();
+        dirty.insert(at(1), vec![1; 10], 4);
+        dirty.insert(at(2), vec![2; 10], 0);
+        assert_eq!(dirty.load().complete, 10);
+        dirty.get_mut(&at(1), 3).unwrap().fill(3);
+        assert_eq!(dirty.load().complete, 10);
+        dirty.get_mut(&at(1), 3).unwrap().fill(4);
+        dirty.get_mut(&at(1), 1).unwrap().fill(5);
+        assert_eq!(dirty.load().complete, 20);
+        let both = dirty.snapshots(Due::Complete);
+        assert_eq!((both.len(), dirty.load().complete, dirty.load().idle), (2, 0, 0));
+        assert!(dirty.snapshots(Due::Complete).is_empty());
+        // Changed once more it is complete once more.
+        dirty.get_mut(&at(1), 1).unwrap().fill(6);
+        assert_eq!((dirty.load().complete, dirty.load().idle), (10, 10));
+        both.iter().for_each(|snapshot| dirty.give_up(snapshot));
+        assert_eq!((dirty.load().complete, dirty.load().idle), (20, 20));
+        dirty.forget(&at(1));
+        dirty.remove(&at(2)).unwrap();
+        assert_eq!((dirty.load().complete, dirty.load().idle, dirty.bytes()), (0, 0, 0));
+    }
+
+    #[test]
+    fn all_who_fetched_a_chunk_learn_that_it_was_replaced() {
+        let mut dirty = DirtyChunks::<Vec<u8>>::default();
+        let (one, other) = (dirty.fetch(&at(1)), dirty.fetch(&at(1)));
+        let elsewhere = dirty.fetch(&at(2));
+        dirty.outdate(&at(1));
+        assert!(!dirty.is_current(&at(1), one) && dirty.is_current(&at(2), elsewhere));
+        // Who fetches it now has what is there now, whoever else is still on the way.
+        let later = dirty.fetch(&at(1));
+        dirty.fetched(&at(1), one);
+        assert!(!dirty.is_current(&at(1), other) && dirty.is_current(&at(1), later));
+        dirty.outdate_all();
+        assert!(!dirty.is_current(&at(1), later) && !dirty.is_current(&at(2), elsewhere));
+        assert!(dirty.fetched.is_empty());
+    }
+
+    #[test]
+    fn an_operation_tells_its_chunks_from_older_ones() {
+        let mut dirty = DirtyChunks::<Vec<u8>>::default();
+        dirty.insert(at(1), vec![1; 10], u64::MAX);
+        assert_eq!((dirty.newer(), dirty.older()), (vec![at(1)], vec![]));
+        dirty.begin();
+        dirty.insert(at(2), vec![2; 10], u64::MAX);
+        assert_eq!((dirty.newer(), dirty.older()), (vec![at(2)], vec![at(1)]));
+        let chunk = dirty.remove(&at(1)).unwrap();
+        dirty.insert(at(1), chunk, u64::MAX);
+        assert_eq!((dirty.newer(), dirty.older()), (vec![at(1), at(2)], vec![]));
+        let all = ChunkBox { first: Dims::from_slice(&[2]), last: Dims::from_slice(&[9]) };
+        assert_eq!(dirty.coordinates_in(&all), [at(2)]);
+        let none = ChunkBox { first: Dims::from_slice(&[9]), last: Dims::from_slice(&[2]) };
+        assert!(dirty.coordinates_in(&none).is_empty());
+    }
+}

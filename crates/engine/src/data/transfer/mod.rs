@@ -1,0 +1,30 @@
+//! The transfer of elements between a caller's buffer and the chunks and blocks of a file, for all layouts.
+
+mod byte_count;
+mod chunk_cache;
+mod context;
+mod defined_chunk;
+mod dirty_chunks;
+mod fill;
+pub(in crate::data) mod parallel;
+mod read_target;
+mod sink;
+mod source;
+pub(crate) mod staged;
+mod transform;
+mod write_source;
+
+pub(crate) use byte_count::byte_count;
+pub use chunk_cache::ChunkCache;
+pub use context::{ReadContext, Resources};
+pub(in crate::data) use context::{Room, room_of};
+pub use defined_chunk::DefinedChunk;
+pub use dirty_chunks::Due;
+pub(in crate::data) use dirty_chunks::{DirtyChunks, Snapshot};
+pub use fill::Fill;
+pub use read_target::ReadTarget;
+pub use sink::{Sink, Writing};
+pub use source::Source;
+pub use transform::Transform;
+pub(in crate::data) use write_source::Rows;
+pub use write_source::{WriteSource, leaves_parts};

@@ -1,0 +1,84 @@
+//! The trait of everything that elements are written to.
+
+use hyperslab_dataspace::Selection;
+use hyperslab_format::message::Layout;
+
+use super::{Resources, WriteSource};
+use crate::error::Result;
+use crate::store::Edit;
+
+/// The elements of a dataset that is being written: the counterpart of [`Source`](super::Source).
+///
+/// A sink knows the shape of its dataset. It keeps what it needs from one operation to the next, such as dirty chunks.
+pub trait Sink: Send + std::fmt::Debug {
+    /// Writes the selected elements. The dataset has at least one element.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) if `from` has another number of elements than are selected; those of
+    /// filters, conversions and the medium.
+    fn write(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<()>;
+
+    /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for fill values.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    fn allocate(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Changes the shape. The caller has checked that the dataset can have it.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    fn resize(&mut self, writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()>;
+
+    /// Stores the dirty chunks and writes their places into the index.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    fn flush(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Frees the space of all elements. The dataset is not used afterwards.
+    ///
+    /// # Errors
+    /// If the index of the chunks is damaged.
+    fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()>;
+
+    /// Writes the state of the chunk index into the layout message. Returns whether that changed the message.
+    fn note_layout(&self, _layout: &mut Layout) -> bool {
+        false
+    }
+
+    /// Returns whether chunks or their places wait in memory.
+    fn is_ahead(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the dataset can have another shape.
+    fn is_resizable(&self) -> bool {
+        true
+    }
+
+    /// Announces that all elements will be written, so that the space of the first ones needs no fill values.
+    fn expect_all(&mut self) {}
+}
+
+/// The file of one operation on a [`Sink`], and the layout message of its dataset.
+#[derive(Debug)]
+pub struct Writing<'w, 'e> {
+    /// The right to change the file.
+    pub edit: &'w mut Edit<'e>,
+    /// The chunk caches.
+    pub resources: &'w Resources,
+    /// The layout message as it will be written.
+    pub layout: &'w mut Layout,
+    /// Whether the layout message is to be written: set by the sink.
+    pub layout_changed: &'w mut bool,
+}

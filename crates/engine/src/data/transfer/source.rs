@@ -1,0 +1,16 @@
+//! The trait of everything that elements are read from.
+
+use hyperslab_dataspace::Selection;
+
+use super::{ReadContext, ReadTarget};
+use crate::error::Result;
+
+/// The elements of a dataset, as the file stores them.
+pub trait Source: Send + Sync + std::fmt::Debug {
+    /// Reads the selected elements into the target, in the order of the selection. Elements that were never written
+    /// get the fill value.
+    ///
+    /// # Errors
+    /// Damaged chunks; those of filters, conversions and the medium.
+    fn read(&self, context: ReadContext<'_>, selection: &Selection, to: &mut ReadTarget<'_>) -> Result<()>;
+}

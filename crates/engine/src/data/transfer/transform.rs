@@ -1,0 +1,97 @@
+//! The conversion of elements on their way between the file and a buffer.
+
+use hyperslab_dataspace::{Tile, TileScratch};
+use hyperslab_datatype::convert::Conversion;
+
+use super::Fill;
+use crate::error::{Error, Result};
+
+/// Bytes of fill value that are converted at once.
+const FILL_BYTES: usize = 16 << 10;
+
+/// The change of elements on their way: none, or a conversion.
+#[derive(Debug, Clone, Copy)]
+pub struct Transform<'a> {
+    conversion: Option<&'a Conversion>,
+    source_size: usize,
+    size: usize,
+}
+
+impl<'a> Transform<'a> {
+    /// Elements stay as they are.
+    pub(in crate::data) fn copy(element_size: usize) -> Self {
+        Self { conversion: None, source_size: element_size, size: element_size }
+    }
+
+    /// Elements are converted.
+    pub(in crate::data) fn conversion(conversion: &'a Conversion) -> Self {
+        let (source_size, size) = (conversion.source_size(), conversion.destination_size());
+        let conversion = Some(conversion).filter(|conversion| !conversion.is_no_op());
+        Self { conversion, source_size, size }
+    }
+
+    /// Bytes of an element where it goes.
+    pub(in crate::data) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Bytes of an element where it comes from.
+    pub(in crate::data) fn source_size(&self) -> usize {
+        self.source_size
+    }
+
+    /// Whether elements go as they are stored.
+    pub(in crate::data) fn is_copy(&self) -> bool {
+        self.conversion.is_none()
+    }
+
+    /// Moves elements that lie side by side.
+    pub(in crate::data) fn run(&self, source: &[u8], to: &mut [u8]) -> Result<()> {
+        match self.conversion {
+            Some(conversion) => {
+                let count = source.len().checked_div(self.source_size).unwrap_or(0);
+                Ok(conversion.convert(source, to, count)?)
+            }
+            None if source.len() == to.len() => {
+                to.copy_from_slice(source);
+                Ok(())
+            }
+            None => Err(Error::Misuse("the buffer holds fewer elements than are selected".into())),
+        }
+    }
+
+    /// Moves the elements of a tile from the bytes of its chunk, which begin with the chunk's element `first`.
+    pub(in crate::data) fn tile(
+        &self,
+        tile: &mut Tile<'_>,
+        chunk: &[u8],
+        first: u64,
+        scratch: &mut TileScratch,
+    ) -> Result<()> {
+        if self.is_copy() {
+            return Ok(tile.copy_from(chunk, first)?);
+        }
+        tile.convert_from(chunk, first, self.source_size, scratch, &mut |from, to| self.run(from, to))
+    }
+
+    /// Makes the elements of a tile `fill`.
+    pub(in crate::data) fn fill_tile(&self, fill: &Fill, tile: &mut Tile<'_>) -> Result<()> {
+        tile.for_each_run(|run| self.fill_run(fill, run))
+    }
+
+    pub(super) fn fill_run(&self, fill: &Fill, run: &mut [u8]) -> Result<()> {
+        if self.is_copy() {
+            fill.write(run);
+            return Ok(());
+        }
+        let (from, to) = (self.source_size.max(1), self.size.max(1));
+        let count = (FILL_BYTES / from.max(to)).max(1).min(run.len() / to);
+        let mut elements = vec![0; count.saturating_mul(from)];
+        fill.write(&mut elements);
+        for part in run.chunks_mut(count.saturating_mul(to).max(1)) {
+            let source = elements.get(..part.len() / to * from).unwrap_or_default();
+            self.run(source, part)?;
+        }
+        Ok(())
+    }
+}

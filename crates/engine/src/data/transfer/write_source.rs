@@ -1,0 +1,159 @@
+//! The caller's buffer of elements that are written.
+
+use hyperslab_dataspace::Piece;
+use hyperslab_datatype::convert::Conversion;
+use hyperslab_datatype::{Datatype, DatatypeClass};
+
+use super::{Transform, byte_count};
+use crate::data::variable::ForeignHeap;
+use crate::error::{Error, Result};
+
+/// Bytes side by side that are converted where they go; shorter runs are put together first.
+const LONG: u64 = 512;
+
+/// A buffer with the selected elements, one after the other in the order of the selection.
+#[derive(Debug, Clone, Copy)]
+pub struct WriteSource<'a> {
+    bytes: &'a [u8],
+    transform: Transform<'a>,
+    partial: bool,
+    contents: Option<&'a ForeignHeap>,
+}
+
+impl<'a> WriteSource<'a> {
+    /// Elements are in `bytes` as the file stores them, `element_size` bytes each.
+    pub fn stored(bytes: &'a [u8], element_size: usize) -> Self {
+        Self { bytes, transform: Transform::copy(element_size), partial: false, contents: None }
+    }
+
+    /// Elements are converted.
+    pub fn converted(bytes: &'a [u8], conversion: &'a Conversion) -> Self {
+        Self { bytes, transform: Transform::conversion(conversion), partial: false, contents: None }
+    }
+
+    /// The conversion leaves parts of elements as they are, so that they are read before they are written.
+    #[must_use]
+    pub fn partial(mut self, partial: bool) -> Self {
+        self.partial = partial;
+        self
+    }
+
+    /// Elements of variable length lead to `contents`: for structured chunks, which take it in.
+    #[must_use]
+    pub fn with_contents(mut self, contents: &'a ForeignHeap) -> Self {
+        self.contents = Some(contents);
+        self
+    }
+
+    /// What elements of variable length lead to, if it is not in the file.
+    pub(crate) fn contents(&self) -> Option<&'a ForeignHeap> {
+        self.contents
+    }
+
+    /// Whether parts of elements stay as they are.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.partial
+    }
+
+    /// Bytes of an element in the file.
+    pub(in crate::data) fn size(&self) -> usize {
+        self.transform.size()
+    }
+
+    /// Bytes that the elements take in the file, `size` each.
+    pub(crate) fn byte_count(&self, size: u64) -> u64 {
+        let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
+        size.saturating_mul(elements as u64)
+    }
+
+    /// An error unless there are so many elements.
+    pub fn check(&self, elements: u64) -> Result<()> {
+        let expected = byte_count(elements, self.transform.source_size(), "elements to write")?;
+        if expected == self.bytes.len() {
+            return Ok(());
+        }
+        let got = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
+        Err(Error::Misuse(format!("{elements} elements are selected, but {got} are given")))
+    }
+
+    /// The bytes of `count` elements from `position` on, as they are in the buffer.
+    fn run(&self, position: u64, count: u64) -> Result<&'a [u8]> {
+        let size = self.transform.source_size();
+        let (start, length) = (byte_count(position, size, "elements")?, byte_count(count, size, "elements")?);
+        let run = self.bytes.get(start..).and_then(|run| run.get(..length));
+        run.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))
+    }
+
+    /// `count` elements from `position` on, as the file stores them, where they need no conversion.
+    pub(in crate::data) fn as_stored(&self, position: u64, count: u64) -> Option<&'a [u8]> {
+        self.transform.is_copy().then(|| self.run(position, count).ok()).flatten()
+    }
+
+    /// Puts `count` elements from `position` on into `to`, as the file stores them.
+    pub(crate) fn put(&self, position: u64, count: u64, to: &mut [u8]) -> Result<()> {
+        self.transform.run(self.run(position, count)?, to)
+    }
+
+    /// Puts the elements of a piece into their places in a chunk.
+    pub(in crate::data) fn put_piece(&self, piece: &Piece, chunk: &mut [u8], row: &mut Rows) -> Result<()> {
+        let size = self.transform.size();
+        if self.transform.is_copy() {
+            return Ok(piece.gather(self.bytes, chunk, size)?);
+        }
+        let count = piece.element_count();
+        if let Some((at, position, count)) = piece.as_run() {
+            let (start, length) = (byte_count(at, size, "chunk")?, byte_count(count, size, "chunk")?);
+            let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).unwrap_or_default();
+            return self.put(position, count, to);
+        }
+        if piece.runs().0.saturating_mul(size as u64) >= LONG {
+            return piece.for_each_run(|at, position, count| {
+                let (start, length) = (byte_count(at, size, "chunk")?, byte_count(count, size, "chunk")?);
+                let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).unwrap_or_default();
+                self.put(position, count, to)
+            });
+        }
+        let source = row.source.of(byte_count(count, self.transform.source_size(), "elements")?);
+        piece.pack(self.bytes, source, self.transform.source_size())?;
+        let target = row.target.of(byte_count(count, size, "elements")?);
+        if self.partial {
+            piece.pick(chunk, target, size)?;
+        }
+        self.transform.run(source, target)?;
+        Ok(piece.place(target, chunk, size)?)
+    }
+}
+
+/// Room for elements side by side, before and after their conversion.
+#[derive(Debug, Default)]
+pub(in crate::data) struct Rows {
+    source: Row,
+    target: Row,
+}
+
+#[derive(Debug, Default)]
+struct Row(Vec<u8>);
+
+impl Row {
+    fn of(&mut self, length: usize) -> &mut [u8] {
+        if self.0.len() < length {
+            self.0.resize(length, 0);
+        }
+        self.0.get_mut(..length).unwrap_or_default()
+    }
+}
+
+/// Whether elements of type `memory` leave parts of those of type `file` as they are: members of compounds that they
+/// do not have.
+pub fn leaves_parts(memory: &Datatype, file: &Datatype) -> bool {
+    match (&memory.class, &file.class) {
+        (DatatypeClass::Compound(memory), DatatypeClass::Compound(file)) => {
+            file.members.iter().any(|member| {
+                let same = memory.members.iter().find(|other| other.name == member.name);
+                same.is_none_or(|other| leaves_parts(&other.datatype, &member.datatype))
+            })
+        }
+        (DatatypeClass::Array(memory), DatatypeClass::Array(file)) => leaves_parts(&memory.base, &file.base),
+        _ => false,
+    }
+}

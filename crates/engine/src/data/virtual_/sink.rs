@@ -1,0 +1,24 @@
+//! A virtual dataset as a sink: it has a shape, but no elements of its own.
+
+use hyperslab_dataspace::Selection;
+
+use crate::data::transfer::{Sink, WriteSource, Writing};
+use crate::error::{Error, Result};
+
+/// A virtual dataset whose header is being changed. Writes of its elements go to its sources instead.
+#[derive(Debug)]
+pub struct VirtualSink;
+
+impl Sink for VirtualSink {
+    fn write(&mut self, _: &mut Writing<'_, '_>, _: &Selection, _: &WriteSource<'_>) -> Result<()> {
+        Err(Error::Misuse("a virtual dataset has no elements of its own".into()))
+    }
+
+    fn resize(&mut self, _: &mut Writing<'_, '_>, _: &[u64]) -> Result<()> {
+        Ok(())
+    }
+
+    fn free(&mut self, _: &mut Writing<'_, '_>) -> Result<()> {
+        Ok(())
+    }
+}

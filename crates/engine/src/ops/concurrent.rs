@@ -1,0 +1,174 @@
+//! Writes during which other threads write and read the file: see [`write_concurrently`].
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::{Region, Selection};
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::AllocationTime;
+
+use super::DatasetWriter;
+use super::OpenFile;
+use super::variable_write::leads_to_heap;
+use crate::data::chunk_index::ChunkTable;
+use crate::data::chunked::{
+    Appended, ChunkAccess, ChunkWriter, ChunkWriting, ChunkedSink, ChunkedSource, Progress,
+    flush_concurrently, write_concurrently,
+};
+use crate::data::transfer::{ChunkCache, Due, WriteSource};
+use crate::error::Result;
+use crate::store::Store;
+
+/// Chunks of fewer bytes in all are encoded under the right to change the file.
+const WORTH: usize = 64 << 10;
+
+/// Bytes of chunks without filters that one write holds the right to change the file for.
+const AT_ONCE: u64 = 16 << 20;
+
+/// The access of a concurrent write to the writer of its dataset.
+#[derive(Debug)]
+struct Access<'a> {
+    file: &'a OpenFile,
+    dataset: Address,
+    /// Whether to commit when many changes wait.
+    commits: bool,
+}
+
+impl ChunkAccess for Access<'_> {
+    fn writer<T>(
+        &self,
+        work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let work = |writer: &mut DatasetWriter| match writer.chunked_mut() {
+            Some(ChunkedSink { writer, table, .. }) => work(writer, &**table).map(Some),
+            None => Ok(None),
+        };
+        self.file.writers.with(self.dataset, work).unwrap_or(Ok(None))
+    }
+
+    fn reading<T>(&self, work: impl FnOnce(&ChunkCache) -> Result<T>) -> Result<T> {
+        let _reading = self.file.container.store.reading();
+        work(&self.file.resources.chunks)
+    }
+
+    fn edit<T>(
+        &self,
+        work: impl FnOnce(&mut ChunkWriter, &mut ChunkWriting<'_, '_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut edit = self.file.edit_behind()?;
+        let work = |dataset: &mut DatasetWriter| {
+            let Some(chunked) = dataset.chunked_mut() else { return Ok(None) };
+            let (writer, mut writing) = chunked.parts(&mut edit, &self.file.resources);
+            let outcome = work(writer, &mut writing);
+            dataset.note_layout();
+            outcome.map(Some)
+        };
+        let outcome = self.file.writers.with(self.dataset, work).unwrap_or(Ok(None))?;
+        if self.commits {
+            self.file.finish(edit)?;
+        }
+        Ok(outcome)
+    }
+
+    fn store(&self) -> &Store {
+        &self.file.container.store
+    }
+}
+
+impl DatasetWriter {
+    /// Returns the dataset as it is, if threads can write its chunks side by side. They cannot if elements have contents
+    /// in the global heap, or if the first write allocates all chunks.
+    fn concurrent_source(&self) -> Option<Arc<ChunkedSource>> {
+        let ChunkedSink { writer, table, .. } = self.chunked()?;
+        let description = self.description();
+        let late = description.fill.allocation_time == AllocationTime::LATE && table.is_empty();
+        let concurrent = !late
+            && description.external.is_empty()
+            && description.dataspace.element_count() != Some(0)
+            && !leads_to_heap(&description.datatype);
+        concurrent.then(|| Arc::clone(&writer.source))
+    }
+}
+
+impl OpenFile {
+    fn concurrent_source(&self, dataset: Address) -> Result<Option<Arc<ChunkedSource>>> {
+        // In a file with SWMR readers, each write is checked first.
+        let checked = self.container.store.is_followed();
+        if !checked && let Some(source) = self.writers.with(dataset, |writer| writer.concurrent_source()) {
+            return Ok(source);
+        }
+        let mut edit = self.edit_behind()?;
+        self.with_writer(&mut edit, dataset, |writer, _| Ok(writer.concurrent_source()))
+    }
+
+    /// Writes the selected elements without the right to change the file, chunk by chunk, as far as possible. Returns
+    /// `None` if all of them are written; otherwise the number of written chunks, and, if all elements were selected, the
+    /// selection of the elements that the dataset had at the start.
+    ///
+    /// # Errors
+    /// As [`write_concurrently`].
+    pub(super) fn write_ahead(
+        &self,
+        dataset: Address,
+        selection: &Selection,
+        from: &WriteSource<'_>,
+    ) -> Result<Option<(usize, Option<Selection>)>> {
+        let source = self.concurrent_source(dataset)?.filter(|source| {
+            !source.pipeline.is_empty() || from.byte_count(source.element_size as u64) > AT_ONCE
+        });
+        let Some(source) = source.filter(|source| source.is_written_concurrently()) else {
+            return Ok(Some((0, None)));
+        };
+        let access = Access { file: self, dataset, commits: true };
+        let Progress::Chunks(done) = write_concurrently(&access, &source, selection, from)? else {
+            return Ok(None);
+        };
+        // All elements are those that the dataset had at the start.
+        let is_all = done > 0 && matches!(selection, Selection::All);
+        Ok(Some((done, is_all.then(|| Selection::region(&Region::whole(source.grid.extent()))))))
+    }
+
+    /// Encodes the chunks that an append adds, if they pass filters and are large enough. Others write meanwhile.
+    pub(super) fn prepare_append(
+        &self,
+        dataset: Address,
+        axis: usize,
+        added: &[u64],
+        from: &WriteSource<'_>,
+    ) -> Result<Option<Appended>> {
+        let place = |writer: &mut DatasetWriter| {
+            // The cheapest test first: small appends are frequent.
+            if writer.chunked()?.writer.source.pipeline.is_empty() {
+                return None;
+            }
+            let source = writer.concurrent_source()?;
+            let (count, dims) = writer.grown(axis, added).ok()?;
+            writer.resized(&dims).ok()?;
+            let start = writer.place_of_growth(axis);
+            Some((source, dims, Selection::region(&Region { start, count })))
+        };
+        let bytes = |source: &ChunkedSource| from.byte_count(source.element_size as u64);
+        match self.writers.with(dataset, place).flatten() {
+            Some((source, dims, selection)) if bytes(&source) >= source.chunk_bytes as u64 => {
+                Appended::encode(&self.container.store, source, &dims, &selection, from)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Encodes and stores the chunks of a dataset, or of all, that wait in memory. Others read and write meanwhile.
+    ///
+    /// # Errors
+    /// Those of filters and the medium.
+    pub(super) fn flush_ahead(&self, dataset: Option<Address>) -> Result<()> {
+        let datasets = dataset.map_or_else(|| self.writers.datasets(), |dataset| vec![dataset]);
+        for dataset in datasets {
+            let waits = |writer: &mut DatasetWriter| {
+                writer.chunked().is_some_and(|chunks| chunks.writer.dirty_bytes() >= WORTH)
+            };
+            if self.writers.with(dataset, waits).unwrap_or(false) {
+                flush_concurrently(&Access { file: self, dataset, commits: false }, Due::All)?;
+            }
+        }
+        Ok(())
+    }
+}

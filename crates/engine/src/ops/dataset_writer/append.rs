@@ -1,0 +1,131 @@
+//! Appends: new elements behind all others along a dimension.
+
+use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
+use hyperslab_format::message::{AllocationTime, Layout};
+
+use super::super::OpenFile;
+use super::{DatasetSink, DatasetWriter};
+use crate::data::chunked::{Appended, ChunkedSink};
+use crate::data::transfer::WriteSource;
+use crate::error::{Error, Result};
+use crate::store::Edit;
+
+impl DatasetWriter {
+    /// Makes the dataset longer along a dimension and writes the new elements, an array of the shape `added`, or of one
+    /// dimension less for one step along `axis`.
+    ///
+    /// # Errors
+    /// As [`resize`](Self::resize) and [`write`](Self::write), and if the array is not as large as the dataset in the
+    /// other dimensions.
+    pub(crate) fn append(
+        &mut self,
+        file: &OpenFile,
+        edit: &mut Edit<'_>,
+        axis: usize,
+        added: &[u64],
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        if self.append_chunk(file, edit, axis, added, from)? {
+            return Ok(());
+        }
+        let (count, dims) = self.grown(axis, added)?;
+        from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
+        if matches!(self.description.layout.layout, Layout::Virtual(_)) {
+            return Err(Error::unsupported("adding to a virtual dataset (add to one that it shows)"));
+        }
+        let start = self.place_of_growth(axis);
+        self.resize(file, edit, &dims)?;
+        if count.contains(&0) {
+            return Ok(());
+        }
+        self.write(file, edit, &Selection::region(&Region { start, count }), from)
+    }
+
+    /// As [`append`](Self::append), where chunks were encoded for the shape that the dataset had then.
+    pub(in crate::ops) fn append_encoded(
+        &mut self,
+        file: &OpenFile,
+        edit: &mut Edit<'_>,
+        (axis, added): (usize, &[u64]),
+        appended: Appended,
+        from: &WriteSource<'_>,
+    ) -> Result<()> {
+        if !self.chunked().is_some_and(|chunked| appended.fits(&chunked.writer)) {
+            return self.append(file, edit, axis, added, from);
+        }
+        let (count, dims) = self.grown(axis, added)?;
+        let selection = Selection::region(&Region { start: self.place_of_growth(axis), count });
+        self.resize(file, edit, &dims)?;
+        if let Some(chunked) = self.chunked_mut() {
+            let (writer, mut writing) = chunked.parts(edit, &file.resources);
+            writer.store_appended(&mut writing, appended, &selection, from)?;
+        }
+        self.note_layout();
+        Ok(())
+    }
+
+    /// The coordinates of the first element behind all others along a dimension.
+    pub(in crate::ops) fn place_of_growth(&self, axis: usize) -> Dims {
+        let dims = self.description.dataspace.dims();
+        let mut start = Dims::from_elem(0, dims.len());
+        if let (Some(place), Some(old)) = (start.get_mut(axis), dims.get(axis)) {
+            *place = *old;
+        }
+        start
+    }
+
+    /// The usual case of those who append: one whole chunk. Returns whether it was that.
+    fn append_chunk(
+        &mut self,
+        file: &OpenFile,
+        edit: &mut Edit<'_>,
+        axis: usize,
+        added: &[u64],
+        from: &WriteSource<'_>,
+    ) -> Result<bool> {
+        let (DatasetSink::Chunked(ChunkedSink { writer, table, .. }), Dataspace::Simple(extent)) =
+            (&mut self.sink, &mut self.description.dataspace)
+        else {
+            return Ok(false);
+        };
+        let one_by_one = self.description.fill.allocation_time == AllocationTime::INCREMENTAL;
+        if !one_by_one || from.is_partial() || table.keeps_all() {
+            return Ok(false);
+        }
+        let Some(most) = extent.max_dims.as_ref().and_then(|most| most.get(axis)) else { return Ok(false) };
+        let most = most.unwrap_or(u64::MAX);
+        let cache = &file.resources.chunks;
+        let size = writer.append_chunk(edit, &mut **table, cache, (axis, most), added, from)?;
+        let (Some(size), Some(dim)) = (size, extent.dims.get_mut(axis)) else { return Ok(false) };
+        *dim = size;
+        self.dataspace_changed = true;
+        Ok(true)
+    }
+
+    /// The shape of an array that is added along a dimension, and that of the dataset then.
+    pub(in crate::ops) fn grown(&self, axis: usize, added: &[u64]) -> Result<(Dims, Dims)> {
+        let before = Dims::from_slice(self.description.dataspace.dims());
+        let mut count = Dims::from_slice(added);
+        if count.len().checked_add(1) == Some(before.len()) && axis < before.len() {
+            count.insert(axis, 1);
+        }
+        let mut others = count.iter().zip(&before).enumerate();
+        let others_fit = count.len() == before.len()
+            && others.all(|(dimension, (new, old))| dimension == axis || new == old);
+        let (Some(old), Some(new)) = (before.get(axis), count.get(axis)) else {
+            return Err(Error::Misuse(format!("there is no dimension {axis}: the shape is {before:?}")));
+        };
+        if !others_fit {
+            return Err(Error::Misuse(format!(
+                "an array of the shape {added:?} cannot be added along dimension {axis} of {before:?}"
+            )));
+        }
+        let size =
+            old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
+        let mut dims = before.clone();
+        if let Some(dim) = dims.get_mut(axis) {
+            *dim = size;
+        }
+        Ok((count, dims))
+    }
+}

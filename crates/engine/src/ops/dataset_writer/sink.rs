@@ -1,0 +1,100 @@
+//! The choice of the sink of a dataset by its layout.
+
+use std::sync::Arc;
+
+use hyperslab_dataspace::Dims;
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{AllocationTime, FillWriteTime, Layout};
+
+use super::super::OpenFile;
+use super::super::dataset::chunked_source;
+use super::super::raw_files::RawFiles;
+use super::super::structured::structured_writer;
+use crate::data::chunk_index::{self, BufferedTable};
+use crate::data::chunked::{ChunkWriter, ChunkedSink};
+use crate::data::linear::{CompactSink, ContiguousSink, ExternalSink};
+use crate::data::structured::StructuredWriter;
+use crate::data::transfer::{Fill, Sink};
+use crate::data::virtual_::VirtualSink;
+use crate::error::Result;
+use crate::object::dataset::{DatasetDescription, Fill as FillValue};
+
+/// The sink of a dataset. Chunks have operations that other layouts do not have.
+#[derive(Debug)]
+pub(in crate::ops) enum DatasetSink {
+    /// Flat chunks.
+    Chunked(ChunkedSink),
+    /// Structured chunks.
+    Structured(Box<StructuredWriter>),
+    /// All other layouts.
+    Other(Box<dyn Sink>),
+}
+
+impl DatasetSink {
+    /// Opens the sink of the dataset whose header lies at `address`.
+    ///
+    /// # Errors
+    /// If the index of the chunks is damaged, or the layout cannot be written.
+    pub(super) fn open(file: &OpenFile, address: Address, description: &DatasetDescription) -> Result<Self> {
+        let dims = Dims::from_slice(description.dataspace.dims());
+        Ok(match &description.layout.layout {
+            _ if !description.external.is_empty() => {
+                let pieces = description.external.iter();
+                let pieces = pieces.map(|piece| (piece.file.clone(), piece.offset, piece.size)).collect();
+                let files = Arc::new(RawFiles::to_write(file.resolver.clone()));
+                Self::Other(Box::new(ExternalSink { dims, pieces, files }))
+            }
+            Layout::Chunked(layout) => {
+                let (source, shape) = chunked_source(&file.container, address, description, layout)?;
+                let table = chunk_index::open_table(&file.container.store, layout, &shape)?;
+                let limit = usize::try_from(file.resources.chunks.capacity()).unwrap_or(usize::MAX);
+                Self::Chunked(ChunkedSink {
+                    writer: ChunkWriter::new(source, limit),
+                    table: Box::new(BufferedTable::new(table)),
+                    allocates_late: description.fill.allocation_time == AllocationTime::LATE,
+                    fills: writes_fill(description),
+                })
+            }
+            Layout::Structured(layout) => {
+                Self::Structured(Box::new(structured_writer(file, address, description, layout)?))
+            }
+            Layout::Compact(_) => Self::Other(Box::new(CompactSink { dims })),
+            Layout::Contiguous(_) => Self::Other(Box::new(ContiguousSink {
+                dims,
+                elements: description.dataspace.element_count(),
+                element_size: description.datatype.size,
+                fill: description.fill_element().map_or(Fill::ZERO, Fill::element),
+                fills: writes_fill(description),
+            })),
+            Layout::Virtual(_) => Self::Other(Box::new(VirtualSink)),
+        })
+    }
+
+    /// Returns the sink, whatever the layout is.
+    pub(in crate::ops) fn get(&self) -> &dyn Sink {
+        match self {
+            Self::Chunked(sink) => sink,
+            Self::Structured(sink) => &**sink,
+            Self::Other(sink) => &**sink,
+        }
+    }
+
+    /// Returns the sink to write to it, whatever the layout is.
+    pub(super) fn get_mut(&mut self) -> &mut dyn Sink {
+        match self {
+            Self::Chunked(sink) => sink,
+            Self::Structured(sink) => &mut **sink,
+            Self::Other(sink) => &mut **sink,
+        }
+    }
+}
+
+/// Returns whether fill values are written into new space.
+fn writes_fill(description: &DatasetDescription) -> bool {
+    let fill = &description.fill;
+    match fill.write_time {
+        FillWriteTime::ON_ALLOCATION => true,
+        FillWriteTime::IF_SET => fill.value != FillValue::Undefined,
+        _ => false,
+    }
+}

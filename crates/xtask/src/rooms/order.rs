@@ -1,0 +1,69 @@
+//! The order of rooms: the one table that `cargo xtask rooms`, `cargo xtask tidy` and the picture of the crates read.
+
+/// A folder whose rooms are in order.
+#[derive(Debug)]
+pub(crate) struct Order {
+    /// The folder, from the root of the checkout.
+    pub(crate) folder: &'static str,
+    /// The rooms from the bottom to the top. Rooms of one level do not use each other.
+    pub(crate) levels: &'static [&'static [&'static str]],
+}
+
+/// The rooms of the engine.
+pub(crate) const ENGINE: &Order = &Order {
+    folder: "crates/engine/src",
+    levels: &[&["error"], &["memory", "versions"], &["store"], &["index"], &["object", "data"], &["ops"]],
+};
+
+/// The rooms of the raw data path: what all layouts share, then one room for each layout.
+const DATA: &Order = &Order {
+    folder: "crates/engine/src/data",
+    levels: &[
+        &["chunk_index", "variable"],
+        &["transfer"],
+        &["linear"],
+        &["chunked", "structured"],
+        &["virtual_"],
+    ],
+};
+
+/// The rooms of the chunked layout.
+const CHUNKED: &Order =
+    &Order { folder: "crates/engine/src/data/chunked", levels: &[&["source"], &["read", "write"]] };
+
+/// The rooms of the structured chunk layout.
+const STRUCTURED: &Order = &Order {
+    folder: "crates/engine/src/data/structured",
+    levels: &[&["variable"], &["form"], &["chunk"], &["encode"], &["read", "write"]],
+};
+
+/// Every folder whose rooms are in order.
+pub(crate) const ORDERS: &[&Order] = &[ENGINE, DATA, CHUNKED, STRUCTURED];
+
+impl Order {
+    /// Returns the level of a room, counted from the bottom.
+    pub(crate) fn level(&self, room: &str) -> Option<usize> {
+        self.levels.iter().position(|level| level.contains(&room))
+    }
+
+    /// Returns the order as text, such as `store < {object, data} < ops`.
+    pub(crate) fn text(&self) -> String {
+        let levels = self.levels.iter().map(|level| match level {
+            [room] => (*room).to_owned(),
+            rooms => format!("{{{}}}", rooms.join(", ")),
+        });
+        levels.collect::<Vec<_>>().join(" < ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_is_printed_from_the_bottom() {
+        let order = Order { folder: "a", levels: &[&["store"], &["object", "data"], &["ops"]] };
+        assert_eq!(order.text(), "store < {object, data} < ops");
+        assert_eq!((order.level("data"), order.level("ops"), order.level("x")), (Some(1), Some(2), None));
+    }
+}
