@@ -7,10 +7,14 @@ mod change;
 mod check;
 mod compare;
 mod demo;
+mod destination;
 mod diff;
 mod digest;
+mod entries;
 mod exchange;
+mod export;
 mod find;
+mod formats;
 mod import;
 mod interrupted;
 mod ls;
@@ -23,11 +27,13 @@ mod recover;
 mod repack;
 mod safe;
 mod sections;
+mod selection;
 mod shell;
 mod stat;
 mod tables;
 mod tools;
 mod tree;
+mod typed;
 mod values;
 
 use std::io;
@@ -61,7 +67,7 @@ enum Command {
     Plot(plot::Arguments),
     /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; a table: Parquet, Arrow; or a sparse matrix:
     /// mtx, npz, or a group.
-    Export(cat::ExportArguments),
+    Export(export::ExportArguments),
     /// Make a dataset of an npy or csv file, of a table of Parquet or Arrow, or of a sparse matrix: mtx, npz, or a group of
     /// AnnData or 10x.
     Import(import::ImportArguments),
@@ -110,7 +116,7 @@ fn main() -> ExitCode {
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
         Command::Plot(arguments) => plot::run(arguments).map(|()| ExitCode::SUCCESS),
-        Command::Export(arguments) => cat::export(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Export(arguments) => export::export(arguments).map(|()| ExitCode::SUCCESS),
         Command::Import(arguments) => import::import(arguments).map(|()| ExitCode::SUCCESS),
         Command::Cp(arguments) => change::cp(arguments).map(|()| ExitCode::SUCCESS),
         Command::Mv(arguments) => change::mv(arguments).map(|()| ExitCode::SUCCESS),

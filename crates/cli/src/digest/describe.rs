@@ -10,8 +10,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::walk::{Found, Objects};
 use super::{encode, hex, path_of, selection, text, types};
-use crate::cat::defined::DefinedElements;
 use crate::output::chain;
+use crate::selection::defined::DefinedElements;
 
 /// Elements of more bytes than this are not read.
 const MAX_DATA: u64 = 64 << 20;

@@ -23,11 +23,11 @@ use self::figure::{Figure, Values, meaning};
 use self::image::{Image, Reduction};
 use self::line::Line;
 use self::terminal::{Colours, Size};
-use crate::cat::Destination;
-use crate::cat::selection::{self, Taken};
+use crate::destination::Destination;
 use crate::open::OpenArguments;
 use crate::output::{self, escape};
 use crate::places;
+use crate::selection::{self, Taken};
 
 /// Pixels of a picture.
 const PIXELS: (u32, u32) = (1000, 640);
@@ -214,10 +214,7 @@ impl Arguments {
     fn taken(&self, dataset: &Dataset) -> Result<Vec<Taken>> {
         let dataspace = dataset.dataspace();
         let dims = dataspace.dims();
-        let mut taken = match &self.select {
-            Some(text) => selection::parse(text, dims)?,
-            None => selection::everything(dims),
-        };
+        let mut taken = selection::parse_or_everything(self.select.as_deref(), dims)?;
         if self.occupied {
             return Ok(taken);
         }

@@ -6,8 +6,9 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use hyperslab::Datatype;
 
-use super::types::{Element, record};
-use crate::change::memory_text;
+use super::types::Element;
+use crate::formats::record::packed;
+use crate::typed::memory_text;
 
 /// Elements, one behind the other, and their type.
 pub(super) struct Elements {
@@ -54,7 +55,7 @@ pub(super) fn records(members: &[(String, Element)], columns: &[ArrayRef], count
     for ((name, element), column) in members.iter().zip(columns) {
         parts.push((name, elements(element, column).with_context(|| format!("column `{name}`"))?));
     }
-    let datatype = record(parts.iter().map(|(name, part)| Ok((*name, part.datatype.clone()))))?;
+    let datatype = packed(parts.iter().map(|(name, part)| Ok((name.as_str(), part.datatype.clone()))))?;
     let size = usize::try_from(datatype.size)?;
     let mut bytes = vec![0; size.checked_mul(count).context("rows larger than memory")?];
     let mut offset = 0_usize;

@@ -1,18 +1,13 @@
 //! Datasets as tables: the members of records are columns, or each dataset of a group is one.
 
-use std::fs::File as FsFile;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_ipc::writer::FileWriter;
 use arrow_schema::{Field, Schema, SchemaRef};
 use hyperslab::{Column, Dataset, File, Object, ObjectKind, Region, Selection};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
 
 use super::Kind;
 use super::arrays::{array, field, fields, lists};
@@ -28,7 +23,7 @@ pub(crate) fn export(file: &File, object: Object, out: &Path, kind: Kind) -> Res
     let schema = table.schema()?;
     // The file appears whole or not at all.
     let made = new_file_for(out, "")?;
-    let mut writer = Writer::new(BufWriter::new(made.reopen()?), &schema, kind)?;
+    let mut writer = kind.writer(BufWriter::new(made.reopen()?), &schema)?;
     let at_once = (AT_ONCE / table.row_bytes.max(1)).max(1);
     let mut start = 0;
     while start < table.rows {
@@ -139,40 +134,5 @@ impl Table {
         let shape: Vec<usize> = rest.iter().map(|size| usize::try_from(*size)).collect::<Result<_, _>>()?;
         let array = lists(array(column, &self.paths)?, &shape, count)?;
         Ok(vec![(field(name, &array), array)])
-    }
-}
-
-/// Where rows go.
-enum Writer {
-    Parquet(Box<ArrowWriter<BufWriter<FsFile>>>),
-    Arrow(Box<FileWriter<BufWriter<FsFile>>>),
-}
-
-impl Writer {
-    fn new(out: BufWriter<FsFile>, schema: &SchemaRef, kind: Kind) -> Result<Self> {
-        Ok(match kind {
-            Kind::Parquet => {
-                let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-                Self::Parquet(Box::new(ArrowWriter::try_new(out, Arc::clone(schema), Some(properties))?))
-            }
-            Kind::Arrow => Self::Arrow(Box::new(FileWriter::try_new(out, schema)?)),
-        })
-    }
-
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        match self {
-            Self::Parquet(writer) => writer.write(batch)?,
-            Self::Arrow(writer) => writer.write(batch)?,
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<()> {
-        let out = match self {
-            Self::Parquet(writer) => writer.into_inner()?,
-            Self::Arrow(writer) => writer.into_inner()?,
-        };
-        out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        Ok(())
     }
 }

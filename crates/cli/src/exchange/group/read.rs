@@ -3,10 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Attribute, Dataset, Datatype, Group, ObjectKind, Region, Selection};
 
-use super::super::batch::Source;
-use super::super::columns::{Column, Indices};
-use super::super::compressed::{Compressed, Compression};
-use super::super::element::Element;
+use crate::entries::{Column, Compressed, Compression, Element, Indices, Source};
 
 /// The dataset that says the shape where no attribute does.
 const SHAPE: &str = "shape";
