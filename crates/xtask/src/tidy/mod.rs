@@ -4,6 +4,7 @@ mod floors;
 mod headers;
 mod lengths;
 pub(crate) mod manifest;
+mod modules;
 mod order;
 mod paths;
 mod rooms;
@@ -38,8 +39,15 @@ impl fmt::Display for Finding {
     }
 }
 
-const RULES: &[fn(&Tree) -> Vec<Finding>] =
-    &[order::check, rooms::check, lengths::check, headers::check, unsafety::check, paths::check];
+const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
+    order::check,
+    rooms::check,
+    lengths::check,
+    modules::check,
+    headers::check,
+    unsafety::check,
+    paths::check,
+];
 
 pub(crate) fn run(_: &[String]) -> Result<()> {
     let findings = findings(&workspace::root())?;

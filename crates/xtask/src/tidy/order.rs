@@ -39,8 +39,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Lines and the first path segments under the crate's root that the file names.
-fn uses(file: &File, inside: &str) -> Vec<(usize, String)> {
+/// Returns lines and the first path segments under the crate's root that the file names.
+pub(super) fn uses(file: &File, inside: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (at, word) in file.code.match_indices("crate::") {
         if !file.code.as_bytes().get(at.wrapping_sub(1)).is_some_and(|byte| is_word(*byte)) {

@@ -8,11 +8,11 @@
 //! Bytes behind the end of the stream are ignored, as libhdf5 does.
 
 #[cfg(not(feature = "libdeflate"))]
-#[path = "deflate/zlib.rs"]
+#[path = "zlib.rs"]
 mod codec;
 
 #[cfg(feature = "libdeflate")]
-#[path = "deflate/libdeflate.rs"]
+#[path = "libdeflate.rs"]
 mod codec;
 
 use crate::codec::grow;

@@ -1,15 +1,15 @@
 //! Zstandard frames.
 
 #[cfg(feature = "zstd")]
-#[path = "zstd/libzstd.rs"]
+#[path = "libzstd.rs"]
 mod codec;
 
 #[cfg(all(feature = "zstd-rs", not(feature = "zstd")))]
-#[path = "zstd/safe.rs"]
+#[path = "safe.rs"]
 mod codec;
 
 #[cfg(not(any(feature = "zstd-rs", feature = "zstd")))]
-#[path = "zstd/absent.rs"]
+#[path = "absent.rs"]
 mod codec;
 
 use crate::{FilterError, FilterId, Result};

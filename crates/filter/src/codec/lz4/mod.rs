@@ -1,11 +1,11 @@
 //! LZ4 blocks.
 
 #[cfg(feature = "lz4")]
-#[path = "lz4/flex.rs"]
+#[path = "flex.rs"]
 mod codec;
 
 #[cfg(not(feature = "lz4"))]
-#[path = "lz4/absent.rs"]
+#[path = "absent.rs"]
 mod codec;
 
 pub(crate) use codec::{decode, encode};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 mod blocks;
 mod builder;
 mod chunks;
+mod contents;
 pub(crate) mod data;
 mod dynamic;
 mod elements;
@@ -16,7 +17,6 @@ mod memory;
 mod storage;
 mod view;
 mod write;
-mod write_more;
 
 use hyperslab_engine::format::Layout as StoredLayout;
 use hyperslab_engine::object::dataset::DatasetDescription;
