@@ -13,7 +13,7 @@ use crate::formats::{csv, npy};
 use crate::tables::{self, Kind};
 use crate::typed::TypeName;
 
-/// What `import` takes.
+/// The arguments of `import`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab import image.npy data.h5 images/one --filter shuffle,gzip=6
@@ -63,7 +63,7 @@ pub(crate) struct ImportArguments {
     path: String,
 }
 
-/// What can be imported.
+/// A format that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// NumPy's file format
@@ -112,12 +112,12 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     dense(arguments, format, &storage)
 }
 
-/// What a name stands for, or else what is in the file.
+/// Returns the place of a matrix by its name, else by the first bytes of the file.
 fn place(input: &Path, named: Option<NamedFormat>) -> Option<MatrixPlace> {
     MatrixPlace::of(input, named).or_else(|| MatrixPlace::found(input))
 }
 
-/// Brings a sparse matrix into a file.
+/// Imports a sparse matrix.
 fn matrix(arguments: &ImportArguments, storage: Storage<'_>, named: Option<NamedFormat>) -> Result<()> {
     let from = place(&arguments.input, named).context("no matrix")?;
     let mut filters = storage.filters;
@@ -132,7 +132,7 @@ fn matrix(arguments: &ImportArguments, storage: Storage<'_>, named: Option<Named
     exchange::import(&from, &arguments.input, &arguments.file, &arguments.path, wanted)
 }
 
-/// What datasets of all elements are made of.
+/// A format of dense arrays or tables.
 #[derive(Debug, Clone, Copy)]
 enum Dense {
     Npy,
@@ -142,7 +142,7 @@ enum Dense {
 
 fn dense(arguments: &ImportArguments, format: Dense, storage: &Storage<'_>) -> Result<()> {
     let path = named(&arguments.path)?;
-    // What cannot be read must not leave an empty file behind.
+    // An unreadable input must not leave an empty file.
     let input = match format {
         Dense::Npy => Input::Npy(npy::Source::open(&arguments.input)),
         Dense::Csv => {

@@ -1,10 +1,10 @@
-//! Values as they are typed in: numbers, truth values, text.
+//! Values from the command line and from text files: numbers, truth values, text.
 
 use anyhow::{Result, bail};
 use hyperslab::datatype::StringPadding;
 use hyperslab::{AttributeContent, AttributeValue, CharacterSet, Dataspace, Datatype, File, H5Type};
 
-/// The types that values can have.
+/// The types of such values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TypeName {
     I8,
@@ -31,9 +31,9 @@ pub(crate) struct Typed {
 
 #[derive(Debug)]
 enum Values {
-    /// Elements as they are stored.
+    /// Elements in the bytes of the file.
     Elements(Datatype, Vec<u8>),
-    /// What becomes text of variable length, as h5py has it.
+    /// Texts, stored as strings of variable length as in h5py.
     Texts(Vec<String>),
 }
 
@@ -51,7 +51,7 @@ impl AttributeValue for Typed {
     }
 }
 
-/// What all values look like: whole numbers, numbers, truth values, or else text.
+/// Guesses the type of values: integers, floating-point numbers, truth values, else text.
 pub(crate) fn guess<S: AsRef<str>>(values: &[S]) -> TypeName {
     let all = |is: fn(&str) -> bool| values.iter().all(|value| is(value.as_ref()));
     match () {
@@ -63,7 +63,7 @@ pub(crate) fn guess<S: AsRef<str>>(values: &[S]) -> TypeName {
     }
 }
 
-/// What one value looks like.
+/// Guesses the type of one value.
 pub(crate) fn guess_of(value: &str) -> TypeName {
     guess(&[value])
 }
@@ -80,7 +80,7 @@ fn truth(value: &str) -> Option<bool> {
     }
 }
 
-/// Values as elements of a type; one value has no shape unless one is given.
+/// Converts values to a type. Without a shape, a single value is a scalar.
 pub(crate) fn typed<S: AsRef<str>>(kind: TypeName, values: &[S], shape: Option<&[u64]>) -> Result<Typed> {
     let dataspace = match (shape, values.len()) {
         (Some(shape), count) => {
@@ -103,7 +103,7 @@ pub(crate) fn typed<S: AsRef<str>>(kind: TypeName, values: &[S], shape: Option<&
     Ok(Typed { dataspace, values })
 }
 
-/// The type, and values as elements of it; text as long as the longest.
+/// Returns the datatype and the elements of values. Strings have the length of the longest one.
 pub(crate) fn elements<S: AsRef<str>>(kind: TypeName, values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     match kind {
         TypeName::I8 => numbers::<i8, S>(values),
@@ -152,12 +152,12 @@ fn texts<S: AsRef<str>>(values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     Ok((memory_text(longest)?, bytes))
 }
 
-/// Text of at most so many bytes, in memory.
+/// Returns the datatype of strings in memory, of at most `longest` bytes.
 pub(crate) fn memory_text(longest: usize) -> Result<Datatype> {
     Ok(Datatype::fixed_string(u32::try_from(longest)?, StringPadding::NullPadded, CharacterSet::Utf8))
 }
 
-/// Text as files get it: of variable length, as h5py has it.
+/// Returns the datatype of strings in a file: of variable length, as in h5py.
 pub(crate) fn stored_text(file: &File) -> Datatype {
     Datatype::variable_string(CharacterSet::Utf8, file.info().size_of_offsets)
 }

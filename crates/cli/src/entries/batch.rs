@@ -1,18 +1,18 @@
-//! Entries on their way: batches, where they come from and where they go.
+//! Batches of entries, their sources and their sinks.
 
 use anyhow::Result;
 
 use super::element::Element;
 
-/// About how many entries a batch has.
+/// The approximate number of entries in a batch.
 pub(crate) const BATCH: usize = 1 << 17;
 
-/// Entries: where they are and what they are.
+/// Entries: coordinates and values.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Batch {
     /// The coordinates of each entry, one entry after the other.
     pub(crate) coordinates: Vec<u64>,
-    /// The values as bytes of the source's element.
+    /// The values, as bytes of the source's element type.
     pub(crate) values: Vec<u8>,
 }
 
@@ -26,50 +26,50 @@ impl Batch {
         self.coordinates.is_empty()
     }
 
-    /// How many entries there are, of a matrix of that many dimensions.
+    /// Returns the number of entries, for a matrix of `rank` dimensions.
     pub(crate) fn len(&self, rank: usize) -> usize {
         self.coordinates.len().checked_div(rank).unwrap_or(0)
     }
 
-    /// Coordinates and bytes of each entry.
+    /// Returns the coordinates and the bytes of each entry.
     pub(crate) fn entries(&self, rank: usize, size: usize) -> impl Iterator<Item = (&[u64], &[u8])> {
         self.coordinates.chunks_exact(rank.max(1)).zip(self.values.chunks_exact(size.max(1)))
     }
 }
 
-/// In which order entries come.
+/// The order of the entries of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// In any.
+    /// No order.
     Any,
-    /// All entries of so many rows come before those of the next rows, and the first of these bands begins with row 0.
+    /// Bands of this many rows, from row 0 on. All entries of a band precede those of the next band.
     Bands(u64),
 }
 
-/// What entries are read from. Those of one place stand for their sum.
+/// A source of entries. Entries with the same coordinates stand for their sum.
 pub(crate) trait Source {
     /// The size of each dimension.
     fn shape(&self) -> &[u64];
 
-    /// What the values are.
+    /// The type of the values.
     fn element(&self) -> Element;
 
-    /// How many entries there are at most, if that is known beforehand.
+    /// The largest possible number of entries, if it is known.
     fn count(&self) -> Option<u64>;
 
     fn order(&self) -> Order;
 
-    /// Puts the next entries in place of those in the batch; none and `false` if there are no more.
+    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last entry.
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool>;
 }
 
-/// What entries are written to: `begin`, batches in C order and without two entries of one place, `finish`.
+/// A sink of entries. The calls are `begin`, then batches with distinct coordinates in C order, then `finish`.
 pub(crate) trait Sink {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()>;
 
     fn put(&mut self, batch: &Batch) -> Result<()>;
 
-    /// Ends writing.
+    /// Completes the output.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 

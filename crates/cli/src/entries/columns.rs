@@ -1,19 +1,19 @@
-//! Arrays of one dimension that are read from their first element to their last.
+//! Arrays of one dimension, read in order.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Datatype, DatatypeClass, H5Type};
 
 /// An array that is read once.
 pub(crate) trait Column {
-    /// How many elements it has.
+    /// Returns the number of elements.
     fn len(&self) -> u64;
 
-    /// Puts so many of the next elements in place of what is in `bytes`, converted to the type that the column was opened
-    /// for. More than there are is an error.
+    /// Replaces `bytes` with the next `count` elements, converted to the datatype for which the column was opened. Fails if
+    /// fewer elements are left.
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
-/// A column of indices or pointers, opened for [`Indices::datatype`].
+/// A column of indices or pointers, converted to [`Indices::datatype`].
 pub(crate) struct Indices {
     name: &'static str,
     column: Box<dyn Column>,
@@ -26,12 +26,12 @@ impl Indices {
         Self { name, column, bytes: Vec::new(), read: 0 }
     }
 
-    /// What the column's elements are converted to: what is below zero stays so, and is found.
+    /// The datatype to which the elements are converted. It is signed, so that negative indices are found.
     pub(crate) fn datatype() -> Datatype {
         i64::datatype()
     }
 
-    /// Whether elements of a type can be indices.
+    /// Fails if elements of a datatype cannot be indices.
     pub(crate) fn check_type(name: &str, datatype: &Datatype) -> Result<()> {
         if !matches!(datatype.class, DatatypeClass::FixedPoint(_)) {
             bail!("`{name}` has elements of type {datatype}, which are no indices");
@@ -43,7 +43,7 @@ impl Indices {
         self.column.len()
     }
 
-    /// Adds the next indices, all of which are below `bound`.
+    /// Appends the next `count` indices. Fails unless they are below `bound`.
     pub(crate) fn next(&mut self, count: usize, bound: u64, indices: &mut Vec<u64>) -> Result<()> {
         self.column.next(count, &mut self.bytes).with_context(|| format!("`{}`", self.name))?;
         for element in self.bytes.chunks_exact(i64::SIZE) {
@@ -59,7 +59,7 @@ impl Indices {
     }
 }
 
-/// An error if values and indices are not as many.
+/// Fails unless there are `per_index` values for each index.
 pub(crate) fn check_counts(indices: &Indices, values: u64, per_index: u64) -> Result<()> {
     let expected = indices.len().checked_mul(per_index);
     if expected != Some(values) {

@@ -1,4 +1,4 @@
-//! Compressed rows and columns (CSR, CSC) and blocks of compressed rows (BSR), as entries.
+//! A source of entries from compressed rows and columns (CSR, CSC) and blocks of compressed rows (BSR).
 
 use anyhow::{Context as _, Result, bail};
 
@@ -6,22 +6,22 @@ use super::batch::{BATCH, Batch, Order, Source};
 use super::columns::{Column, Indices, check_counts};
 use super::element::Element;
 
-/// Pointers that are read at once.
+/// The number of pointers that are read at once.
 const POINTERS: u64 = 1 << 16;
 
-/// Values that a block has at most.
+/// The largest number of values in a block.
 const LARGEST_BLOCK: u64 = 1 << 24;
 
-/// What is compressed.
+/// The kind of compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
     Rows,
     Columns,
-    /// Rows of blocks of so many rows and columns.
+    /// Rows of blocks of this many rows and columns.
     Blocks(u64, u64),
 }
 
-/// A matrix of which pointers say where in `indices` and `data` each row (or column) begins.
+/// A compressed matrix. The pointers are the first positions of each row (or column) in `indices` and `data`.
 pub(crate) struct Compressed {
     shape: [u64; 2],
     element: Element,
@@ -29,9 +29,9 @@ pub(crate) struct Compressed {
     pointers: Pointers,
     indices: Indices,
     data: Box<dyn Column>,
-    /// How many indices there can be: columns, rows, or columns of blocks.
+    /// The bound of the indices: the number of columns, rows, or columns of blocks.
     bound: u64,
-    /// The row of which entries are taken, and how many of them are left.
+    /// The current row, and the number of its entries that are left.
     row: u64,
     left: u64,
     rows: Vec<u64>,
@@ -91,7 +91,7 @@ impl Compressed {
         }
     }
 
-    /// The rows of the next entries, as many as go into a batch.
+    /// Finds the rows of the next entries, at most `most`.
     fn next_rows(&mut self, most: usize) -> Result<()> {
         self.rows.clear();
         let entries = self.indices.len();
@@ -146,7 +146,7 @@ impl Source for Compressed {
             Compression::Columns => batch.coordinates.extend(places.flat_map(|(column, row)| [row, column])),
             Compression::Blocks(..) => {
                 for (row, column) in places {
-                    // No overflow: rows and columns of blocks are below the bounds that the shape gives.
+                    // No overflow: the shape bounds the rows and columns of blocks.
                     let (top, left) = (row.saturating_mul(height), column.saturating_mul(width));
                     for row in top..top.saturating_add(height) {
                         let columns = left..left.saturating_add(width);
@@ -160,19 +160,19 @@ impl Source for Compressed {
     }
 }
 
-/// Where rows begin.
+/// A reader of the pointers.
 struct Pointers {
     column: Indices,
     block: Vec<u64>,
     at: usize,
-    /// Pointers that are read from the column.
+    /// The number of pointers that were read from the column.
     read: u64,
-    /// The pointer that was given last, and how many there were.
+    /// The last pointer that was returned, and the number of those before it.
     last: Option<(u64, u64)>,
 }
 
 impl Pointers {
-    /// The next row and how many of the entries it has.
+    /// Returns the next row and the number of its entries.
     fn next(&mut self, entries: u64) -> Result<Option<(u64, u64)>> {
         loop {
             let Some(pointer) = self.pointer(entries)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Values of another type than the source has.
+//! A source with converted values.
 
 use anyhow::{Result, bail};
 use hyperslab::datatype::convert::Conversion;
@@ -6,7 +6,8 @@ use hyperslab::datatype::convert::Conversion;
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
-/// A source whose values are converted. Numbers may lose digits, but none becomes one that it is not near to.
+/// A source with converted values. Floating-point numbers may be rounded; a value that an integer type cannot hold is an
+/// error.
 pub(crate) struct Converted<S> {
     source: S,
     element: Element,
@@ -21,7 +22,7 @@ impl<S: Source> Converted<S> {
         if source.element().is_complex() != element.is_complex() {
             bail!("values of type {from} do not become {to}");
         }
-        // Truth values are numbers here, and all numbers but zero are true.
+        // Truth values are the numbers 0 and 1; all numbers but 0 are true.
         let number = |element: Element| match element {
             Element::Bool => Element::U8.datatype(),
             number => number.datatype(),
@@ -78,7 +79,7 @@ impl<S: Source> Source for Converted<S> {
             }
         } else {
             self.there.convert(&self.incoming.values, &mut batch.values, count)?;
-            // What becomes whole stays what it was.
+            // A conversion to integers must not change a value.
             if self.element.is_integer() {
                 self.check(&batch.values, count)?;
             }

@@ -1,4 +1,4 @@
-//! Coordinates and values side by side (COO), as entries.
+//! A source of entries from columns of coordinates and values (COO).
 
 use anyhow::{Context as _, Result};
 
@@ -6,14 +6,14 @@ use super::batch::{BATCH, Batch, Order, Source};
 use super::columns::{Column, Indices, check_counts};
 use super::element::Element;
 
-/// A matrix with a column of indices for each dimension, and one of values.
+/// A matrix with a column of indices for each dimension, and a column of values.
 pub(crate) struct Coordinates {
     shape: Vec<u64>,
     element: Element,
     indices: Vec<Indices>,
     data: Box<dyn Column>,
     left: u64,
-    /// Indices of a batch, dimension by dimension.
+    /// The indices of a batch, by dimension.
     read: Vec<Vec<u64>>,
 }
 

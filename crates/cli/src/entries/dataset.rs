@@ -1,4 +1,4 @@
-//! Sparse datasets, as entries and made of them.
+//! Sparse datasets as sources and sinks of entries.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::convert::Conversion;
@@ -8,20 +8,20 @@ use hyperslab::{Dataset, DatasetBuilder, File, FileOptions, Points, Region, Sele
 use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
 
-/// The defined elements of a sparse dataset, one row of chunks after the other.
+/// The defined elements of a sparse dataset, by rows of chunks.
 pub(crate) struct Defined {
     dataset: Dataset,
     element: Element,
     conversion: Conversion,
     shape: Vec<u64>,
     count: u64,
-    /// Rows of a chunk, and the next row.
+    /// The number of rows in a chunk, and the next row.
     height: u64,
     row: u64,
 }
 
 impl Defined {
-    /// The elements of a dataset, if it is sparse.
+    /// Returns the source of a dataset, or `None` if the dataset is not sparse.
     pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
         let Some(chunking) = dataset.structured_chunking().filter(|chunking| chunking.sparse) else {
             return Ok(None);
@@ -38,7 +38,7 @@ impl Defined {
         }))
     }
 
-    /// The elements of the next rows.
+    /// Reads the elements of the next rows.
     fn rows(&mut self, end: u64, batch: &mut Batch) -> Result<()> {
         let (mut start, mut count) = (vec![0; self.shape.len()], self.shape.clone());
         if let (Some(start), Some(count)) = (start.first_mut(), count.first_mut()) {
@@ -82,7 +82,7 @@ impl Source for Defined {
     }
 }
 
-/// A sparse dataset to be made.
+/// The sink that creates a sparse dataset.
 pub(crate) struct Writer<'a> {
     file: &'a File,
     path: &'a str,
@@ -125,12 +125,12 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// The shape of chunks for a matrix of about so many entries.
+/// Chooses the chunk shape for a matrix of about this many entries.
 pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -> Result<Vec<u64>> {
     if shape.contains(&0) {
         return Ok(vec![1; shape.len()]);
     }
-    // The library chooses, for a dataset that is made for this alone.
+    // The library chooses the shape for a temporary dataset.
     let file = FileOptions::new().create_in_memory()?;
     let mut builder = file.new_dataset("a").datatype(element.datatype()).shape(shape).sparse_auto();
     if let Some(entries) = entries.filter(|entries| *entries > 0) {

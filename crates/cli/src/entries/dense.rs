@@ -1,4 +1,4 @@
-//! Datasets that store all elements, as entries: those that are not zero.
+//! A source of entries from the nonzero elements of a dataset.
 
 use anyhow::{Result, bail};
 use hyperslab::{Blocks, Dataset, Region, Selection};
@@ -6,10 +6,10 @@ use hyperslab::{Blocks, Dataset, Region, Selection};
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
-/// Bytes of a box that is read at once.
+/// The size of the region that is read at once, in bytes.
 const AT_ONCE: u64 = 4 << 20;
 
-/// The elements of a dataset that are not zero.
+/// The nonzero elements of a dataset.
 pub(crate) struct Nonzero {
     dataset: Dataset,
     element: Element,

@@ -1,4 +1,4 @@
-//! What values of matrices are.
+//! The types of the values of matrices.
 
 use std::io::Write as _;
 
@@ -8,7 +8,7 @@ use hyperslab::{Datatype, H5Type};
 
 use crate::typed::TypeName;
 
-/// The values that matrices have. In memory their bytes are in the order of this machine.
+/// A type of values. In memory, values have native byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     Bool,
@@ -22,13 +22,13 @@ pub(crate) enum Element {
     U64,
     F32,
     F64,
-    /// Complex numbers of two parts of 4 bytes.
+    /// Complex numbers with two parts of 4 bytes.
     C64,
-    /// Complex numbers of two parts of 8 bytes.
+    /// Complex numbers with two parts of 8 bytes.
     C128,
 }
 
-/// An expression for the number that the element or its parts are.
+/// Evaluates an expression for the number type of the element or of its parts.
 macro_rules! with_number {
     ($element:expr, $type:ident => $work:expr) => {
         match $element {
@@ -76,7 +76,7 @@ macro_rules! with_number {
     };
 }
 
-/// Numbers that can be summed and written.
+/// Numbers that can be summed and printed.
 trait Number: H5Type {
     fn plus(self, other: Self) -> Option<Self>;
     fn print(self, line: &mut Vec<u8>);
@@ -107,13 +107,13 @@ number! {
     i16: i16::checked_add, "{}";
     i32: i32::checked_add, "{}";
     i64: i64::checked_add, "{}";
-    // As few digits as tell the number from all others, with an exponent where that is shorter.
+    // The shortest digits that identify the number, with an exponent if that is shorter.
     f32: |a, b| Some(a + b), "{:?}";
     f64: |a, b| Some(a + b), "{:?}";
 }
 
 impl Element {
-    /// What values of a datatype become.
+    /// Returns the type for values of a datatype.
     pub(crate) fn of(datatype: &Datatype) -> Result<Self> {
         let found = match &datatype.class {
             _ if datatype.is_bool() => Some(Self::Bool),
@@ -137,7 +137,7 @@ impl Element {
         Ok(found)
     }
 
-    /// What values of a type that was named are.
+    /// Returns the type for a type name.
     pub(crate) fn named(name: TypeName) -> Result<Self> {
         Ok(match name {
             TypeName::I8 => Self::I8,
@@ -155,7 +155,7 @@ impl Element {
         })
     }
 
-    /// The datatype of values in memory.
+    /// Returns the datatype of values in memory.
     pub(crate) fn datatype(self) -> Datatype {
         match self {
             Self::Bool => Datatype::bool(),
@@ -165,7 +165,7 @@ impl Element {
         }
     }
 
-    /// Bytes of a value.
+    /// Returns the size of a value in bytes.
     pub(crate) fn size(self) -> usize {
         let part = with_number!(self, T => size_of::<T>());
         if self.is_complex() { part.saturating_mul(2) } else { part }
@@ -175,19 +175,19 @@ impl Element {
         matches!(self, Self::C64 | Self::C128)
     }
 
-    /// Whether values are whole numbers or truth values.
+    /// Returns true for integers and truth values.
     pub(crate) fn is_integer(self) -> bool {
         !matches!(self, Self::F32 | Self::F64 | Self::C64 | Self::C128)
     }
 
-    /// Whether the value is zero.
+    /// Returns true if the value is zero.
     pub(crate) fn is_zero(self, value: &[u8]) -> bool {
         with_number!(self, T => {
             value.chunks_exact(size_of::<T>()).all(|part| T::decode(part).is_some_and(|part| part == T::default()))
         })
     }
 
-    /// Adds a value to another; `None` if the sum has no place.
+    /// Adds a value to `sum`. Returns `None` on overflow.
     pub(crate) fn add(self, sum: &mut [u8], value: &[u8]) -> Option<()> {
         if self == Self::Bool {
             for (sum, value) in sum.iter_mut().zip(value) {
@@ -203,7 +203,7 @@ impl Element {
         Some(())
     }
 
-    /// Adds the value to a line as text; parts of complex numbers have a blank between them.
+    /// Appends the value to a line as text. A blank separates the parts of complex numbers.
     pub(crate) fn print(self, value: &[u8], line: &mut Vec<u8>) {
         with_number!(self, T => {
             for (number, part) in value.chunks_exact(size_of::<T>()).enumerate() {

@@ -1,4 +1,4 @@
-//! Matrices for tests: sources of given entries, and sinks that keep them.
+//! Matrices for tests.
 
 use anyhow::Result;
 use hyperslab::H5Type;
@@ -22,19 +22,19 @@ impl Given {
             batch.coordinates.extend(at);
             batch.values.extend_from_slice(&T::to_bytes(&[*value]));
         }
-        // Two numbers are the parts of a complex one.
+        // Two numbers are the parts of a complex number.
         let complex = [(<[f32; 2]>::datatype(), Element::C64), (<[f64; 2]>::datatype(), Element::C128)];
         let complex = complex.into_iter().find(|(datatype, _)| *datatype == T::datatype());
         let element = complex.map_or_else(|| Element::of(&T::datatype()).unwrap(), |(_, element)| element);
         Self { shape: shape.to_vec(), element, batch }
     }
 
-    /// A source that gives a few entries at once.
+    /// Returns a source with a few entries in each batch.
     pub(crate) fn source(self, order: Order) -> impl Source {
         Pieces { given: self, order, at: 0 }
     }
 
-    /// Writes the entries, which are in order, to a sink.
+    /// Writes the entries, which are sorted, to a sink.
     pub(crate) fn put(&self, mut sink: Box<dyn Sink + '_>) -> Result<()> {
         sink.begin(&self.shape, self.element)?;
         let mut source = self.clone().source(Order::Any);
@@ -45,7 +45,7 @@ impl Given {
         sink.finish()
     }
 
-    /// All entries of a source, in order.
+    /// Reads and sorts all entries of a source.
     pub(crate) fn read(source: impl Source) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let keys = Keys::rows(source.shape())?;
@@ -94,7 +94,7 @@ impl Source for Pieces {
     }
 }
 
-/// Coordinates and values of a batch.
+/// Returns the coordinates and values of a batch.
 pub(crate) fn entries<T: H5Type>(batch: &Batch, rank: usize) -> Vec<(Vec<u64>, T)> {
     batch.entries(rank, T::SIZE).map(|(at, value)| (at.to_vec(), T::decode(value).unwrap())).collect()
 }

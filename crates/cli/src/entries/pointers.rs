@@ -1,4 +1,4 @@
-//! Where rows begin, while entries are written row by row.
+//! The pointers of compressed rows, while entries are written row by row.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -9,10 +9,10 @@ use hyperslab::H5Type;
 use super::element::Element;
 use super::spool::Spool;
 
-/// Rows of the highest matrix of compressed rows, whose pointers are 128 GiB.
+/// The largest number of rows of a matrix in compressed rows. Its pointers take 128 GiB.
 const MOST_ROWS: u64 = 1 << 34;
 
-/// Pointers that are handled at once.
+/// The number of pointers that are read at once.
 const AT_ONCE: u64 = 1 << 16;
 
 /// The pointers of compressed rows.
@@ -20,7 +20,7 @@ const AT_ONCE: u64 = 1 << 16;
 pub(crate) struct RowPointers {
     spool: Spool,
     rows: u64,
-    /// Rows whose first pointer is written.
+    /// The number of rows with a written pointer.
     begun: u64,
     entries: u64,
 }
@@ -33,7 +33,7 @@ impl RowPointers {
         Ok(Self { spool: Spool::new(folder)?, rows, begun: 0, entries: 0 })
     }
 
-    /// Counts an entry of a row, which is none before that of the last entry.
+    /// Counts an entry of a row. The row must not be before the row of the last entry.
     pub(crate) fn add(&mut self, row: u64) -> Result<()> {
         self.begin(row.saturating_add(1))?;
         self.entries = self.entries.saturating_add(1);
@@ -48,7 +48,7 @@ impl RowPointers {
         Ok(())
     }
 
-    /// Ends with the last row.
+    /// Writes the pointers up to the end of the last row.
     pub(crate) fn end(&mut self) -> Result<()> {
         self.begin(self.rows.saturating_add(1))
     }
@@ -57,12 +57,12 @@ impl RowPointers {
         self.rows.saturating_add(1)
     }
 
-    /// The smallest usual type that holds all pointers.
+    /// Returns the smallest index type that holds all pointers.
     pub(crate) fn element(&self) -> Element {
         index_element(self.entries)
     }
 
-    /// Gives all pointers as elements of that type, piece by piece.
+    /// Calls `visit` with all pointers as bytes of the type `element`, piece by piece.
     pub(crate) fn for_each(
         &mut self,
         element: Element,
@@ -78,12 +78,12 @@ impl RowPointers {
     }
 }
 
-/// The type of indices up to a number, as SciPy chooses it: signed, of 4 bytes where they suffice.
+/// Returns the type of indices up to `most`, as in SciPy: signed, of 4 bytes if they suffice.
 pub(crate) fn index_element(most: u64) -> Element {
     if i32::try_from(most).is_ok() { Element::I32 } else { Element::I64 }
 }
 
-/// Indices as elements of that type.
+/// Returns indices as bytes of the type `element`.
 pub(crate) fn index_bytes(indices: &[u64], element: Element) -> Result<Vec<u8>> {
     if element == Element::I32 {
         let narrow: Result<Vec<i32>, _> = indices.iter().map(|index| i32::try_from(*index)).collect();

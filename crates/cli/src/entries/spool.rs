@@ -1,4 +1,4 @@
-//! Bytes that wait in a temporary file until they are needed again.
+//! Temporary files that are written, then read.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek as _, SeekFrom, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-/// A temporary file that is written first, then read. It has no name, or loses it as it is dropped.
+/// A temporary file that is written first, then read. The file is removed on drop.
 #[derive(Debug)]
 pub(crate) struct Spool {
     writer: BufWriter<File>,
@@ -14,7 +14,7 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// A file in that folder.
+    /// Creates a file in a folder.
     pub(crate) fn new(folder: &Path) -> Result<Self> {
         let cannot = || format!("cannot make a temporary file in `{}`", folder.display());
         let file = tempfile::tempfile_in(folder).with_context(cannot)?;
@@ -25,7 +25,7 @@ impl Spool {
         self.length
     }
 
-    /// The bytes from there on, as many as there are or as the buffer takes.
+    /// Replaces `buffer` with at most `count` bytes from the offset `at`.
     pub(crate) fn read_at(&mut self, at: u64, buffer: &mut Vec<u8>, count: u64) -> Result<()> {
         self.writer.flush().context("a temporary file")?;
         let file = self.writer.get_mut();
@@ -35,7 +35,7 @@ impl Spool {
         Ok(())
     }
 
-    /// All bytes, to be read.
+    /// Returns a reader of all bytes.
     pub(crate) fn into_reader(self) -> Result<impl Read> {
         let mut file = self.writer.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.seek(SeekFrom::Start(0))?;

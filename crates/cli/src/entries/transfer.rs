@@ -1,4 +1,4 @@
-//! From a source to a sink.
+//! The transfer of entries from a source to a sink.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,8 @@ use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
 use super::sorted::{Keys, Sorted};
 
-/// Moves all entries. Nothing is begun before the first of them are there, and so before most faults of a source are found.
+/// Moves all entries. The sink begins only after the first batch, so that most faults of a source are found before anything
+/// is written.
 pub(crate) fn transfer(
     source: Box<dyn Source>,
     keys: Keys,
@@ -32,7 +33,7 @@ pub(crate) fn transfer(
     Ok(())
 }
 
-/// A bar on standard error, or nothing if that is no terminal.
+/// Returns a progress bar on standard error, which is hidden unless standard error is a terminal.
 fn progress_bar(count: Option<u64>) -> ProgressBar {
     let (bar, style) = match count {
         Some(count) => (ProgressBar::new(count), "{bar:30} {human_pos:>14} entries  {eta} left"),
@@ -45,7 +46,7 @@ fn progress_bar(count: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// A source that says how far it is.
+/// A source that reports its progress.
 struct Watched {
     source: Box<dyn Source>,
     bar: ProgressBar,

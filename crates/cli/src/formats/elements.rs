@@ -1,4 +1,4 @@
-//! Elements as text: numbers as NumPy's `str` has them, the rest as Python would.
+//! Elements as text: numbers as in NumPy's `str`, other values as in Python.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -19,17 +19,17 @@ use crate::values::{Decoder, Value};
 pub(crate) enum Style {
     /// Strings in quotes, records in parentheses: `(1, 'a')`.
     Python,
-    /// Strings as they are.
+    /// Strings without quotes.
     Bare,
-    /// Strings as they are, but safe for a terminal.
+    /// Strings without quotes, with control characters escaped.
     Shown,
-    /// Strings as they are, but for a quote before those that a spreadsheet would take for formulas.
+    /// Strings without quotes. A quote precedes strings that a spreadsheet would take for formulas.
     NoFormula,
-    /// As JSON has it; numbers that JSON does not have are strings.
+    /// JSON. Numbers that JSON does not have are strings.
     Json,
 }
 
-/// A sequence of texts that a writer asks for: calls the given function with the text of each element in C order.
+/// A function that calls its argument with the text of each element, in C order.
 pub(crate) type EachText<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&str) -> Result<()>) -> Result<()>;
 
 /// Spells elements of one datatype as text.
@@ -37,7 +37,7 @@ pub(crate) struct Elements<'a> {
     datatype: &'a Datatype,
     paths: &'a Paths,
     style: Style,
-    /// Spellings of numbers that take long to find and are few.
+    /// The spellings of numbers of two bytes, which are few and take long to compute.
     known: HashMap<[u8; 2], String>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// One element, decoded by itself.
+    /// Spells one element.
     fn one(&mut self, stored: &Stored, element: &[u8]) -> Result<String> {
         let small = <[u8; 2]>::try_from(element).ok().filter(|_| self.datatype.is_number());
         if let Some(text) = small.and_then(|key| self.known.get(&key)) {
@@ -138,7 +138,7 @@ fn shown<T: Display>(values: &[T], mut visit: impl FnMut(&str) -> Result<()>) ->
     values.iter().try_for_each(|value| visit(&value.to_string()))
 }
 
-/// Numbers of JSON are written as they are; `nan`, `inf` and `-inf` become strings.
+/// Spells a floating-point number in JSON: `nan`, `inf` and `-inf` are strings.
 fn json_float(text: &str) -> String {
     if text.ends_with(|c: char| c.is_ascii_digit()) { text.to_owned() } else { format!("\"{text}\"") }
 }
@@ -163,7 +163,7 @@ pub(crate) fn spelled(value: &Value, style: Style) -> String {
     }
 }
 
-/// As Python shows it: strings quoted, booleans with capitals, complex numbers in parentheses.
+/// Spells a value as Python does: strings in quotes, capitalized booleans, complex numbers in parentheses.
 fn python(value: &Value) -> String {
     match value {
         Value::Integer(number) => number.to_string(),
@@ -186,7 +186,7 @@ fn python(value: &Value) -> String {
     }
 }
 
-/// `(1+2j)`, or `2j` without a real part.
+/// Spells a complex number: `(1+2j)`, or `2j` if the real part is 0.
 fn complex(real: &str, imaginary: &str) -> String {
     let [real, imaginary] = [real, imaginary].map(|part| part.strip_suffix(".0").unwrap_or(part));
     if real == "0" {
@@ -196,7 +196,7 @@ fn complex(real: &str, imaginary: &str) -> String {
     format!("({real}{sign}{imaginary}j)")
 }
 
-/// Text as Python's `repr` has it: in double quotes only where it has single ones and no double ones.
+/// Spells text as Python's `repr` does: in double quotes only if it has single quotes and no double quotes.
 fn quoted(bytes: &[u8]) -> String {
     let has = |quote| bytes.contains(&quote);
     let quote = if has(b'\'') && !has(b'"') { '"' } else { '\'' };

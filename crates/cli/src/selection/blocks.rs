@@ -1,24 +1,24 @@
-//! A selection cut into blocks of bounded size, read one after the other in C order.
+//! A selection in blocks of bounded size, read in C order.
 
 use anyhow::Result;
 use hyperslab::{Dataset, Dataspace, Selection, Stored};
 
 use crate::selection::{self, Taken};
 
-/// Bytes and elements of a block, unless one row of chunks is larger.
+/// The largest size of a block in bytes and in elements, unless a row of chunks is larger.
 const BYTES: u64 = 8 << 20;
 const ELEMENTS: u64 = 1 << 18;
 
-/// The largest block that is read to decode no chunk twice.
+/// The largest size in bytes to which a block is extended so that no chunk is decoded twice.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The selected elements of a dataset.
+/// The selected elements of a dataset, in blocks.
 #[derive(Debug)]
 pub(crate) struct Blocks<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
-    /// The dimension that is cut, and how many of its coordinates a block has. Blocks have one coordinate of each
-    /// dimension before it and all of those behind.
+    /// The dimension that is cut, and the number of its coordinates in a block. A block has one coordinate of each slower
+    /// dimension and all coordinates of each faster one.
     cut: usize,
     length: u64,
 }
@@ -28,14 +28,14 @@ impl<'a> Blocks<'a> {
         let size = u64::from(dataset.datatype().size).max(1);
         let most = (BYTES / size).clamp(1, ELEMENTS);
         let count = |dimension: usize| taken.get(dimension).map_or(1, |dimension| dimension.count.max(1));
-        // From the fastest dimension on, as long as they fit whole.
+        // Starts with the fastest dimension and adds dimensions that fit as a whole.
         let (mut cut, mut inside) = (taken.len().saturating_sub(1), 1_u64);
         while cut > 0 && inside.saturating_mul(count(cut)) <= most {
             inside = inside.saturating_mul(count(cut));
             cut = cut.saturating_sub(1);
         }
         let mut length = most.checked_div(inside).unwrap_or(1).max(1);
-        // Rows of whole chunks, so that none is decoded twice, unless they are too large.
+        // Extends the block to whole chunks, so that no chunk is decoded twice, unless the block becomes too large.
         let chunk = dataset.chunking().and_then(|chunking| chunking.shape.get(cut).copied()).unwrap_or(1);
         let step = taken.get(cut).map_or(1, |dimension| dimension.step).max(1);
         let rows = chunk.div_ceil(step).max(1);
@@ -45,12 +45,12 @@ impl<'a> Blocks<'a> {
         Self { dataset, taken, cut, length }
     }
 
-    /// Reads each block and gives it to `visit`.
+    /// Calls `visit` with the elements of each block.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
         self.for_each_selection(|selection| visit(&self.dataset.read_stored_selection(selection)?))
     }
 
-    /// Gives what each block selects to `visit`.
+    /// Calls `visit` with the selection of each block.
     pub(crate) fn for_each_selection(&self, mut visit: impl FnMut(&Selection) -> Result<()>) -> Result<()> {
         if matches!(self.dataset.dataspace(), Dataspace::Null)
             || self.taken.iter().any(|dimension| dimension.count == 0)
@@ -78,7 +78,7 @@ impl<'a> Blocks<'a> {
         self.taken.iter().zip(at).enumerate().map(part).collect()
     }
 
-    /// The place of the next block, if there is one.
+    /// Advances to the next block. Returns false after the last block.
     fn next(&self, at: &mut [u64]) -> bool {
         for (number, (dimension, at)) in self.taken.iter().zip(at).enumerate().rev() {
             if number > self.cut {
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Blocks of any length, over any cut, follow each other as the whole selection does.
+    /// The blocks of any length and cut are the whole selection.
     #[test]
     fn blocks_are_the_selection() {
         let file = File::open(fixtures::path("chunk_indexes_latest.h5")).unwrap();

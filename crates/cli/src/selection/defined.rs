@@ -1,25 +1,25 @@
-//! Defined elements with their coordinates, read in pieces of bounded size in C order.
+//! Defined elements with their coordinates, in pieces of bounded size, read in C order.
 
 use hyperslab::{Dataset, Dataspace, Points, Stored};
 
 use crate::selection::{self, Taken};
 
-/// Bytes of elements and coordinates of a piece, unless a single element is larger.
+/// The largest size of the elements and coordinates of a piece in bytes, unless a single element is larger.
 const BYTES: u64 = 32 << 20;
 
 /// The defined elements of a selection.
 pub(crate) struct DefinedElements<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
-    /// The stored chunks, for each the coordinates of its first element, then its defined elements, then the bytes of
-    /// one of them. `None` if the dataset is in no structured chunks: all elements are defined there.
+    /// For each stored chunk: the coordinates of its first element, the number of its defined elements, and the size of one
+    /// of them in bytes. `None` if the dataset has no structured chunks: then all elements are defined.
     chunks: Option<Vec<u64>>,
     chunk: Vec<u64>,
-    /// Bytes that a piece may have.
+    /// The largest size of a piece in bytes.
     most: u64,
 }
 
-/// Places in the selection, from `start` to before `end` along each dimension.
+/// A piece of the selection: the positions from `start` to before `end` along each dimension.
 #[derive(Debug, Clone)]
 struct Piece {
     start: Vec<u64>,
@@ -64,7 +64,7 @@ impl<'a> DefinedElements<'a> {
         u64::try_from(self.taken.len()).unwrap_or(u64::MAX).saturating_mul(8)
     }
 
-    /// Reads the elements of each piece and gives them to `visit`.
+    /// Calls `visit` with the coordinates and elements of each piece.
     pub(crate) fn for_each<E: From<hyperslab::Error>>(
         &self,
         visit: &mut dyn FnMut(&Points, &Stored) -> Result<(), E>,
@@ -78,7 +78,7 @@ impl<'a> DefinedElements<'a> {
         };
         let width = self.taken.len().saturating_add(2);
         let chunks = self.chunks.as_ref().map(|chunks| chunks.chunks_exact(width).collect());
-        // What is to be done, last piece first.
+        // The pieces that are left, last piece first.
         let mut pieces = vec![(whole, chunks)];
         while let Some((piece, chunks)) = pieces.pop() {
             if piece.start.iter().zip(&piece.end).any(|(start, end)| start >= end) {
@@ -105,7 +105,7 @@ impl<'a> DefinedElements<'a> {
         Ok(())
     }
 
-    /// Bytes of a piece of which all elements are defined.
+    /// Returns the size in bytes of a piece with only defined elements.
     fn all_bytes(&self, piece: &Piece) -> u64 {
         let size = u64::from(self.dataset.datatype().size).saturating_add(self.coordinate_bytes());
         piece
@@ -115,7 +115,7 @@ impl<'a> DefinedElements<'a> {
             .fold(size, |product, (start, end)| product.saturating_mul(end.saturating_sub(*start)))
     }
 
-    /// The chunks of which a piece has a part, and the bytes that may be in it.
+    /// Returns the chunks that overlap a piece, with the largest size in bytes of their defined elements in the piece.
     fn within<'c>(&self, piece: &Piece, chunks: Vec<&'c [u64]>) -> Vec<(&'c [u64], u64)> {
         let rank = self.taken.len();
         let bounds: Vec<(u64, u64)> = self
@@ -137,8 +137,7 @@ impl<'a> DefinedElements<'a> {
         chunks.into_iter().filter_map(part).collect()
     }
 
-    /// The piece in two, one behind the other in C order; between chunks if it has parts of several along the dimension
-    /// that is cut.
+    /// Cuts a piece in two, in C order. The cut is between chunks if the piece overlaps several chunks along the dimension.
     fn halves(&self, piece: &Piece) -> Option<(Piece, Piece)> {
         let sides = piece.start.iter().zip(&piece.end).zip(&self.taken).enumerate();
         for (number, ((start, end), dimension)) in sides {
@@ -148,7 +147,7 @@ impl<'a> DefinedElements<'a> {
             }
             let middle = start.saturating_add(length / 2);
             let height = self.chunk.get(number).copied().unwrap_or(1).max(1);
-            // The first place in the chunk of the middle one; or the first behind that chunk.
+            // The first position in the chunk of the middle, or the first position after that chunk.
             let edge = dimension.at(middle) / height * height;
             let before = dimension.first_from(edge);
             let behind = dimension.first_from(edge.saturating_add(height));
@@ -179,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// Pieces of any size, of any selection, follow each other as the whole does.
+    /// The pieces of any size are the whole selection.
     #[test]
     fn pieces_are_the_selection() {
         let file = FileOptions::new().create_in_memory().unwrap();

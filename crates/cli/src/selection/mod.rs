@@ -6,34 +6,34 @@ pub(crate) mod defined;
 use anyhow::{Result, bail};
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
-/// What is taken of one dimension: `count` coordinates, every `step`-th from `start` on.
+/// The selected coordinates of one dimension: `count` coordinates from `start`, at intervals of `step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) start: u64,
     pub(crate) step: u64,
     pub(crate) count: u64,
-    /// Whether the result has this dimension: it has not where one coordinate is named.
+    /// False if the selection names a single coordinate. The result does not have this dimension then.
     pub(crate) kept: bool,
 }
 
 impl Taken {
-    /// The coordinate that is taken as number `place`.
+    /// Returns the coordinate at position `place` of the selection.
     pub(crate) fn at(&self, place: u64) -> u64 {
         self.start.saturating_add(place.saturating_mul(self.step))
     }
 
-    /// The number of the first coordinate that is taken from `coordinate` on.
+    /// Returns the position of the first selected coordinate that is not before `coordinate`.
     pub(crate) fn first_from(&self, coordinate: u64) -> u64 {
         coordinate.saturating_sub(self.start).div_ceil(self.step.max(1))
     }
 }
 
-/// Everything of an array of that shape.
+/// Selects all elements of an array of the shape `dims`.
 pub(crate) fn everything(dims: &[u64]) -> Vec<Taken> {
     dims.iter().map(|size| Taken { start: 0, step: 1, count: *size, kept: true }).collect()
 }
 
-/// At most the first `count` rows.
+/// Selects at most the first `count` rows.
 pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     let mut taken = everything(dims);
     if let Some(rows) = taken.first_mut() {
@@ -42,19 +42,19 @@ pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     taken
 }
 
-/// Parses a selection, or takes everything if there is none.
+/// Parses a selection. Without a text, selects all elements.
 pub(crate) fn parse_or_everything(text: Option<&str>, dims: &[u64]) -> Result<Vec<Taken>> {
     text.map_or_else(|| Ok(everything(dims)), |text| parse(text, dims))
 }
 
-/// What `0:10,::2,5` takes of an array of that shape: for each dimension one coordinate or `start:stop:step`, of which
-/// each part may be missing; negative numbers count from the end, `...` stands for all dimensions that are not named, and
-/// those missing at the end are taken whole.
+/// Parses a selection such as `0:10,::2,5` of an array of the shape `dims`. Each dimension has one coordinate, or
+/// `start:stop:step` with optional parts. Negative numbers count from the end. `...` stands for all dimensions that are
+/// not named; missing dimensions at the end are selected as a whole.
 pub(crate) fn parse(text: &str, dims: &[u64]) -> Result<Vec<Taken>> {
     let inside = text.trim();
     let inside = inside.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(inside);
     let mut parts: Vec<&str> = inside.split(',').map(str::trim).collect();
-    // As in Python, a comma at the end says nothing.
+    // As in Python, a trailing comma is allowed.
     if parts.len() > 1 && parts.last() == Some(&"") {
         parts.pop();
     }
@@ -95,7 +95,7 @@ fn dimensions(dims: &[u64]) -> String {
     }
 }
 
-/// One index, or the reason why it is none.
+/// Parses the selection of one dimension. The error is the reason of the failure.
 fn one(part: &str, size: u64) -> Result<Taken, String> {
     let number = |text: &str| -> Result<Option<i128>, String> {
         let text = text.trim();
@@ -136,12 +136,12 @@ fn one(part: &str, size: u64) -> Result<Taken, String> {
     Ok(Taken { start: small(first), step: small(step), count: small(count), kept: true })
 }
 
-/// A number that is known to be one of 64 bits.
+/// Converts a number that fits into 64 bits.
 fn small(number: i128) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// The same as a selection of the library.
+/// Converts to a selection of the library.
 pub(crate) fn selection(taken: &[Taken]) -> Selection {
     if taken.is_empty() {
         return Selection::All;
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(taken("...,-1", &dims), [(0, 1, 10, true), all7, (3, 1, 1, false)]);
         assert_eq!(taken("2,...", &dims), [(2, 1, 1, false), all7, all4]);
         assert_eq!(taken("[ 1 : 9 : 3 , ]", &dims), [(1, 3, 3, true), all7, all4]);
-        // Slices may reach out of the array and may be empty.
+        // Slices may exceed the array and may be empty.
         assert_eq!(taken("8:100, 5:2, -100:1", &dims), [(8, 1, 2, true), (5, 1, 0, true), (0, 1, 1, true)]);
         assert_eq!(taken("...", &[]), []);
         assert_eq!(taken("", &[]), []);

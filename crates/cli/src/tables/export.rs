@@ -14,14 +14,14 @@ use super::arrays::{array, field, fields, lists};
 use crate::interrupted::new_file_for;
 use crate::values::paths::Paths;
 
-/// Bytes of rows that are written at once, unless one row has more.
+/// The size of the rows that are written at once in bytes, unless a single row is larger.
 const AT_ONCE: u64 = 16 << 20;
 
 /// Writes an object as a table.
 pub(crate) fn export(file: &File, object: Object, out: &Path, kind: Kind) -> Result<()> {
     let table = Table::of(file, object)?;
     let schema = table.schema()?;
-    // The file appears whole or not at all.
+    // The file appears complete or not at all.
     let made = new_file_for(out, "")?;
     let mut writer = kind.writer(BufWriter::new(made.reopen()?), &schema)?;
     let at_once = (AT_ONCE / table.row_bytes.max(1)).max(1);
@@ -36,7 +36,7 @@ pub(crate) fn export(file: &File, object: Object, out: &Path, kind: Kind) -> Res
     Ok(())
 }
 
-/// Datasets of one length.
+/// Datasets of the same length.
 struct Table {
     datasets: Vec<(String, Dataset)>,
     rows: u64,
@@ -85,7 +85,7 @@ impl Table {
         Ok(Self { datasets, rows: first, row_bytes, paths: Paths::new(file) })
     }
 
-    /// The columns of no rows.
+    /// Returns the schema, from a read of no rows.
     fn schema(&self) -> Result<SchemaRef> {
         let mut all = Vec::new();
         for (name, dataset) in &self.datasets {
@@ -95,7 +95,7 @@ impl Table {
         Ok(Arc::new(Schema::new(all)))
     }
 
-    /// Rows, column by column.
+    /// Reads rows, column by column.
     fn read(&self, start: u64, count: u64) -> Result<Vec<ArrayRef>> {
         let mut all = Vec::new();
         for (name, dataset) in &self.datasets {
@@ -116,7 +116,7 @@ impl Table {
         Ok(all)
     }
 
-    /// What a dataset is in the table: the members of its records, or one column.
+    /// Returns the columns of a dataset: the members of its records, or one column.
     fn columns(
         &self,
         name: &str,

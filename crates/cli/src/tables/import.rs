@@ -13,7 +13,7 @@ use crate::formats::record::packed;
 use crate::formats::storage::Storage;
 use crate::formats::table::Opened;
 
-/// Bytes that text of one batch may take when each is as long as the longest; longer batches are cut.
+/// The largest size of the texts of a batch in bytes, with each text as long as the longest. Larger batches are cut.
 const TEXT: usize = 64 << 20;
 
 /// A table that is open, with the types of its columns.
@@ -34,7 +34,7 @@ impl Import {
     }
 }
 
-/// Writes a table into a file: as records, or as a dataset for each column.
+/// Writes a table into a file: a dataset of records, or a dataset for each column.
 pub(crate) fn import(
     table: Import,
     file: &File,
@@ -79,7 +79,7 @@ pub(crate) fn import(
     Ok(())
 }
 
-/// Writes a batch of rows, from that one on.
+/// Writes a batch of rows from the row `start`.
 fn write(
     batch: &RecordBatch,
     parts: &[(Vec<(String, Element)>, Dataset)],
@@ -102,7 +102,7 @@ fn write(
     Ok(())
 }
 
-/// The batch, or halves of it while its text would take too much room: in memory, each text is as long as the longest.
+/// Cuts a batch into halves until the texts of each part are small enough. In memory, each text has the length of the longest.
 fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     let widest = |batch: &RecordBatch| {
         let longest = batch.columns().iter().map(|column| longest(column)).max().unwrap_or(0);
@@ -122,7 +122,7 @@ fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     small
 }
 
-/// Bytes of the longest text of a column.
+/// Returns the length of the longest text of a column, in bytes.
 fn longest(column: &dyn arrow_array::Array) -> usize {
     use arrow_array::cast::AsArray as _;
     use arrow_schema::DataType;

@@ -7,14 +7,14 @@ use hyperslab::{CharacterSet, Datatype};
 
 use crate::formats::record::packed;
 
-/// What a column becomes.
+/// The type of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Element {
-    /// Numbers, times and bytes as they lie in memory: this type.
+    /// Numbers, times and bytes, with this datatype.
     Plain(Datatype),
     Bool,
     Text,
-    /// Arrays of so many.
+    /// Arrays of this many elements.
     Array(Box<Self>, u32),
     /// Records.
     Record(Vec<(String, Self)>),
@@ -55,7 +55,7 @@ impl Element {
         })
     }
 
-    /// The type in a file.
+    /// Returns the datatype in a file.
     pub(super) fn stored(&self, size_of_offsets: u8) -> Result<Datatype> {
         Ok(match self {
             Self::Plain(datatype) => datatype.clone(),
@@ -76,7 +76,7 @@ pub(super) fn of_fields(fields: &Fields) -> Result<Vec<(String, Element)>> {
     fields.iter().map(|field| Ok((field.name().clone(), Element::of(field)?))).collect()
 }
 
-/// What a column of times counts, in the words of the climate and forecast conventions.
+/// Returns the unit of a column of times, in the words of the climate and forecast (CF) conventions.
 pub(super) fn units(data: &DataType) -> Option<String> {
     let of = |unit: &TimeUnit| match unit {
         TimeUnit::Second => "seconds",

@@ -1,23 +1,23 @@
-//! Places in a matrix as numbers in whose order they are wanted.
+//! Keys: numbers of coordinates, in the order of the sort.
 
 use anyhow::{Context as _, Result, bail};
 
-/// Numbers for places: rising row by row, or chunk by chunk and row by row inside each.
+/// The order of the keys: row by row, or chunk by chunk and row by row inside each chunk.
 #[derive(Debug, Clone)]
 pub(crate) struct Keys {
     shape: Vec<u64>,
-    /// One chunk's shape, and how many chunks there are along each dimension.
+    /// The chunk shape, and the number of chunks along each dimension.
     chunks: Option<(Vec<u64>, Vec<u64>)>,
 }
 
 impl Keys {
-    /// In C order.
+    /// Creates keys in C order.
     pub(crate) fn rows(shape: &[u64]) -> Result<Self> {
         Self::checked(shape, shape)?;
         Ok(Self { shape: shape.to_vec(), chunks: None })
     }
 
-    /// Chunk by chunk.
+    /// Creates keys chunk by chunk.
     pub(crate) fn chunks(shape: &[u64], chunk: &[u64]) -> Result<Self> {
         if chunk.len() != shape.len() || chunk.contains(&0) {
             bail!("chunks of the shape {chunk:?} for a matrix of the shape {shape:?}");
@@ -40,17 +40,17 @@ impl Keys {
         Ok(())
     }
 
-    /// How many rows go together: all keys in them are smaller than those in later rows.
+    /// Returns the height of a band of rows. All keys of a band are smaller than those of later bands.
     pub(super) fn band(&self) -> u64 {
         self.chunks.as_ref().and_then(|(chunk, _)| chunk.first()).copied().unwrap_or(1)
     }
 
-    /// The number of a place; `None` outside of the matrix.
+    /// Returns the key of coordinates, or `None` outside of the matrix.
     pub(super) fn key(&self, at: &[u64]) -> Option<u64> {
         if at.len() != self.shape.len() || at.iter().zip(&self.shape).any(|(at, size)| at >= size) {
             return None;
         }
-        // No overflow: `checked` knows that the last place has a number.
+        // No overflow: `checked` has computed the last key.
         let linear = |from: u64, (at, size): (u64, u64)| from.wrapping_mul(size).wrapping_add(at);
         let sizes = self.shape.iter().copied();
         let Some((chunk, grid)) = &self.chunks else {
@@ -63,14 +63,14 @@ impl Keys {
         Some(inner.zip(chunk.iter().copied()).fold(number, linear))
     }
 
-    /// Whether two keys are of one chunk, so that what has both should not be cut between them.
+    /// Returns true if two keys belong to one chunk, so that no batch should end between them.
     pub(super) fn together(&self, one: u64, other: u64) -> bool {
         let Some((chunk, _)) = &self.chunks else { return false };
         let places = chunk.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
         one.checked_div(places) == other.checked_div(places)
     }
 
-    /// Adds the coordinates of a key's place.
+    /// Appends the coordinates of a key.
     pub(super) fn push(&self, key: u64, coordinates: &mut Vec<u64>) -> Result<()> {
         let start = coordinates.len();
         coordinates.resize(start.saturating_add(self.shape.len()), 0);

@@ -1,4 +1,4 @@
-//! Runs of sorted entries, and what they give together.
+//! Runs of sorted entries, and their merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,13 +13,13 @@ use super::super::element::Element;
 use super::super::spool::Spool;
 use super::Keys;
 
-/// Bytes of a run that are read at once.
+/// The size of the part of a run that is read at once, in bytes.
 const AT_ONCE: u64 = 1 << 17;
 
-/// Entries in memory.
+/// A run in memory.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// Keys, and which of the values is whose.
+    /// The keys, each with the number of its value.
     keys: Vec<(u64, u32)>,
     values: Vec<u8>,
     size: usize,
@@ -37,12 +37,12 @@ impl Run {
 
     pub(super) fn push(&mut self, key: u64, value: &[u8]) {
         self.rising &= self.keys.last().is_none_or(|(last, _)| *last <= key);
-        // A run is much shorter than what 32 bits count.
+        // The number of entries of a run fits into 32 bits.
         self.keys.push((key, u32::try_from(self.keys.len()).unwrap_or(u32::MAX)));
         self.values.extend_from_slice(value);
     }
 
-    /// Sorts by key; entries of one key stay in the order in which they came.
+    /// Sorts by key. The sort is stable.
     fn sort(&mut self) {
         if !self.rising {
             self.keys.sort_unstable();
@@ -55,7 +55,7 @@ impl Run {
         self.values.get(start..start.checked_add(self.size)?)
     }
 
-    /// Writes the entries behind what is in the spool, and is empty then.
+    /// Appends the entries to the spool and clears the run.
     pub(super) fn spill(&mut self, spool: &mut Spool) -> Result<()> {
         self.sort();
         for (key, index) in &self.keys {
@@ -68,10 +68,10 @@ impl Run {
     }
 }
 
-/// How many batches as large as usual one is that goes on to the end of a chunk.
+/// The largest batch that continues to the end of a chunk, in usual batches.
 const MOST_BATCHES: usize = 16;
 
-/// A run in a spool.
+/// A run in a temporary file.
 #[derive(Debug)]
 struct Waiting {
     rest: Range<u64>,
@@ -80,7 +80,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// The entry at hand, after more of them were read if need be.
+    /// Returns the current entry. Reads more entries if necessary.
     fn entry(&mut self, spool: &mut Spool, size: usize) -> Result<Option<(u64, &[u8])>> {
         let whole = size.saturating_add(8);
         if self.at >= self.buffer.len() {
@@ -105,15 +105,15 @@ impl Waiting {
     }
 }
 
-/// Several runs, the last one in memory.
+/// A merge of several runs, the last of which is in memory.
 #[derive(Debug)]
 pub(super) struct Merge {
     run: Run,
-    /// Entries of `run` that are gone through.
+    /// The number of entries of `run` that were merged.
     at: usize,
     spool: Option<Spool>,
     waiting: Vec<Waiting>,
-    /// The next key of each waiting run.
+    /// The next key of each run in the temporary file.
     heap: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
@@ -134,8 +134,8 @@ impl Merge {
         Ok(Self { run, at: 0, spool, waiting, heap })
     }
 
-    /// Puts about so many entries into the batch, summing those of one key; `false` if there are none. A batch ends with a
-    /// chunk unless that is very large.
+    /// Moves about `most` entries into the batch and sums those with the same key. Returns false if none are left. A batch
+    /// ends with a chunk unless the chunk is very large.
     pub(super) fn fill(
         &mut self,
         batch: &mut Batch,
@@ -175,14 +175,14 @@ impl Merge {
         Ok(count > 0)
     }
 
-    /// The smallest key; of one key those of the runs that came first, so that sums do not depend on chance.
+    /// Returns the smallest key. Equal keys come in the order of the runs, so that sums are reproducible.
     fn next_key(&self) -> Option<u64> {
         let here = self.run.keys.get(self.at).map(|(key, _)| *key);
         let waiting = self.heap.peek().map(|Reverse((key, _))| *key);
         [here, waiting].into_iter().flatten().min()
     }
 
-    /// Takes the value of the smallest key.
+    /// Removes the entry with the smallest key and returns its value.
     fn take(&mut self, value: &mut Vec<u8>) -> Result<()> {
         let here = self.run.keys.get(self.at).copied();
         let size = self.run.size;

@@ -1,5 +1,5 @@
-//! Entries put in order: those of one place are summed, and what is too long for memory is sorted in runs, which wait in
-//! a temporary file and are merged.
+//! The sort of entries. Entries with the same coordinates are summed. What does not fit into memory is sorted in runs,
+//! which go to a temporary file and are merged.
 
 mod keys;
 mod merge;
@@ -15,7 +15,7 @@ use merge::{Merge, Run};
 
 pub(crate) use keys::Keys;
 
-/// Entries that are sorted in memory at once.
+/// The number of entries that are sorted in memory at once.
 const RUN: usize = 1 << 22;
 
 /// The entries of a source in the order of [`Keys`].
@@ -27,9 +27,9 @@ pub(crate) struct Sorted<S> {
     /// Entries of `incoming` that are in `run`.
     taken: usize,
     run: Run,
-    /// Longest run, and how many entries a band has before it is given out.
+    /// The longest run, and the least number of entries in a finished band.
     limits: (usize, usize),
-    /// Rows below this one are complete when one at or above it comes.
+    /// The end of the current band. Rows before it are complete when an entry at or after it comes.
     band_end: u64,
     band_start: u64,
     merge: Option<Merge>,
@@ -37,7 +37,7 @@ pub(crate) struct Sorted<S> {
 }
 
 impl<S: Source> Sorted<S> {
-    /// Sorts what the source gives; temporary files are made in `folder`.
+    /// Sorts the entries of a source. Temporary files go to `folder`.
     pub(crate) fn new(source: S, keys: Keys, folder: &Path) -> Self {
         Self::with_limits(source, keys, folder, (RUN, BATCH))
     }
@@ -67,7 +67,7 @@ impl<S: Source> Sorted<S> {
         self.source.element()
     }
 
-    /// Puts the next entries in place of those in the batch; none and `false` if there are no more.
+    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last entry.
     pub(crate) fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear();
         loop {
@@ -84,7 +84,7 @@ impl<S: Source> Sorted<S> {
         }
     }
 
-    /// Takes entries up to the end, or to the end of a band behind which only larger keys come.
+    /// Collects entries up to the end of the source or of a band, after which only larger keys come.
     fn collect(&mut self) -> Result<()> {
         let mut spilled: Option<(Spool, Vec<std::ops::Range<u64>>)> = None;
         while !self.take_incoming()? {
@@ -109,7 +109,7 @@ impl<S: Source> Sorted<S> {
         Ok(())
     }
 
-    /// Moves entries from the batch to the run; `true` where a band ends before the batch does.
+    /// Moves entries from the batch to the run. Returns true if a band ends before the batch does.
     fn take_incoming(&mut self) -> Result<bool> {
         let rank = self.source.shape().len();
         let step = match self.source.order() {
@@ -143,7 +143,7 @@ impl<S: Source> Sorted<S> {
     }
 }
 
-/// The least number of rows that is a multiple of both.
+/// Returns the least common multiple.
 fn common_multiple(a: u64, b: u64) -> Option<u64> {
     let (mut larger, mut smaller) = (a, b);
     while smaller != 0 {

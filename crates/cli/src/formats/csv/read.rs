@@ -11,13 +11,13 @@ use crate::formats::record::packed;
 use crate::formats::storage::Storage;
 use crate::typed::{TypeName, elements, guess_of, memory_text, stored_text};
 
-/// Records that are written at once.
+/// The number of records in a batch.
 const AT_ONCE: usize = 8192;
 
-/// Bytes of the longest record.
+/// The size of the longest record that is read, in bytes.
 const MOST_RECORD: usize = 64 << 20;
 
-/// A table whose columns are known.
+/// A table with known columns.
 #[derive(Debug)]
 pub(crate) struct Table {
     path: PathBuf,
@@ -27,16 +27,16 @@ pub(crate) struct Table {
     records: u64,
 }
 
-/// What is known of a column.
+/// A column: its name and its type.
 #[derive(Debug, Clone)]
 struct Column {
     name: String,
-    /// Of all values so far; nothing before the first.
+    /// The type of the values so far. `None` before the first value.
     kind: Option<TypeName>,
 }
 
 impl Column {
-    /// The type in the file.
+    /// Returns the datatype in the file.
     fn datatype(&self, file: &File) -> Result<Datatype> {
         match self.kind() {
             TypeName::Str => Ok(stored_text(file)),
@@ -53,7 +53,7 @@ impl Column {
         self.kind = Some(self.kind.map_or(kind, |before| both(before, kind)));
     }
 
-    /// The type of some values in memory.
+    /// Returns the datatype of values in memory.
     fn in_memory<'v>(&self, values: impl Iterator<Item = &'v str>) -> Result<Datatype> {
         match self.kind() {
             TypeName::Str => memory_text(values.map(str::len).max().unwrap_or(0).max(1)),
@@ -61,7 +61,7 @@ impl Column {
         }
     }
 
-    /// The value, as an element in memory.
+    /// Appends a value as an element in memory.
     fn element(&self, datatype: &Datatype, value: &str, to: &mut Vec<u8>) -> Result<()> {
         let value = match self.kind() {
             TypeName::F64 if value.is_empty() => "nan",
@@ -87,7 +87,7 @@ fn field(record: &[String], number: usize) -> &str {
     record.get(number).map_or("", String::as_str)
 }
 
-/// The type that holds values of both.
+/// Returns the type that holds the values of both types.
 fn both(one: TypeName, other: TypeName) -> TypeName {
     use TypeName::{F64, I64, Str, U64};
     match (one, other) {
@@ -132,7 +132,8 @@ impl Table {
         Ok(Self { path, delimiter, header, columns, records })
     }
 
-    /// A compound with a member for each column; one array of two dimensions if there are no names and all is numbers.
+    /// Writes a dataset of compounds with a member for each column. If the columns have no names and all values are numbers,
+    /// writes an array of two dimensions.
     pub(crate) fn write(&self, file: &File, path: &str, storage: &Storage<'_>) -> Result<()> {
         let first = self.columns.first().context("there are no columns")?;
         let same = self.columns.iter().try_fold(first.kind(), |kind, column| {
@@ -175,7 +176,7 @@ impl Table {
         })
     }
 
-    /// A group with a dataset for each column.
+    /// Writes a group with a dataset for each column.
     pub(crate) fn write_columns(&self, file: &File, path: &str, storage: &Storage<'_>) -> Result<()> {
         let group = file.create_group(path)?;
         let mut datasets = Vec::new();
@@ -226,11 +227,11 @@ impl Table {
     }
 }
 
-/// The records of a file, one after the other.
+/// A reader of the records of a file.
 struct Records<R> {
     input: R,
     delimiter: char,
-    /// Lines read so far.
+    /// The number of lines that were read.
     line: u64,
 }
 
@@ -244,7 +245,7 @@ impl Records<BufReader<fs::File>> {
 }
 
 impl<R: BufRead> Records<R> {
-    /// Reads the fields of the next record; says whether there was one. Empty lines are none.
+    /// Reads the fields of the next record. Returns false at the end of the file. Skips empty lines.
     fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
         fields.clear();
         let mut text = String::new();
@@ -262,7 +263,7 @@ impl<R: BufRead> Records<R> {
             if self.line == 1 {
                 text = text.trim_start_matches('\u{feff}').to_owned();
             }
-            // A quoted field may go on in the next line.
+            // A quoted field may continue in the next line.
             let ends = text.chars().filter(|character| *character == '"').count().is_multiple_of(2);
             if ends && text.trim_end_matches(['\r', '\n']).is_empty() {
                 text.clear();

@@ -1,24 +1,24 @@
-//! The first line, which says how the rest is to be understood.
+//! The banner: the first line of a file, which declares the form of the others.
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::entries::Element;
 
-/// Whether entries stand with their coordinates, or all values without.
+/// The form of the entries: with coordinates, or all values in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Coordinate,
     Array,
 }
 
-/// What values are.
+/// The type of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Real,
     Integer,
     Unsigned,
     Complex,
-    /// There are none: what has an entry is one.
+    /// Entries without values: each stands for 1.
     Pattern,
 }
 
@@ -34,14 +34,14 @@ impl Field {
     }
 }
 
-/// Which entries stand for a second one, across the diagonal.
+/// The symmetry of the matrix: the value across the diagonal of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symmetry {
     General,
     Symmetric,
-    /// The other one has the other sign.
+    /// The value across the diagonal is the negative one.
     Skew,
-    /// The other one is the conjugate.
+    /// The value across the diagonal is the conjugate.
     Hermitian,
 }
 

@@ -1,17 +1,17 @@
-//! Lines of text, counted, without comments and blank ones.
+//! Lines of text with their numbers, without comments and blank lines.
 
 use std::io::{BufRead, Read as _};
 
 use anyhow::{Context as _, Result, bail};
 
-/// Bytes of the longest line.
+/// The size of the longest line that is read, in bytes.
 const LONGEST: u64 = 1 << 16;
 
 /// The lines of a file.
 pub(super) struct Lines<R> {
     input: R,
     line: Vec<u8>,
-    /// The number of the line at hand, from 1 on.
+    /// The number of the current line, counted from 1.
     pub(super) number: u64,
 }
 
@@ -20,7 +20,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// The next line, of any kind.
+    /// Reads the next line.
     pub(super) fn any(&mut self) -> Result<Option<&str>> {
         if !self.read()? {
             return Ok(None);
@@ -28,7 +28,7 @@ impl<R: BufRead> Lines<R> {
         self.text().map(Some)
     }
 
-    /// The next line that is neither blank nor a comment.
+    /// Reads the next line that is neither blank nor a comment.
     pub(super) fn next(&mut self) -> Result<Option<&str>> {
         loop {
             if !self.read()? {

@@ -1,4 +1,4 @@
-//! Reading Matrix Market files, line by line.
+//! The reader of Matrix Market files.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
@@ -12,17 +12,17 @@ use super::banner::{Banner, Field, Form, Symmetry};
 use super::lines::Lines;
 use crate::entries::{BATCH, Batch, Element, Order, Source};
 
-/// The bytes with which files begin that gzip made.
+/// The first bytes of gzip files.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Whether a file begins as Matrix Market files do, be it compressed or not.
+/// Returns true if a file begins like a Matrix Market file, compressed or not.
 pub(crate) fn is_matrix_market(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = text_of(path).and_then(|text| Ok(text.take(14).read_to_end(&mut start)?));
     read.is_ok() && start.eq_ignore_ascii_case(b"%%MatrixMarket")
 }
 
-/// The text of a file, decompressed if it is compressed.
+/// Opens the text of a file, decompressed if the file is a gzip file.
 fn text_of(path: &Path) -> Result<Box<dyn BufRead>> {
     let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
     if file.fill_buf()?.starts_with(&GZIP) {
@@ -31,15 +31,15 @@ fn text_of(path: &Path) -> Result<Box<dyn BufRead>> {
     Ok(Box::new(file))
 }
 
-/// A Matrix Market file.
+/// An open Matrix Market file.
 pub(crate) struct Reader {
     lines: Lines<Box<dyn BufRead>>,
     banner: Banner,
     shape: [u64; 2],
-    /// Lines of entries that the file says it has, and those that were read.
+    /// The number of entry lines that the file declares, and the number that was read.
     count: u64,
     read: u64,
-    /// The place of the next value of an array.
+    /// The coordinates of the next value of an array.
     at: [u64; 2],
     ended: bool,
 }
@@ -80,7 +80,7 @@ impl Reader {
         Ok((shape, count.context("more values than there can be")?))
     }
 
-    /// In an array, goes on to the next place that has a line.
+    /// Advances to the next coordinates of an array that have a line.
     fn enter_triangle(&mut self) {
         let [row, column] = self.at;
         let first = match self.banner.symmetry {
@@ -91,7 +91,7 @@ impl Reader {
         self.at = [row.max(first), column];
     }
 
-    /// Reads one line and adds what it stands for.
+    /// Reads one line and appends its entries to the batch.
     fn entry(&mut self, batch: &mut Batch) -> Result<()> {
         let line = self.lines.next()?;
         let Some(line) = line else {
@@ -141,7 +141,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Goes on to the next place of an array: down the columns.
+    /// Advances to the next coordinates of an array, column by column.
     fn step(&mut self) {
         let [row, column] = self.at;
         let below = row.saturating_add(1);
@@ -150,7 +150,7 @@ impl Reader {
     }
 }
 
-/// How many lines the values of an array have.
+/// Returns the number of lines with values of an array.
 fn values(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     let triangle = |side: u64| Some(rows.checked_mul(side)? / 2);
     match symmetry {
@@ -160,7 +160,7 @@ fn values(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     }
 }
 
-/// An index as programs count them, from a word that counts from 1 on.
+/// Parses an index, which counts from 1, and returns it counted from 0.
 fn index(word: Option<&str>, what: &str, size: u64) -> Result<u64> {
     let word = word.with_context(|| format!("the {what} is missing"))?;
     if let Ok(index @ 1..) = word.parse::<u64>()
@@ -172,7 +172,7 @@ fn index(word: Option<&str>, what: &str, size: u64) -> Result<u64> {
     bail!("the {what} {index} is none of 1 to {size}")
 }
 
-/// Reads a value into the buffer, and gives the part that it takes.
+/// Parses a value into the buffer. Returns the bytes of the value.
 fn value<'w, 'b>(
     field: Field,
     words: &mut impl Iterator<Item = &'w str>,
@@ -200,7 +200,7 @@ fn real(word: &str) -> Result<f64> {
     if let Ok(number) = word.parse() {
         return Ok(number);
     }
-    // Fortran writes the exponent of long numbers with a D.
+    // Fortran writes the exponent of double-precision numbers with a D.
     let number = word.replace(['d', 'D'], "e").parse();
     number.ok().with_context(|| format!("`{word}` is no number"))
 }
@@ -209,7 +209,7 @@ fn whole<T: std::str::FromStr>(word: &str) -> Result<T> {
     word.parse().ok().with_context(|| format!("`{word}` is no whole number of 64 bits"))
 }
 
-/// Adds the value that the other side of the diagonal has.
+/// Appends the value across the diagonal.
 fn mirrored(banner: Banner, value: &[u8], values: &mut Vec<u8>) -> Result<()> {
     let start = values.len();
     values.extend_from_slice(value);

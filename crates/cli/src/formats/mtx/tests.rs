@@ -1,4 +1,4 @@
-//! Files as they should be, and as they should not.
+//! Tests with valid and invalid files.
 
 use std::io::Cursor;
 

@@ -1,4 +1,4 @@
-//! Writing Matrix Market files: coordinates and values, an entry in each line.
+//! The writer of Matrix Market files: coordinates and values, an entry in each line.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use hyperslab::H5Type;
 use crate::destination::Destination;
 use crate::entries::{Batch, Element, Sink, Spool};
 
-/// A Matrix Market file. Its entries wait until it is known how many they are, which stands before them.
+/// A writer of a Matrix Market file. The entries go to a temporary file, since their number precedes them.
 pub(crate) struct Writer {
     output: Destination,
     level: Option<u32>,
@@ -22,14 +22,14 @@ pub(crate) struct Writer {
     text: Vec<u8>,
 }
 
-/// Lines of entries.
+/// The lines of entries.
 enum Entries {
     Plain(Spool),
     Compressed(Box<GzEncoder<Spool>>),
 }
 
 impl Writer {
-    /// Writes to `output`, compressed by gzip at a level if there is one; temporary files are made in `folder`.
+    /// Creates a writer to `output`, compressed by gzip if there is a level. Temporary files go to `folder`.
     pub(crate) fn new(output: Destination, level: Option<u32>, folder: &Path) -> Result<Self> {
         let spool = Spool::new(folder)?;
         let entries = match level {
@@ -81,7 +81,7 @@ impl Sink for Writer {
             }
             let start = self.text.len();
             self.element.print(value, &mut self.text);
-            // `integer` means what 64 bits hold with a sign.
+            // Values of the field `integer` have 64 bits with a sign.
             if self.element == Element::U64
                 && u64::decode(value).is_some_and(|value| i64::try_from(value).is_err())
             {
@@ -103,7 +103,7 @@ impl Sink for Writer {
     fn finish(self: Box<Self>) -> Result<()> {
         let header = self.header();
         let Self { mut output, level, entries, .. } = *self;
-        // A compressed file may have several members, one behind the other.
+        // A gzip file may have several members.
         match level {
             None => output.write_all(header.as_bytes())?,
             Some(level) => {

@@ -15,9 +15,9 @@ const MOST_HEADER: u32 = 16 << 20;
 pub(crate) struct Header {
     pub(crate) descr: ReadDescr,
     pub(crate) shape: Vec<u64>,
-    /// Elements along the first dimension lie side by side.
+    /// True for Fortran order: the first dimension varies fastest.
     pub(crate) fortran: bool,
-    /// Bytes of the header, behind which the elements stand.
+    /// The size of the header in bytes, which is the offset of the elements.
     pub(crate) length: u64,
 }
 
@@ -67,7 +67,7 @@ impl Header {
         Ok(Self { descr, shape, fortran, length })
     }
 
-    /// Bytes of all elements.
+    /// Returns the size of all elements in bytes. Fails on overflow.
     pub(crate) fn bytes(&self) -> Result<u64> {
         let bytes =
             self.shape.iter().try_fold(self.descr.size() as u64, |product, size| product.checked_mul(*size));
@@ -79,7 +79,7 @@ impl Header {
 pub(crate) fn encode(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Vec<u8>> {
     let shape: Vec<String> = shape.map(|size| format!("{size},")).collect();
     let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", shape.join(" "));
-    // Version 2 has room for more, version 3 is UTF-8 where the others are Latin-1.
+    // Version 1 has 16 bits for the length, version 2 has 32 bits, and version 3 is UTF-8 instead of Latin-1.
     let version = match text.len() {
         _ if !text.is_ascii() => 3_u8,
         0..65_000 => 1,

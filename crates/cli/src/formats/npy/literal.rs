@@ -1,4 +1,4 @@
-//! The Python literals that stand in headers of npy files: text, numbers, tuples, lists, dictionaries.
+//! Python literals in the headers of npy files: strings, numbers, truth values, tuples, lists, dictionaries.
 
 use anyhow::{Result, bail};
 
@@ -14,7 +14,7 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// Reads a literal; blanks may follow.
+    /// Parses a literal. Blanks may follow it.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { rest: text };
         let literal = parser.literal(0)?;
@@ -25,7 +25,7 @@ impl Literal {
         Ok(literal)
     }
 
-    /// The value of a dictionary's key.
+    /// Returns the value of a key if the literal is a dictionary.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Dictionary(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -33,7 +33,7 @@ impl Literal {
         }
     }
 
-    /// Sizes, or one size.
+    /// Returns the numbers of a sequence, or of a single number.
     pub(super) fn numbers(&self) -> Option<Vec<u64>> {
         match self {
             Self::Number(number) => Some(vec![*number]),
@@ -49,7 +49,7 @@ impl Literal {
     }
 }
 
-/// How deep literals may nest.
+/// The deepest nesting of literals.
 const MOST_LEVELS: usize = 64;
 
 struct Parser<'a> {

@@ -13,10 +13,10 @@ use super::header::{Header, little, number};
 use crate::formats::storage::Storage;
 use crate::typed::stored_text;
 
-/// Bytes of elements that are in memory at once.
+/// The size of the elements that are read at once, in bytes.
 const AT_ONCE: u64 = 16 << 20;
 
-/// An npy file whose header is read.
+/// An open npy file with its decoded header.
 #[derive(Debug)]
 pub(crate) struct Source {
     path: PathBuf,
@@ -73,7 +73,7 @@ impl Source {
         Ok(BufReader::with_capacity(1 << 20, file))
     }
 
-    /// The elements of a box, in C order.
+    /// Reads the elements of a region, in C order.
     fn read_region(
         &self,
         input: &mut BufReader<fs::File>,
@@ -106,7 +106,7 @@ impl Source {
         Ok(dataset.write_strings_selection(selection, &texts.collect::<Result<Vec<String>>>()?)?)
     }
 
-    /// An error if there is something that is no text, before anything is written.
+    /// Fails if an element is not valid text. Called before anything is written.
     fn check_texts(&self) -> Result<()> {
         let ReadDescr::Text(_, order) = &self.descr else { return Ok(()) };
         let mut input = self.elements()?;
@@ -118,7 +118,7 @@ impl Source {
         Ok(())
     }
 
-    /// All elements in C order, of a file that has them in Fortran's.
+    /// Reads all elements of a file in Fortran order and returns them in C order.
     fn turned(&self) -> Result<Vec<u8>> {
         let size = self.descr.size();
         let mut bytes = vec![0; usize::try_from(self.bytes)?];
@@ -146,7 +146,7 @@ impl Source {
     }
 }
 
-/// Characters of four bytes, without the zeros behind them.
+/// Decodes a string of UCS-4 characters, without trailing zeros.
 fn text(element: &[u8], order: ByteOrder) -> Result<String> {
     let mut text = String::new();
     let (units, _) = element.as_chunks::<4>();

@@ -10,7 +10,7 @@ use super::descr::WrittenDescr;
 use super::header::encode;
 use crate::selection::blocks::Blocks;
 
-/// Characters of the longest string, beyond which all would be padded out of proportion.
+/// The longest string that is written, in characters. Every string is padded to the length of the longest one.
 const LONGEST_TEXT: usize = 1 << 16;
 
 /// Writes the header and all elements.
@@ -41,8 +41,7 @@ pub(crate) fn write(
     })
 }
 
-/// Strings of variable length as such of the longest one's length, four bytes for a character. They are gone through
-/// twice.
+/// Writes strings of variable length as UCS-4 strings of the longest one's length. Reads the strings twice.
 fn write_texts(output: &mut impl Write, shape: &[u64], blocks: &Blocks<'_>) -> Result<()> {
     let mut longest = 0;
     each_text(blocks, |text| {
@@ -52,7 +51,7 @@ fn write_texts(output: &mut impl Write, shape: &[u64], blocks: &Blocks<'_>) -> R
     if longest > LONGEST_TEXT {
         bail!("a string of {longest} characters: npy would pad all others as long; try --format json or csv");
     }
-    // NumPy has no strings without characters.
+    // NumPy has no strings of length 0.
     let longest = longest.max(1);
     output.write_all(&encode(&format!("'<U{longest}'"), shape.iter().copied())?)?;
     each_text(blocks, |text| {

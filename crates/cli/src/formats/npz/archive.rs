@@ -1,4 +1,4 @@
-//! Members of zip archives as streams, any number of them at once.
+//! Members of zip archives as streams. Several members can be read at the same time.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,16 +10,16 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-/// Members of the largest archive; those of matrices have about six.
+/// The largest number of members in an archive. Matrices of SciPy have about six.
 const MOST_MEMBERS: usize = 1 << 10;
 
-/// An archive whose directory is read.
+/// An archive with its decoded directory.
 pub(super) struct Archive {
     path: PathBuf,
     members: HashMap<String, Member>,
 }
 
-/// Where a member is and what its directory entry says of it.
+/// The directory entry of a member.
 #[derive(Debug, Clone, Copy)]
 struct Member {
     start: u64,
@@ -66,7 +66,7 @@ impl Archive {
         self.members.contains_key(&format!("{array}.npy"))
     }
 
-    /// The bytes of an array's member, and how many they are.
+    /// Opens the member of an array. Returns a reader of its bytes, and their number.
     pub(super) fn member(&self, array: &str) -> Result<(MemberReader, u64)> {
         let found = self.members.get(&format!("{array}.npy"));
         let member = *found.with_context(|| format!("there is no array `{array}`"))?;
@@ -90,7 +90,8 @@ enum Bytes {
     Deflated(DeflateDecoder<io::Take<BufReader<File>>>),
 }
 
-/// A member, decompressed. It gives just as many bytes as the directory says, whose checksum is verified with the last one.
+/// A reader of a decompressed member. It returns as many bytes as the directory declares, and verifies their checksum at
+/// the last byte.
 pub(super) struct MemberReader {
     bytes: Bytes,
     left: u64,

@@ -1,4 +1,4 @@
-//! Arrays of an archive, read from their first element to their last.
+//! Arrays of an archive, read in order.
 
 use std::io::{self, Read as _};
 
@@ -11,10 +11,10 @@ use crate::entries::Column;
 use crate::formats::npy::descr::ReadDescr;
 use crate::formats::npy::header::Header;
 
-/// Elements that are read at once.
+/// The number of elements that are read at once.
 const AT_ONCE: usize = 1 << 16;
 
-/// An array whose header is read.
+/// An array with its decoded header.
 pub(super) struct Array {
     name: String,
     pub(super) descr: ReadDescr,
@@ -40,7 +40,7 @@ impl Array {
         Ok(Self { name: name.to_owned(), descr: header.descr, shape: header.shape, reader })
     }
 
-    /// The datatype of the elements, which are no text.
+    /// Returns the datatype of the elements. Fails for text.
     pub(super) fn datatype(&self) -> Result<&Datatype> {
         match &self.descr {
             ReadDescr::Stored(datatype) => Ok(datatype),
@@ -48,7 +48,7 @@ impl Array {
         }
     }
 
-    /// All bytes of a small array.
+    /// Reads a small array. Fails if it has more than `most` bytes.
     pub(super) fn bytes(mut self, most: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = (&mut self.reader).take(most.saturating_add(1)).read_to_end(&mut bytes);
@@ -59,10 +59,11 @@ impl Array {
         Ok(bytes)
     }
 
-    /// All elements, one behind the other, or so many of them from there on, converted to a type.
+    /// Returns the elements as a column, converted to a datatype. `part` is the first element and the number of elements;
+    /// without it, the column has all elements.
     pub(super) fn column(mut self, to: &Datatype, part: Option<(u64, u64)>) -> Result<ArrayColumn> {
         let conversion = Conversion::new(self.datatype()?, to)?;
-        // No overflow: the header knows the bytes of all.
+        // The header has checked that the size of all elements does not overflow.
         let all = self.shape.iter().fold(1_u64, |count, size| count.saturating_mul(*size));
         let (start, left) = part.unwrap_or((0, all));
         let skipped = start.saturating_mul(conversion.source_size() as u64);
@@ -71,7 +72,7 @@ impl Array {
     }
 }
 
-/// The elements of an array.
+/// The column of the elements of an array.
 pub(super) struct ArrayColumn {
     reader: MemberReader,
     conversion: Conversion,

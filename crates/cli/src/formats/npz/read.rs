@@ -1,4 +1,4 @@
-//! Which arrays a matrix has in an archive, and what they mean.
+//! The reader of npz files: the arrays of a matrix and their meaning.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use super::array::Array;
 use crate::entries::{Column, Compressed, Compression, Coordinates, Element, Indices, Source};
 use crate::formats::npy::descr::ReadDescr;
 
-/// Bytes of the name of a format, and of a shape.
+/// The largest size of the arrays `format` and `shape`, in bytes.
 const SMALL: u64 = 1 << 10;
 
-/// The matrix in an archive that SciPy's `save_npz` made.
+/// Opens the matrix of an archive made by SciPy's `save_npz`.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
     let archive = Archive::open(path)?;
     if !archive.has("format") {
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
 fn format(array: Array) -> Result<String> {
     let text = matches!(array.descr, ReadDescr::Text(..));
     let bytes = array.bytes(SMALL)?;
-    // The characters of a format take four bytes each where they are text, all but one of them zero.
+    // UCS-4 characters of ASCII text have three zero bytes each.
     let letters: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0 || !text).collect();
     let letters = String::from_utf8(letters).context("`format` is no text")?;
     Ok(letters.trim_end_matches('\0').to_owned())
@@ -60,7 +60,7 @@ fn indices(name: &'static str, array: Array, part: Option<(u64, u64)>) -> Result
     Ok(Indices::new(name, Box::new(array.column(&Indices::datatype(), part)?)))
 }
 
-/// An array of one dimension.
+/// Opens an array of indices with one dimension.
 fn line(archive: &Archive, name: &'static str) -> Result<Indices> {
     let array = Array::open(archive, name)?;
     if array.shape.len() != 1 {

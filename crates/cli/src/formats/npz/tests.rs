@@ -1,4 +1,4 @@
-//! Archives as SciPy makes them, and as none should.
+//! Tests with sound and damaged archives.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -29,7 +29,7 @@ impl Arrays {
         Self { zip: ZipWriter::new(std::fs::File::create(&path).unwrap()), path, _folder: folder }
     }
 
-    /// With a format and a shape of two sizes.
+    /// Creates an archive with the arrays `format` and `shape`.
     fn of(format: &str, shape: [i64; 2]) -> Self {
         Self::new().bytes("format", &format!("'|S{}'", format.len()), &[], format.as_bytes()).array(
             "shape",
@@ -60,7 +60,7 @@ impl Arrays {
         Given::read(open(&self.path)?)
     }
 
-    /// What is wrong.
+    /// Returns the error message.
     fn fault(self) -> String {
         format!("{:#}", self.read().unwrap_err())
     }

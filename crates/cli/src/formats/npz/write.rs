@@ -1,4 +1,4 @@
-//! Writing compressed rows as SciPy's `load_npz` reads them.
+//! The writer of npz files: compressed rows for SciPy's `load_npz`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::entries::{Batch, Element, RowPointers, Sink, Spool, index_bytes, inde
 use crate::formats::npy::descr::WrittenDescr;
 use crate::formats::npy::header::encode;
 
-/// Rows, columns and pointers on their way into an archive, whose members are written one after the other.
+/// The arrays of compressed rows, in temporary files until the archive is written.
 struct Rows {
     shape: [u64; 2],
     element: Element,
-    /// The type of column indices.
+    /// The datatype of column indices.
     index: Element,
     pointers: RowPointers,
     indices: Spool,
@@ -24,7 +24,7 @@ struct Rows {
     count: u64,
 }
 
-/// An npz file with a matrix of compressed rows.
+/// A writer of an npz file with a matrix of compressed rows.
 pub(crate) struct Writer<'a> {
     output: Destination,
     level: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Writes to `output`, its arrays compressed at a level; temporary files are made in `folder`.
+    /// Creates a writer to `output` with a compression level. Temporary files go to `folder`.
     pub(crate) fn new(output: Destination, level: u32, folder: &'a Path) -> Self {
         Self { output, level, folder, rows: None }
     }
@@ -106,7 +106,7 @@ impl Rows {
     }
 }
 
-/// An archive as its members are added.
+/// A writer of the members of an archive.
 struct Members<W: Write> {
     archive: ZipWriter<StreamWriter<W>>,
     options: SimpleFileOptions,
