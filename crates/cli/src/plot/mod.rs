@@ -50,7 +50,7 @@ Examples:
   hyperslab plot data.h5 frames -s '0:100,512,:' -o slice.svg
   hyperslab plot sparse.h5 counts --occupied"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct PlotArguments {
     /// What to draw, as NumPy's indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
@@ -113,7 +113,7 @@ enum Goal {
 }
 
 /// Draws a dataset.
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
     let goal = arguments.goal()?;
     let file = arguments.open.open(&arguments.file)?;
     let shown = arguments.file.display().to_string();
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-impl Arguments {
+impl PlotArguments {
     fn goal(&self) -> Result<Goal> {
         let (width, height) = self.size.unwrap_or(PIXELS);
         if let Some(path) = &self.output {
