@@ -3,8 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::path::Path;
-
 use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::{expected, fixtures, referee};
 use serde_json::Value;
@@ -57,13 +55,7 @@ fn every_dataset(fixture: &str, format: &str) -> String {
 }
 
 fn check_all(name: &str, fixture: &str, format: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    let got = every_dataset(fixture, format);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &got).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(got == expected, "{} is not what is printed:\n{got}", path.display());
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &every_dataset(fixture, format));
 }
 
 #[test]

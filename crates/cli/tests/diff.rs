@@ -2,11 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
-use std::path::PathBuf;
-
 use hyperslab::{Dataset, File, FileOptions, H5Type, Points, Region};
-use hyperslab_testkit::fixtures;
 use hyperslab_testkit::program::{Program, Run, Scratch};
+use hyperslab_testkit::{expected, fixtures};
 use serde_json::{Value, json};
 
 fn hyperslab() -> Program {
@@ -102,11 +100,7 @@ fn variety(file: &File, is_second: bool) {
 fn check(pair: &Pair, name: &str, line: &str) {
     let (printed, code) = pair.diff(line);
     assert_eq!(code, 1, "{line}");
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &printed).unwrap();
-    }
-    assert_eq!(printed, std::fs::read_to_string(&path).unwrap(), "{line}");
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &printed);
 }
 
 #[test]

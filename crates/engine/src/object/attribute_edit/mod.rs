@@ -1,4 +1,4 @@
-//! Attributes that are set, renamed and removed, in the object header or in a heap of their own.
+//! The editor of attributes: sets, renames and removes the attributes of an object, in its header or in a heap.
 
 mod message;
 mod shared;
@@ -27,31 +27,31 @@ pub use self::message::NewAttribute;
 
 const NONE: MessageFlags = MessageFlags::empty();
 
-/// An object whose attributes are being changed. What its header says is written by [`finish`](Self::finish), so
-/// that many attributes can be set at once.
+/// An editor of the attributes of an object. [`finish`](Self::finish) writes the object header, so that many attributes
+/// can be set at once.
 #[derive(Debug)]
 pub struct AttributeEditor<'c> {
     container: &'c Container,
     open: Box<OpenAttributes>,
 }
 
-/// What an editor knows, apart from the file.
+/// The state of an editor, without the file.
 #[derive(Debug)]
 pub(super) struct OpenAttributes {
     header: HeaderEditor,
     info: Option<AttributeInfo>,
     phase_change: AttributePhaseChange,
-    /// Attributes in the header.
+    /// The number of attributes in the header.
     compact: usize,
-    /// Attributes that are to come into the heap.
+    /// Attributes that are not in the heap yet.
     pending: Pending,
-    /// Whether the heap, if there is one, may have others.
+    /// True if the heap may have attributes.
     stored: bool,
     changed: bool,
 }
 
 impl OpenAttributes {
-    /// Where the object's header lies.
+    /// Returns the address of the object header.
     pub(super) fn address(&self) -> Address {
         self.header.address()
     }
@@ -66,11 +66,11 @@ impl OpenAttributes {
     }
 }
 
-/// Sets an attribute: makes it, or puts it in place of the one of that name.
+/// Sets an attribute: creates it, or replaces the attribute with its name.
 ///
 /// # Errors
-/// [`Error::Misuse`] if the name or the number of bytes is wrong, or the attribute is too long for the header of an
-/// old object.
+/// [`Error::Misuse`] if the name or the number of bytes is wrong, or the attribute is too long for a version 1
+/// object header.
 pub fn set(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -82,10 +82,10 @@ pub fn set(
     editor.finish(edit)
 }
 
-/// Makes an attribute.
+/// Creates an attribute.
 ///
 /// # Errors
-/// [`Error::Exists`] if there is one of that name; as [`set`].
+/// [`Error::Exists`] if an attribute has the name; the errors of [`set`].
 pub fn create(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -103,17 +103,17 @@ pub fn create(
 /// Removes an attribute.
 ///
 /// # Errors
-/// [`Error::NotFound`] if there is none of that name.
+/// [`Error::NotFound`] if no attribute has the name.
 pub fn remove(container: &Container, edit: &mut Edit<'_>, object: Address, name: &[u8]) -> Result<()> {
     let mut editor = AttributeEditor::open(container, object)?;
     editor.remove(edit, name)?;
     editor.finish(edit)
 }
 
-/// Gives an attribute another name. It keeps its place in the order of creation.
+/// Renames an attribute. Its creation order stays.
 ///
 /// # Errors
-/// [`Error::NotFound`] if there is none of the old name, [`Error::Exists`] if there is one of the new name.
+/// [`Error::NotFound`] if no attribute has the old name, [`Error::Exists`] if an attribute has the new name.
 pub fn rename(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -130,17 +130,17 @@ impl<'c> AttributeEditor<'c> {
     /// Opens an object to change its attributes.
     ///
     /// # Errors
-    /// If its header cannot be read.
+    /// Fails if the object header cannot be read.
     pub fn open(container: &'c Container, object: Address) -> Result<Self> {
         let mut editor = Self::of(container, HeaderEditor::load(&container.store, object)?)?;
         editor.open.changed = false;
         Ok(editor)
     }
 
-    /// Changes the attributes of an object whose header is other than in the file.
+    /// Creates an editor of an object whose header differs from the one in the file.
     ///
     /// # Errors
-    /// If what the header says of attributes is damaged.
+    /// Fails if the attribute messages of the header are damaged.
     pub(super) fn of(container: &'c Container, header: HeaderEditor) -> Result<Self> {
         let info = header.decode::<AttributeInfo>()?;
         let phase_change = match header.prefix() {
@@ -172,15 +172,15 @@ impl<'c> AttributeEditor<'c> {
         self.open
     }
 
-    /// The object's header, to be changed.
+    /// Returns the object header for changes.
     pub fn header(&mut self) -> &mut HeaderEditor {
         self.open.header_to_change()
     }
 
-    /// Whether there is an attribute of that name.
+    /// Returns true if an attribute has the name.
     ///
     /// # Errors
-    /// If the object's structures are damaged.
+    /// Fails if the object's structures are damaged.
     pub fn contains(&self, edit: &Edit<'_>, name: &[u8]) -> Result<bool> {
         match self.dense() {
             Some(_) if self.open.pending.find(name).is_some() => Ok(true),
@@ -190,18 +190,18 @@ impl<'c> AttributeEditor<'c> {
         }
     }
 
-    /// Sets an attribute: makes it, or puts it in place of the one of that name, whose place in the order of creation
-    /// it takes. Gives the message of the one before.
+    /// Sets an attribute: creates it, or replaces the attribute with its name and keeps the creation order. Returns the
+    /// message of the replaced attribute.
     ///
     /// # Errors
-    /// As [`set`].
+    /// The errors of [`set`].
     pub fn set(&mut self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>) -> Result<Option<Bytes>> {
         attribute.check()?;
         let plain = attribute.encode(edit, None)?;
         if self.version() == 1 && plain.len() > LONGEST_IN_OLD {
             return Err(too_long_for_old_header(attribute.name, plain.len()));
         }
-        // Counted before the one that is replaced is uncounted: it may be of the same type.
+        // Incremented before the count of the replaced attribute is decremented: both may have the same datatype.
         if let Some(committed) = attribute.committed {
             self.refer(edit, committed)?;
         }
@@ -220,7 +220,7 @@ impl<'c> AttributeEditor<'c> {
     /// Removes an attribute.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is none of that name.
+    /// [`Error::NotFound`] if no attribute has the name.
     pub fn remove(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<()> {
         let not_found = || Error::NotFound { what: "attribute", name: lossy(name) };
         self.insert_pending(edit)?;
@@ -243,10 +243,10 @@ impl<'c> AttributeEditor<'c> {
         Ok(())
     }
 
-    /// Gives an attribute another name.
+    /// Renames an attribute.
     ///
     /// # Errors
-    /// As [`rename`].
+    /// The errors of [`rename`].
     pub fn rename(&mut self, edit: &mut Edit<'_>, from: &[u8], to: (&[u8], CharacterSet)) -> Result<()> {
         check_name(to.0)?;
         self.insert_pending(edit)?;
@@ -268,10 +268,10 @@ impl<'c> AttributeEditor<'c> {
         self.release(edit, &stored)
     }
 
-    /// Writes what the header says of the attributes.
+    /// Writes the object header.
     ///
     /// # Errors
-    /// As [`HeaderEditor::save`].
+    /// The errors of [`HeaderEditor::save`].
     pub fn finish(mut self, edit: &mut Edit<'_>) -> Result<()> {
         if self.open.changed {
             self.insert_pending(edit)?;
