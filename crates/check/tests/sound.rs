@@ -1,15 +1,11 @@
 //! Sound files are found sound, and their bytes accounted for.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab_check::{CheckOptions, Kind, check, check_path};
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::{expected, fixtures};
 use hyperslab_vfd::{Access, Driver, Family, FamilyPattern, Multi, MultiMember};
-
-/// Refreshed with `HYPERSLAB_UPDATE=1`.
-const ACCOUNTS: &str = "tests/expected/accounts.txt";
 
 #[test]
 fn every_fixture_is_sound_and_what_it_leaks_is_known() {
@@ -22,11 +18,7 @@ fn every_fixture_is_sound_and_what_it_leaks_is_known() {
         let (leaked, lost) = (report.leaked_bytes(), report.leaked_heap_objects.blocks);
         writeln!(accounts, "{name}: {leaked} bytes unaccounted for, {lost} unused heap objects").unwrap();
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(ACCOUNTS);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &accounts).unwrap();
-    }
-    assert_eq!(accounts, std::fs::read_to_string(&path).unwrap());
+    expected::check(env!("CARGO_MANIFEST_DIR"), "accounts.txt", &accounts);
 }
 
 #[test]

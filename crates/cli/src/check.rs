@@ -29,7 +29,7 @@ fn worse(one: u8, other: u8) -> u8 {
 #[command(after_help = "\
 Exit code: 0 all files are sound; 1 one has faults; 2 one cannot be opened; 3 no faults were found, but something could not be
 checked (a limit, or a filter that is not there): lines with `not checked` say what.")]
-pub(crate) struct Arguments {
+pub(crate) struct CheckArguments {
     /// Print a JSON document: a list with one report for each file
     #[arg(long)]
     json: bool,
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 
 /// Checks files; the exit code is that of the worst: 0 all sound, 3 one of which not all could be checked, 1 one with faults, 2 one
 /// that cannot be opened.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     let mut out = output::stdout();
     let mut worst = 0;
     let mut documents = Vec::new();
@@ -90,14 +90,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(worst))
 }
 
-fn check(arguments: &Arguments, file: &Path) -> Result<Report> {
+fn check(arguments: &CheckArguments, file: &Path) -> Result<Report> {
     let _progress = arguments.open.progress("checking");
     let driver = arguments.open.options().find_driver(file)?;
     let options = CheckOptions { decode_chunks: arguments.data, ..CheckOptions::default() };
     Ok(hyperslab_check::check(driver, &options)?)
 }
 
-fn show(out: &mut output::Output, arguments: &Arguments, name: &str, report: &Report) -> Result<()> {
+fn show(out: &mut output::Output, arguments: &CheckArguments, name: &str, report: &Report) -> Result<()> {
     let several = arguments.files.len() > 1;
     if arguments.quiet {
         let prefix = if several { format!("{name}: ") } else { String::new() };

@@ -7,10 +7,14 @@ mod change;
 mod check;
 mod compare;
 mod demo;
+mod destination;
 mod diff;
 mod digest;
+mod entries;
 mod exchange;
+mod export;
 mod find;
+mod formats;
 mod import;
 mod interrupted;
 mod ls;
@@ -23,11 +27,13 @@ mod recover;
 mod repack;
 mod safe;
 mod sections;
+mod selection;
 mod shell;
 mod stat;
 mod tables;
 mod tools;
 mod tree;
+mod typed;
 mod values;
 
 use std::io;
@@ -38,7 +44,7 @@ use clap::{Parser, Subcommand};
 /// Look into HDF5 files, and change them.
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, about)]
-struct Arguments {
+struct HyperslabArguments {
     #[command(subcommand)]
     command: Command,
 }
@@ -46,22 +52,22 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Show what sparse datasets are good for: the stream of a simulated X-ray detector, kept in three ways.
-    Demo(demo::Arguments),
+    Demo(demo::DemoArguments),
     /// List what is in a file: groups, datasets, types, links and attributes.
-    Ls(ls::Arguments),
+    Ls(ls::LsArguments),
     /// Draw what is in a file as a tree, at a glance.
-    Tree(tree::Arguments),
+    Tree(tree::TreeArguments),
     /// Find what is in files by names, attributes, types, shapes, sizes and storage.
-    Find(Box<find::Arguments>),
+    Find(Box<find::FindArguments>),
     /// Print the elements of a dataset, or write them to a file, in one of several formats.
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
     Head(cat::HeadArguments),
     /// Draw a dataset: a line, an image, or where its elements are; as PNG or SVG, or in the terminal.
-    Plot(plot::Arguments),
+    Plot(plot::PlotArguments),
     /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; a table: Parquet, Arrow; or a sparse matrix:
     /// mtx, npz, or a group.
-    Export(cat::ExportArguments),
+    Export(export::ExportArguments),
     /// Make a dataset of an npy or csv file, of a table of Parquet or Arrow, or of a sparse matrix: mtx, npz, or a group of
     /// AnnData or 10x.
     Import(import::ImportArguments),
@@ -82,15 +88,15 @@ enum Command {
     /// Put a file right that was not closed, or save what is left of a damaged one into a new file.
     Recover(recover::RecoverArguments),
     /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
-    Stat(stat::Arguments),
+    Stat(stat::StatArguments),
     /// Tell what is different in two files: objects, attributes, types, shapes, elements.
-    Diff(diff::Arguments),
+    Diff(diff::DiffArguments),
     /// Measure how fast a file is read, and estimate which chunks would serve better.
-    BenchFile(bench_file::Arguments),
+    BenchFile(bench_file::BenchFileArguments),
     /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
-    Digest(digest::Arguments),
+    Digest(digest::DigestArguments),
     /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
-    Check(check::Arguments),
+    Check(check::CheckArguments),
     /// Print the script that lets a shell complete commands, options, files and paths inside of them.
     Completions(shell::CompletionsArguments),
     /// Write the manual pages.
@@ -101,7 +107,7 @@ enum Command {
 
 fn main() -> ExitCode {
     shell::answer();
-    let arguments = Arguments::parse_from(tools::called_as(std::env::args_os()));
+    let arguments = HyperslabArguments::parse_from(tools::called_as(std::env::args_os()));
     let outcome = match &arguments.command {
         Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Ls(arguments) => ls::run(arguments),
@@ -110,7 +116,7 @@ fn main() -> ExitCode {
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
         Command::Plot(arguments) => plot::run(arguments).map(|()| ExitCode::SUCCESS),
-        Command::Export(arguments) => cat::export(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Export(arguments) => export::export(arguments).map(|()| ExitCode::SUCCESS),
         Command::Import(arguments) => import::import(arguments).map(|()| ExitCode::SUCCESS),
         Command::Cp(arguments) => change::cp(arguments).map(|()| ExitCode::SUCCESS),
         Command::Mv(arguments) => change::mv(arguments).map(|()| ExitCode::SUCCESS),

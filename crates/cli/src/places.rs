@@ -1,15 +1,39 @@
 //! Objects by their paths, as people type them: where there is nothing, what is near is named.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Dataset, ErrorKind, File, Group, Object, ObjectKind};
+
+use crate::open::OpenArguments;
 
 /// Links that are looked at for a name that is near.
 const LINKS: usize = 4096;
 
 /// Bytes of a name beyond which nothing is held against it.
 const LONG: usize = 128;
+
+/// The arguments that name a dataset.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DatasetArguments {
+    #[command(flatten)]
+    pub(crate) open: OpenArguments,
+    /// The file
+    pub(crate) file: PathBuf,
+    /// The dataset
+    pub(crate) path: String,
+}
+
+impl DatasetArguments {
+    /// Opens the file and the dataset.
+    pub(crate) fn open(&self) -> Result<(File, Dataset)> {
+        let shown = self.file.display().to_string();
+        let file = self.open.open(&self.file)?;
+        let dataset = dataset(&file, &shown, &self.path)?;
+        Ok((file, dataset))
+    }
+}
 
 /// The object at a path, which may be the root.
 pub(crate) fn object(file: &File, path: &str) -> Result<Object> {

@@ -17,7 +17,7 @@ use crate::output;
 const VARIABLE: &str = "COMPLETE";
 /// Links of a group that are looked at.
 const LINKS: usize = 10_000;
-/// Arguments that are paths inside files.
+/// The arguments that are paths inside files.
 const INSIDE: [&str; 9] = ["path", "paths", "from", "to", "object", "objects", "group", "dataset", "target"];
 
 /// What `completions` takes.
@@ -42,7 +42,9 @@ pub(crate) struct ManArguments {
 
 /// Answers a shell that asks for completions, and ends the program then.
 pub(crate) fn answer() {
-    CompleteEnv::with_factory(|| looking_inside(crate::Arguments::command())).var(VARIABLE).complete();
+    CompleteEnv::with_factory(|| looking_inside(crate::HyperslabArguments::command()))
+        .var(VARIABLE)
+        .complete();
 }
 
 /// The command, with paths inside files completed wherever it takes one.
@@ -69,7 +71,7 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<()> {
 pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
     let folder = &arguments.folder;
     fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
-    clap_mangen::generate_to(crate::Arguments::command(), folder)
+    clap_mangen::generate_to(crate::HyperslabArguments::command(), folder)
         .with_context(|| format!("cannot write into `{}`", folder.display()))
 }
 

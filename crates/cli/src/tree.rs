@@ -9,7 +9,7 @@ use crate::ls::branches::Branches;
 use crate::ls::dataset::{DatasetFacts, shape};
 use crate::ls::describe::{AttributeFacts, Attributes, Describer, Detail, ObjectFacts};
 use crate::ls::tree::{SHORT, type_text};
-use crate::ls::walk::{Content, Entry, Place, Sink, Walk};
+use crate::ls::walk::{Content, Entry, EntryPlace, Sink, Walk};
 use crate::ls::{json, rows::Cell, told};
 use crate::open::OpenArguments;
 use crate::output::Screen;
@@ -27,7 +27,7 @@ const VALUES: usize = 32;
   hyperslab tree data.h5 /run/7 --depth 2
   hyperslab tree data.h5 --groups        the groups, with the number of their members
   hyperslab ls -r data.h5                the same with layouts, filters and sizes")]
-pub(crate) struct Arguments {
+pub(crate) struct TreeArguments {
     /// Levels of groups whose members are drawn [default: all]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 }
 
 /// Draws the tree; fails at the end if something could not be read.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &TreeArguments) -> Result<ExitCode> {
     let shown = arguments.file.display().to_string();
     let file = arguments.open.open(&arguments.file)?;
     let object = places::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;
@@ -169,7 +169,7 @@ impl<W: Screen> Drawing<W> {
 }
 
 impl<W: Screen> Sink for Drawing<W> {
-    fn entry(&mut self, entry: &Entry, _: &Place<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, _: &EntryPlace<'_>) -> Result<()> {
         let (branches, below) = self.branches.of(entry);
         self.count(entry);
         self.line(&branches, &cells(entry))?;

@@ -2,24 +2,22 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
 use hyperslab::{File, FileOptions, Points};
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::program::{Program, Run};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-fn hyperslab(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(fixtures::path("")).env("NO_COLOR", "1").args(arguments);
-    command.output().unwrap()
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().env("NO_COLOR", "1")
+}
+
+fn run(arguments: &[&str]) -> Run {
+    hyperslab().run(arguments)
 }
 
 fn said(arguments: &[&str]) -> String {
-    let output = hyperslab(&[&["bench-file", "--seconds", "0.1"], arguments].concat());
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
+    run(&[&["bench-file", "--seconds", "0.1"], arguments].concat()).printed()
 }
 
 fn document(arguments: &[&str]) -> Value {
@@ -90,9 +88,8 @@ fn what_is_recommended_can_be_done_and_serves_better() {
     // As the shell takes it.
     let command =
         all["datasets"][0]["recommended"].as_str().unwrap().replacen("hyperslab", "\"$HYPERSLAB\"", 1);
-    let mut shell = Command::new("sh");
-    shell.current_dir(folder.path()).env("HYPERSLAB", env!("CARGO_BIN_EXE_hyperslab")).args(["-c", &command]);
-    assert!(shell.status().unwrap().success(), "{command}");
+    let shell = Program::new("sh").in_folder(folder.path()).env("HYPERSLAB", env!("CARGO_BIN_EXE_hyperslab"));
+    shell.run(["-c", &command]).succeeds();
     let better = File::open(folder.path().join("new.h5")).unwrap().dataset("columns").unwrap();
     assert_eq!(json!(better.chunking().unwrap().shape), estimated["others"][0]["chunk_shape"]);
     assert_eq!(better.filters().len(), 1, "filters stay");
@@ -125,9 +122,9 @@ fn all_kinds_of_datasets_come_through() {
 #[test]
 fn mistakes_are_said() {
     let fails = |arguments: &[&str]| {
-        let output = hyperslab(&[&["bench-file", "--seconds", "0.1"], arguments].concat());
-        assert_ne!(output.status.code(), Some(0), "{arguments:?}");
-        String::from_utf8(output.stderr).unwrap()
+        let output = run(&[&["bench-file", "--seconds", "0.1"], arguments].concat());
+        assert_ne!(output.code(), 0, "{arguments:?}");
+        output.error().to_owned()
     };
     assert!(fails(&["weather_station.h5", "qualiti"]).contains("did you mean `quality`?"));
     assert!(fails(&["weather_station.h5", "quality", "--for", "1"]).contains("no dimension 1"));

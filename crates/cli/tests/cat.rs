@@ -3,51 +3,36 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::path::Path;
-use std::process::{Command, Output};
-
-use hyperslab_testkit::{fixtures, referee};
+use hyperslab_testkit::program::{Program, Run};
+use hyperslab_testkit::{expected, fixtures, referee};
 use serde_json::Value;
 
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(fixtures::path("")).args(arguments).output().unwrap()
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures()
 }
 
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
+fn run(arguments: &[&str]) -> Run {
+    hyperslab().run(arguments)
 }
 
-/// The standard output of a run that succeeds and says nothing else.
+/// The standard output of a run that succeeds without warnings.
 fn bytes(arguments: &[&str]) -> Vec<u8> {
-    let output = run(arguments);
-    assert_eq!(text(&output.stderr), "", "{arguments:?}");
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-    output.stdout
+    run(arguments).succeeds().without_warnings().stdout
 }
 
 fn printed(arguments: &[&str]) -> String {
-    String::from_utf8(bytes(arguments)).unwrap()
+    run(arguments).printed()
 }
 
-/// The one line on the standard error of a run that fails.
+/// The line on the standard error of a run that fails.
 fn failure(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
-    let line = text(&output.stderr);
-    assert_eq!(line.lines().count(), 1, "{line}");
+    let line = run(arguments).failure();
     assert!(line.starts_with("hyperslab: "), "{line}");
-    line.to_owned()
+    line
 }
 
 fn check(name: &str, arguments: &[&str]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    let got = printed(arguments);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &got).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(got == expected, "{} is not what {arguments:?} prints:\n{got}", path.display());
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &printed(arguments));
 }
 
 /// The paths of the datasets of a file.
@@ -64,19 +49,13 @@ fn every_dataset(fixture: &str, format: &str) -> String {
     let mut all = String::new();
     for path in datasets(fixture) {
         let output = run(&["head", fixture, &path, "-n", "6", "-f", format]);
-        all.push_str(&format!("## {path}\n{}{}", text(&output.stdout), text(&output.stderr)));
+        all.push_str(&format!("## {path}\n{}{}", output.out(), output.error()));
     }
     all
 }
 
 fn check_all(name: &str, fixture: &str, format: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    let got = every_dataset(fixture, format);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &got).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(got == expected, "{} is not what is printed:\n{got}", path.display());
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &every_dataset(fixture, format));
 }
 
 #[test]
@@ -110,13 +89,13 @@ fn no_dataset_is_too_much() {
     for fixture in fixtures::names().unwrap() {
         for path in datasets(&fixture).iter().take(12) {
             let json = run(&["cat", &fixture, path, "-f", "json"]);
-            if json.status.success() {
+            if json.is_success() {
                 serde_json::from_slice::<Value>(&json.stdout).unwrap();
             }
             for format in ["text", "csv", "npy", "raw"] {
                 let output = run(&["cat", &fixture, path, "-f", format]);
-                if !output.status.success() {
-                    assert!(text(&output.stderr).starts_with("hyperslab: "), "{fixture}{path} {output:?}");
+                if !output.is_success() {
+                    assert!(output.error().starts_with("hyperslab: "), "{fixture}{path} {output:?}");
                 }
             }
         }
@@ -157,8 +136,8 @@ fn what_is_no_dataset() {
         assert!(failure(&["head", "weather_station.h5", path]).contains(why));
     }
     assert!(failure(&["cat", "absent.h5", "x"]).contains("No such file"));
-    assert_eq!(run(&["cat", "weather_station.h5"]).status.code(), Some(2));
-    assert_eq!(run(&["cat", "weather_station.h5", "quality", "-f", "xls"]).status.code(), Some(2));
+    assert_eq!(run(&["cat", "weather_station.h5"]).code(), 2);
+    assert_eq!(run(&["cat", "weather_station.h5", "quality", "-f", "xls"]).code(), 2);
 }
 
 #[test]

@@ -4,57 +4,49 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-use hyperslab_testkit::{fixtures, referee};
+use hyperslab_testkit::program::{Program, Run, Scratch};
+use hyperslab_testkit::referee;
 
-/// A folder with a copy of a fixture.
+/// A folder with a copy of a fixture, `a.h5`.
 struct Bench {
-    folder: tempfile::TempDir,
+    scratch: Scratch,
 }
 
 impl Bench {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::copy(fixtures::path("weather_station.h5"), folder.path().join("a.h5")).unwrap();
-        Self { folder }
+        let scratch = Scratch::new(Program::new(env!("CARGO_BIN_EXE_hyperslab")))
+            .with_fixture("weather_station.h5", "a.h5");
+        Self { scratch }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.scratch.path(name)
     }
 
-    fn run(&self, line: &str) -> Output {
-        let words = line.split_whitespace().map(|word| if word == "''" { "" } else { word });
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        command.current_dir(self.folder.path()).args(words).output().unwrap()
+    fn run(&self, line: &str) -> Run {
+        self.scratch.run_line(line)
     }
 
-    /// A run that succeeds and says nothing; the files are sound afterwards.
-    fn quiet(&self, line: &str) {
-        let output = self.run(line);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && error.is_empty(), "{line}: {error}");
-        for name in ["a.h5", "b.h5"] {
-            if self.path(name).exists() {
-                let check = self.run(&format!("check {name}"));
-                assert!(check.status.success(), "{line}: {}", String::from_utf8_lossy(&check.stdout));
-            }
+    /// Asserts that `hyperslab check` finds no fault in the files `a.h5` and `b.h5`.
+    fn check(&self) {
+        for name in ["a.h5", "b.h5"].into_iter().filter(|name| self.path(name).exists()) {
+            self.run(&format!("check {name}")).succeeds();
         }
     }
 
+    /// A run that succeeds and prints no warning. The files are sound afterwards.
+    fn quiet(&self, line: &str) {
+        self.run(line).succeeds().without_warnings();
+        self.check();
+    }
+
     fn failure(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(error.lines().count(), 1, "{error}");
-        error
+        self.run(line).failure()
     }
 
     fn printed(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        self.run(line).succeeds().out().to_owned()
     }
 
     /// What the referee prints of `a.h5` (`f`) and, if it is there, `b.h5` (`g`).
@@ -181,7 +173,7 @@ n.save('o.npy', n.asfortranarray(n.arange(6).reshape(2, 3)))
 n.save('s.npy', n.float64(2.5)); n.save('u.npy', n.array(['a', 'µm', 'xyz']))
 n.save('r.npy', n.array([(1, b'ab', [1, 2])], dtype=[('a', 'i2'), ('b', 'S3'), ('c', 'f8', (2,))]))
 n.save('c.npy', n.array([1+2j, 3j])); n.save('t.npy', n.array([True, False])); n.save('e.npy', n.zeros((0, 3)))";
-    referee.run_script(make, [bench.folder.path()]).unwrap();
+    referee.run_script(make, [bench.scratch.folder()]).unwrap();
     for name in ["f", "o", "s", "u", "r", "c", "t", "e"] {
         bench.quiet(&format!("import {name}.npy b.h5 d/{name}"));
         if name != "u" {
@@ -195,7 +187,7 @@ for name in 'fosrcte':
     assert a.dtype == b.dtype and a.shape == b.shape and (a == b).all(), (name, a, b)
     assert numpy.array_equal(g['d'][name][()], a), name
 print(g['d/u'].asstr()[()].tolist(), g['d/f'].dtype, h5py.check_string_dtype(g['d/u'].dtype).length)";
-    let answer = referee.run_script(code, [bench.folder.path()]).unwrap();
+    let answer = referee.run_script(code, [bench.scratch.folder()]).unwrap();
     assert_eq!(answer.trim(), "['a', 'µm', 'xyz'] >f4 None");
 }
 

@@ -2,21 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::process::{Command, Output};
-
 use hyperslab_testkit::fixtures;
+use hyperslab_testkit::program::{Program, Run};
 use serde_json::Value;
 
-fn check(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        command.env_remove(variable);
-    }
-    command.current_dir(fixtures::path("")).arg("check").args(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
+fn check(arguments: &[&str]) -> Run {
+    let hyperslab = Program::new(env!("CARGO_BIN_EXE_hyperslab")).with("check");
+    hyperslab.in_fixtures().without_colour_variables().run(arguments)
 }
 
 /// A copy of a fixture of which one byte is changed.
@@ -31,39 +23,36 @@ fn damaged(name: &str, at: usize) -> tempfile::TempPath {
 #[test]
 fn a_sound_file() {
     let output = check(&["weather_station.h5"]);
-    assert_eq!(output.status.code(), Some(0));
-    assert!(text(&output.stdout).starts_with("sound: 0 faults"), "{}", text(&output.stdout));
+    assert_eq!(output.code(), 0);
+    assert!(output.out().starts_with("sound: 0 faults"), "{}", output.out());
     let output = check(&["--quiet", "weather_station.h5", "groups_latest.h5"]);
-    assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), "", ""));
+    assert_eq!((output.status.code(), output.out(), output.error()), (Some(0), "", ""));
 }
 
 #[test]
 fn a_file_with_a_fault() {
     let path = damaged("attributes_latest.h5", 60);
     let output = check(&["--quiet", path.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
-    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    assert_eq!(output.code(), 1);
+    let lines: Vec<&str> = output.out().lines().collect();
     assert!(lines.len() == 1 && lines[0].starts_with("fault: object header"), "{lines:?}");
 }
 
 #[test]
 fn a_file_that_is_none() {
     let output = check(&["generate.py", "weather_station.h5"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).starts_with("hyperslab: cannot check `generate.py`: "));
-    assert!(
-        text(&output.stdout).contains("weather_station.h5:\nsound"),
-        "the others are checked all the same"
-    );
-    assert_eq!(check(&["no such file"]).status.code(), Some(2));
-    assert_eq!(check(&[]).status.code(), Some(2), "usage");
+    assert_eq!(output.code(), 2);
+    assert!(output.error().starts_with("hyperslab: cannot check `generate.py`: "));
+    assert!(output.out().contains("weather_station.h5:\nsound"), "the others are checked all the same");
+    assert_eq!(check(&["no such file"]).code(), 2);
+    assert_eq!(check(&[]).code(), 2, "usage");
 }
 
 #[test]
 fn a_document() {
     let path = damaged("attributes_latest.h5", 60);
     let output = check(&["--json", "weather_station.h5", path.to_str().unwrap(), "generate.py"]);
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.code(), 2);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document[0]["sound"], true);
     assert_eq!(
@@ -77,14 +66,14 @@ fn a_document() {
 fn a_file_of_several_members() {
     for first in ["earliest-family00.h5", "latest-family00.h5", "earliest-multi-s.h5", "latest-multi-s.h5"] {
         let output = check(&["--quiet", &format!("members/{first}")]);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""), "{first}");
+        assert_eq!((output.status.code(), output.out()), (Some(0), ""), "{first}");
     }
 }
 
 #[test]
 fn chunks_are_decoded_if_asked_for() {
     let output = check(&["--quiet", "--data", "filters_latest.h5"]);
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""));
+    assert_eq!((output.status.code(), output.out()), (Some(0), ""));
 }
 
 /// A chunk that says that it decodes to far more than can be: nobody looks, and `check` does not say that it is sound.
@@ -98,18 +87,18 @@ fn a_file_of_which_not_all_can_be_checked() {
     dataset.write_stored_chunk(&[0], &[0x78, 1, 3, 0, 0, 0, 0, 1], 0).unwrap();
     file.close().unwrap();
     let path = path.to_str().unwrap();
-    assert_eq!(check(&[path]).status.code(), Some(0), "elements are not looked at");
+    assert_eq!(check(&[path]).code(), 0, "elements are not looked at");
     let output = check(&["--data", path]);
-    let out = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(3), "{out}");
+    let out = output.out();
+    assert_eq!(output.code(), 3, "{out}");
     assert!(out.contains("not checked: 8388608 bytes from 8"), "{out}");
     assert!(
         out.contains("no fault found, but not all was checked: 0 faults") && !out.contains("sound"),
         "{out}"
     );
-    let json: Value = serde_json::from_str(text(&check(&["--data", "--json", path]).stdout)).unwrap();
+    let json: Value = serde_json::from_str(check(&["--data", "--json", path]).out()).unwrap();
     assert_eq!((&json[0]["sound"], &json[0]["complete"]), (&Value::Bool(true), &Value::Bool(false)));
     let damaged = damaged("attributes_latest.h5", 60);
     let worst = check(&["--data", "--quiet", damaged.to_str().unwrap(), path]);
-    assert_eq!(worst.status.code(), Some(1), "a fault says more");
+    assert_eq!(worst.code(), 1, "a fault says more");
 }

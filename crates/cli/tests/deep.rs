@@ -6,15 +6,15 @@
 mod deep_file;
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::Command;
 
 use deep_file::{End, chain};
+use hyperslab_testkit::program::Program;
 
 /// The paths of all groups together would take 1 GB.
 const LEVELS: u64 = 8_000;
 const NAME: &[u8] = b"a name of thirty bytes, or so.";
 /// KiB of address space, of which stacks of threads are a part.
-const KIBIBYTES: &str = "600000";
+const KIBIBYTES: u64 = 600_000;
 
 #[test]
 fn deep_files_take_little_memory() {
@@ -45,10 +45,8 @@ fn deep_files_take_little_memory() {
         &["h5repack", "deep.h5", "repacked2.h5"],
         &["h5copy", "-i", "deep.h5", "-o", "copied.h5", "-s", "/", "-d", "/g"],
     ] {
-        let mut command = Command::new("timeout");
-        command.args(["--signal=KILL", "120", "sh", "-c", r#"ulimit -v "$0"; exec "$@""#, KIBIBYTES]);
-        command.arg(env!("CARGO_BIN_EXE_hyperslab")).args(arguments).current_dir(folder.path());
-        let output = command.output().unwrap();
+        let hyperslab = Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_folder(folder.path());
+        let output = hyperslab.within_kibibytes(KIBIBYTES).within_seconds(120).run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
         let shown: String = errors.chars().take(300).collect();
         assert_eq!(output.status.signal(), None, "{arguments:?}: {shown}");

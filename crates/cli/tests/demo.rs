@@ -3,24 +3,17 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
+use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::referee;
 use serde_json::Value;
 
-fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hyperslab")).args(arguments).output().unwrap()
+fn run(arguments: &[&str]) -> Run {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).run(arguments)
 }
 
-/// What a run that succeeds prints.
 fn printed(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert!(
-        output.status.success() && output.stderr.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
+    run(arguments).printed()
 }
 
 /// A small stream whose files are kept, and what is said of it.
@@ -102,6 +95,6 @@ fn nothing_is_left_unless_it_is_kept_and_the_table_is_plain() {
     }
     assert!(!text.contains('\x1b'));
     for wrong in [["--occupancy", "0"], ["--occupancy", "nan"], ["--frames", "0"], ["--size", "3"]] {
-        assert_eq!(run(&[&["demo"], &wrong[..]].concat()).status.code(), Some(2), "{wrong:?}");
+        assert_eq!(run(&[&["demo"], &wrong[..]].concat()).code(), 2, "{wrong:?}");
     }
 }

@@ -2,40 +2,40 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
 use hyperslab::{Dataset, File, FileOptions, H5Type, Points, Region};
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::program::{Program, Run, Scratch};
+use hyperslab_testkit::{expected, fixtures};
 use serde_json::{Value, json};
+
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab"))
+}
 
 /// A folder with two files.
 struct Pair {
-    folder: tempfile::TempDir,
+    scratch: Scratch,
 }
 
 impl Pair {
     /// Files that `fill` fills: it is told which of the two it has.
     fn new(fill: impl Fn(&File, bool)) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new(hyperslab());
         for (name, is_second) in [("a.h5", false), ("b.h5", true)] {
-            let file = FileOptions::new().create(folder.path().join(name)).unwrap();
+            let file = FileOptions::new().create(scratch.path(name)).unwrap();
             fill(&file, is_second);
             file.close().unwrap();
         }
-        Self { folder }
+        Self { scratch }
     }
 
-    fn run(&self, line: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        command.current_dir(self.folder.path()).arg("diff").args(line.split(' ')).output().unwrap()
+    fn run(&self, line: &str) -> Run {
+        self.scratch.run(std::iter::once("diff").chain(line.split(' ')))
     }
 
-    /// Standard output, and the exit code; nothing is said otherwise.
+    /// The standard output and the exit code of a run without warnings.
     fn diff(&self, line: &str) -> (String, i32) {
-        let output = self.run(line);
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{line}");
-        (String::from_utf8(output.stdout).unwrap(), output.status.code().unwrap())
+        let run = self.run(line).without_warnings();
+        (run.out().to_owned(), run.code())
     }
 
     fn document(&self, line: &str) -> Value {
@@ -60,7 +60,7 @@ fn files_are_the_same_as_themselves() {
         let file = entry.unwrap().path();
         if file.extension().is_some_and(|extension| extension == "h5") {
             // A copy, so that nothing but the contents tells.
-            let copy = pair.folder.path().join("copy.h5");
+            let copy = pair.scratch.path("copy.h5");
             std::fs::copy(&file, &copy).unwrap();
             let (printed, code) = pair.diff(&format!("--storage {} copy.h5", file.display()));
             assert_eq!((printed.as_str(), code), ("", 0), "{}", file.display());
@@ -100,11 +100,7 @@ fn variety(file: &File, is_second: bool) {
 fn check(pair: &Pair, name: &str, line: &str) {
     let (printed, code) = pair.diff(line);
     assert_eq!(code, 1, "{line}");
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &printed).unwrap();
-    }
-    assert_eq!(printed, std::fs::read_to_string(&path).unwrap(), "{line}");
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &printed);
 }
 
 #[test]
@@ -215,7 +211,7 @@ fn damage_is_told_and_the_rest_is_compared() {
             dataset.write(&[if is_second { 8_u8 } else { 7 }; 1000]).unwrap();
         }
     });
-    let file = pair.folder.path().join("a.h5");
+    let file = pair.scratch.path("a.h5");
     let mut bytes = std::fs::read(&file).unwrap();
     let run = bytes.windows(100).position(|window| window == [7; 100]).unwrap();
     bytes[run + 50] ^= 0xff;
@@ -224,13 +220,13 @@ fn damage_is_told_and_the_rest_is_compared() {
     assert_eq!(code, 2, "{printed}");
     assert!(printed.contains("! /one") && printed.contains("≠ /two"), "{printed}");
     assert!(printed.ends_with("1 changed, 1 not read, 1 the same\n"), "{printed}");
-    assert_eq!(pair.run("-q a.h5 b.h5").status.code(), Some(2));
+    assert_eq!(pair.run("-q a.h5 b.h5").code(), 2);
 }
 
 #[test]
 fn what_cannot_be_done_is_said() {
     let pair = Pair::new(|_, _| {});
-    std::fs::write(pair.folder.path().join("text"), "no file at all").unwrap();
+    std::fs::write(pair.scratch.path("text"), "no file at all").unwrap();
     for (line, said) in [
         ("nowhere.h5 a.h5", "cannot open `nowhere.h5`"),
         ("a.h5 text", "cannot open `text`"),
@@ -239,8 +235,8 @@ fn what_cannot_be_done_is_said() {
         ("a.h5", "<B>"),
     ] {
         let output = pair.run(line);
-        assert_eq!(output.status.code(), Some(2), "{line}");
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.code(), 2, "{line}");
+        let error = output.error().to_owned();
         assert!(error.contains(said), "{line}: {error}");
     }
 }
@@ -251,9 +247,7 @@ fn references_lead_to_the_same_paths() {
     let pair = Pair::new(|_, _| {});
     let reference = path("references_earliest.h5");
     assert_eq!(pair.diff(&format!("{reference} {reference}")), (String::new(), 0));
-    let (repacked, code) = (pair.folder.path().join("again.h5"), 0);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    let made = command.args(["repack", &reference, repacked.to_str().unwrap()]).output().unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let (repacked, code) = (pair.scratch.path("again.h5"), 0);
+    hyperslab().run(["repack", &reference, repacked.to_str().unwrap()]).succeeds();
     assert_eq!(pair.diff(&format!("{reference} again.h5")), (String::new(), code));
 }

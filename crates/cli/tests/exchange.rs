@@ -3,57 +3,53 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
+use hyperslab_testkit::program::{Program, Run, Scratch};
 use hyperslab_testkit::referee::{self, Referee};
 
 /// An empty folder.
 struct Bench {
-    folder: tempfile::TempDir,
+    scratch: Scratch,
 }
 
 impl Bench {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        let scratch = Scratch::new(Program::new(env!("CARGO_BIN_EXE_hyperslab")));
+        Self { scratch }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.scratch.path(name)
     }
 
     fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
     }
 
-    fn run(&self, line: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        command.current_dir(self.folder.path()).args(line.split_whitespace()).output().unwrap()
+    fn run(&self, line: &str) -> Run {
+        self.scratch.run_line(line)
     }
 
-    /// A run that succeeds and says nothing.
+    /// A run that succeeds and prints no warning.
     fn done(&self, line: &str) {
-        let output = self.run(line);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && error.is_empty(), "{line}: {error}");
+        self.run(line).succeeds().without_warnings();
     }
 
-    /// A run that succeeds and says nothing; the files are sound afterwards.
-    fn quiet(&self, line: &str) {
-        self.done(line);
-        for name in ["a.h5", "b.h5"] {
-            if self.path(name).exists() {
-                let check = self.run(&format!("check {name}"));
-                assert!(check.status.success(), "{line}: {}", String::from_utf8_lossy(&check.stdout));
-            }
+    /// Asserts that `hyperslab check` finds no fault in the files `a.h5` and `b.h5`.
+    fn check(&self) {
+        for name in ["a.h5", "b.h5"].into_iter().filter(|name| self.path(name).exists()) {
+            self.run(&format!("check {name}")).succeeds();
         }
     }
 
+    /// A run that succeeds and prints no warning. The files are sound afterwards.
+    fn quiet(&self, line: &str) {
+        self.done(line);
+        self.check();
+    }
+
     fn failure(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(error.lines().count(), 1, "{error}");
-        error
+        self.run(line).failure()
     }
 
     /// What the referee prints, in the folder.
@@ -70,7 +66,7 @@ def group(path, name='m'):
     assert g['indices'].dtype == g['indptr'].dtype == n.int32
     return s.csr_array((g['data'][()], g['indices'][()], g['indptr'][()]), shape=g.attrs['shape'])
 ";
-        let answer = referee.run_script(&format!("{begin}{code}"), [self.folder.path()]);
+        let answer = referee.run_script(&format!("{begin}{code}"), [self.scratch.folder()]);
         answer.unwrap().trim().to_owned()
     }
 }
@@ -245,12 +241,12 @@ print(m.nnz)";
     );
     bench.done("import cube.npz a.h5 cube");
     let text = bench.run("cat a.h5 cube -s 1,6,0:2");
-    assert_eq!(String::from_utf8(text.stdout).unwrap().trim(), "[5.0 0.0]");
+    assert_eq!(text.out().to_owned().trim(), "[5.0 0.0]");
     assert!(bench.failure("export a.h5 cube cube.mtx").contains("two dimensions"));
     assert!(
         bench.failure("import cube.npz a.h5 flat --chunks 10x10").contains("chunks of the shape [10, 10]")
     );
-    assert!(bench.run("check a.h5").status.success());
+    assert!(bench.run("check a.h5").is_success());
 }
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
@@ -269,7 +265,7 @@ fn what_fails_leaves_nothing() {
     assert!(bench.failure("import good.txt a.h5 other/m --as csr --chunks 2x2").contains("one dimension"));
     assert!(bench.failure("import good.txt a.h5 other/m --as csr --dtype i8").contains("0.5 at [1, 0]"));
     let listed = bench.run("ls a.h5");
-    let listed = String::from_utf8(listed.stdout).unwrap();
+    let listed = listed.out().to_owned();
     assert!(listed.contains("deep") && !listed.contains("other"), "{listed}");
     assert!(bench.failure("export a.h5 deep/m out.mtx --select 0").contains("--select"));
     assert!(bench.failure("import nothing.mtx a.h5 x").contains("nothing.mtx"));
@@ -277,6 +273,6 @@ fn what_fails_leaves_nothing() {
     let text = std::fs::read_to_string(bench.path("out.mtx")).unwrap();
     assert!(text.starts_with(BANNER) && text.ends_with("2 2 2\n1 1 1.0\n2 1 0.5\n"), "{text}");
     let left: Vec<_> =
-        std::fs::read_dir(bench.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        std::fs::read_dir(bench.scratch.folder()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 4, "{left:?}");
 }

@@ -1,24 +1,23 @@
 //! `hyperslab find`, run as people run it.
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
-use std::process::{Command, Output};
 
 use hyperslab::FileOptions;
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::program::{Program, Run};
 use serde_json::Value;
 
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(fixtures::path("")).env("NO_COLOR", "1").arg("find").args(arguments);
-    command.output().unwrap()
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().env("NO_COLOR", "1").with("find")
+}
+
+fn run(arguments: &[&str]) -> Run {
+    hyperslab().run(arguments)
 }
 
 /// The paths that are found.
 fn found(arguments: &[&str]) -> Vec<String> {
     let output = run(arguments);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-    let lines: Vec<String> = String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
-    assert_eq!(output.status.code(), Some(i32::from(lines.is_empty())), "{arguments:?}");
+    assert_eq!(output.error(), "", "{arguments:?}");
+    let lines: Vec<String> = output.out().to_owned().lines().map(str::to_owned).collect();
+    assert_eq!(output.code(), i32::from(lines.is_empty()), "{arguments:?}");
     lines
 }
 
@@ -97,7 +96,7 @@ fn forms() {
     assert_eq!(output.stdout, b"/series/temperature\0/series/time\0");
     let output = run(&["weather_station.h5", "-l", "--name", "temp*"]);
     let line = "/series/temperature  8760/∞  f32  [K]    34.2 KiB  chunked 1024 · shuffle + deflate 3.8×\n";
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), line);
+    assert_eq!(output.out().to_owned(), line);
     let output = run(&["weather_station.h5", "--json", "--name", "t*"]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let paths: Vec<&str> =
@@ -105,7 +104,7 @@ fn forms() {
     assert_eq!(paths, ["/series/temperature", "/series/time"]);
     assert_eq!(document["found"][0]["stored_size"], 9169);
     let output = run(&["weather_station.h5", "--json", "--name", "nothing"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.code(), 1);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["found"].as_array().unwrap().len(), 0);
 }
@@ -125,8 +124,8 @@ fn names_are_made_safe_unless_they_are_for_programs() {
 #[test]
 fn what_cannot_be_read_is_said_and_the_rest_is_found() {
     let output = run(&["absent.h5", "weather_station.h5", "--name", "latest"]);
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.code(), 2);
     assert_eq!(output.stdout, b"weather_station.h5:/latest\n");
-    assert!(String::from_utf8_lossy(&output.stderr).starts_with("hyperslab: cannot open `absent.h5`"));
-    assert_eq!(run(&["weather_station.h5", "--min-size", "tiny"]).status.code(), Some(2));
+    assert!(output.error().starts_with("hyperslab: cannot open `absent.h5`"));
+    assert_eq!(run(&["weather_station.h5", "--min-size", "tiny"]).code(), 2);
 }

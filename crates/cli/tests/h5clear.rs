@@ -2,24 +2,26 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use hyperslab::{LibraryVersion, LibverBounds, OpenOptions};
+use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::{referee, workspace};
 
-fn run(arguments: &[&str], file: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hyperslab")).arg("h5clear").args(arguments).arg(file).output().unwrap()
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab"))
+}
+
+fn run(arguments: &[&str], file: &Path) -> Run {
+    let h5clear = hyperslab().with("h5clear");
+    h5clear.run(arguments.iter().map(AsRef::as_ref).chain([file.as_os_str()]))
 }
 
 fn printed(arguments: &[&str], file: &Path) -> String {
-    let output = run(arguments, file);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    run(arguments, file).succeeds().out().to_owned()
 }
 
 fn is_sound(file: &Path) -> bool {
-    let check = Command::new(env!("CARGO_BIN_EXE_hyperslab")).arg("check").arg(file).output().unwrap();
-    check.status.success()
+    hyperslab().with("check").run([file]).is_success()
 }
 
 /// A file whose superblock has marks, and its length.
@@ -78,7 +80,7 @@ fn ends_are_told_and_moved() {
     assert_eq!(printed(&["--filesize"], &path), said(end, end));
     assert!(is_sound(&path));
     let output = run(&[&format!("--increment={}", u64::MAX)], &path);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.code(), 1);
     assert_eq!(path.metadata().unwrap().len(), end);
 }
 
@@ -88,8 +90,8 @@ fn images_go() {
     let (path, length) = new_file(folder.path());
     let before = std::fs::read(&path).unwrap();
     let output = run(&["-m"], &path);
-    assert!(output.status.success());
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "h5clear warning: No cache image in the file\n");
+    assert!(output.is_success());
+    assert_eq!(output.error(), "h5clear warning: No cache image in the file\n");
     assert_eq!((std::fs::read(&path).unwrap(), path.metadata().unwrap().len()), (before, length));
     let with_image = workspace::root().join("../shared/corpus/files/hdf5__h5clear_mdc_image.h5");
     if !with_image.is_file() {
@@ -122,13 +124,13 @@ fn what_cannot_be_done_is_said() {
         (&["-x"], &path, "lists the options"),
     ] {
         let output = run(arguments, file);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.code(), 1, "{arguments:?}");
+        let error = output.error().to_owned();
         assert!(error.contains(said), "{arguments:?}: {error}");
     }
     std::fs::write(&nowhere, b"no HDF5 file").unwrap();
     for arguments in [["-s"], ["-m"], ["--filesize"], ["--increment"]] {
-        assert_eq!(run(&arguments, &nowhere).status.code(), Some(1), "{arguments:?}");
+        assert_eq!(run(&arguments, &nowhere).code(), 1, "{arguments:?}");
         assert_eq!(std::fs::read(&nowhere).unwrap(), b"no HDF5 file");
     }
 }

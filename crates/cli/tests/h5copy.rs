@@ -2,50 +2,46 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
-use hyperslab_testkit::{fixtures, referee};
+use hyperslab_testkit::program::{Program, Run, Scratch};
+use hyperslab_testkit::referee;
 
 /// A folder with a copy of a fixture, `a.h5`.
 struct Bench {
-    folder: tempfile::TempDir,
+    scratch: Scratch,
 }
 
 impl Bench {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::copy(fixtures::path("weather_station.h5"), folder.path().join("a.h5")).unwrap();
-        Self { folder }
+        let scratch = Scratch::new(Program::new(env!("CARGO_BIN_EXE_hyperslab")))
+            .with_fixture("weather_station.h5", "a.h5");
+        Self { scratch }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.scratch.path(name)
     }
 
-    fn run(&self, line: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        command.current_dir(self.folder.path()).args(line.split_whitespace()).output().unwrap()
+    fn run(&self, line: &str) -> Run {
+        self.scratch.run_line(line)
     }
 
-    /// What a run prints that succeeds; the files are sound afterwards.
-    fn printed(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-        for name in ["a.h5", "b.h5"] {
-            if self.path(name).exists() {
-                let check = self.run(&format!("check {name}"));
-                assert!(check.status.success(), "{line}: {}", String::from_utf8_lossy(&check.stdout));
-            }
+    /// Asserts that `hyperslab check` finds no fault in the files `a.h5` and `b.h5`.
+    fn check(&self) {
+        for name in ["a.h5", "b.h5"].into_iter().filter(|name| self.path(name).exists()) {
+            self.run(&format!("check {name}")).succeeds();
         }
-        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The standard output of a run that succeeds. The files are sound afterwards.
+    fn printed(&self, line: &str) -> String {
+        let run = self.run(line).succeeds();
+        self.check();
+        run.out().to_owned()
     }
 
     fn failure(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(error.lines().count(), 1, "{error}");
-        error
+        self.run(line).failure()
     }
 
     /// Lets the referee look at `a.h5` (`f`) and `b.h5` (`g`).
@@ -156,7 +152,7 @@ fn links_of_those_names_are_the_tools() {
     for tool in ["h5mkgrp", "h5copy", "h5clear", "h5repack", "h5stat"] {
         let link = bench.path(tool);
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &link).unwrap();
-        let output = Command::new(link).arg("--help").output().unwrap();
-        assert!(String::from_utf8(output.stdout).unwrap().starts_with(&format!("usage: {tool} ")));
+        let help = Program::new(link).run(["--help"]).out().to_owned();
+        assert!(help.starts_with(&format!("usage: {tool} ")), "{help}");
     }
 }

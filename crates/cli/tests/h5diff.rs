@@ -3,49 +3,45 @@
 
 mod deep_file;
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
 use hyperslab::datatype::{EnumerationMember, StringPadding};
 use hyperslab::{CharacterSet, Datatype, File, FileOptions, H5Type, Selection};
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::program::{Program, Run, Scratch};
+use hyperslab_testkit::{expected, fixtures};
+
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab"))
+}
 
 /// A folder with two files.
 struct Pair {
-    folder: tempfile::TempDir,
+    scratch: Scratch,
 }
 
 impl Pair {
     /// Files that `fill` fills: it is told which of the two it has.
     fn new(fill: impl Fn(&File, bool)) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new(hyperslab());
         for (name, is_second) in [("a.h5", false), ("b.h5", true)] {
-            let file = FileOptions::new().create(folder.path().join(name)).unwrap();
+            let file = FileOptions::new().create(scratch.path(name)).unwrap();
             fill(&file, is_second);
             file.close().unwrap();
         }
-        Self { folder }
+        Self { scratch }
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        command.current_dir(self.folder.path()).arg("h5diff").args(arguments).output().unwrap()
+    fn run(&self, arguments: &[&str]) -> Run {
+        self.scratch.run([&["h5diff"], arguments].concat())
     }
 
-    /// Standard output, and the exit code; nothing is said otherwise.
+    /// The standard output and the exit code of a run without warnings.
     fn diff(&self, arguments: &[&str]) -> (String, i32) {
-        let output = self.run(arguments);
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-        (String::from_utf8(output.stdout).unwrap(), output.status.code().unwrap())
+        let run = self.run(arguments).without_warnings();
+        (run.out().to_owned(), run.code())
     }
 
     fn check(&self, name: &str, arguments: &[&str], code: i32) {
         let (printed, got) = self.diff(arguments);
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-        if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-            std::fs::write(&path, &printed).unwrap();
-        }
-        assert_eq!(printed, std::fs::read_to_string(&path).unwrap(), "{arguments:?}");
+        expected::check(env!("CARGO_MANIFEST_DIR"), name, &printed);
         assert_eq!(got, code, "{arguments:?}");
     }
 }
@@ -160,7 +156,7 @@ fn selections() {
         assert_eq!(printed.ends_with(row), found, "{selection}: {printed}");
     }
     let output = pair.run(&["a.h5", "b.h5", "x[0,0;1,1;60,1]"]);
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.code(), 2);
 }
 
 #[test]
@@ -188,11 +184,11 @@ fn what_cannot_be_done_is_said() {
         (&["--vfd-name-1", "onion", "a.h5", "b.h5"], "", "files of revisions (onion) are not supported", 2),
     ] {
         let output = pair.run(arguments);
-        let got = String::from_utf8_lossy(&output.stdout).into_owned();
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let got = output.out().to_owned();
+        let error = output.error().to_owned();
         assert!(got.starts_with(printed), "{arguments:?}: {got}");
         assert!(error.contains(said) && error.is_empty() == said.is_empty(), "{arguments:?}: {error}");
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        assert_eq!(output.code(), code, "{arguments:?}");
     }
     let (help, code) = pair.diff(&["-h"]);
     assert!(help.starts_with("usage: h5diff [OPTIONS] file1 file2 [obj1[ obj2]]\n") && code == 0);
@@ -206,18 +202,15 @@ fn damage_is_told_and_the_rest_is_compared() {
             dataset.write(&[if is_second { 8_u8 } else { 7 }; 1000]).unwrap();
         }
     });
-    let file = pair.folder.path().join("a.h5");
+    let file = pair.scratch.path("a.h5");
     let mut bytes = std::fs::read(&file).unwrap();
     let run = bytes.windows(100).position(|window| window == [7; 100]).unwrap();
     bytes.get_mut(run + 50).into_iter().for_each(|byte| *byte ^= 0xff);
     std::fs::write(&file, bytes).unwrap();
     let output = pair.run(&["a.h5", "b.h5"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("dataset `"));
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        "dataset: </two> and </two>\n1000 differences found\n"
-    );
+    assert_eq!(output.code(), 2);
+    assert!(output.error().contains("dataset `"));
+    assert_eq!(output.out(), "dataset: </two> and </two>\n1000 differences found\n");
 }
 
 #[test]
@@ -225,20 +218,19 @@ fn deep_groups_are_an_error_and_circles_end() {
     let pair = Pair::new(|_, _| {});
     let compare = |tool: &str, bytes: Vec<u8>| {
         for name in ["a.h5", "b.h5"] {
-            std::fs::write(pair.folder.path().join(name), &bytes).unwrap();
+            std::fs::write(pair.scratch.path(name), &bytes).unwrap();
         }
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        command.current_dir(pair.folder.path()).args([tool, "a.h5", "b.h5"]).output().unwrap()
+        pair.scratch.run([tool, "a.h5", "b.h5"])
     };
     for tool in ["h5diff", "diff"] {
         let output = compare(tool, deep_file::chain(5000, b"g", deep_file::End::Empty));
-        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(output.code(), 2);
         let said = [output.stdout, output.stderr].concat();
         assert!(String::from_utf8_lossy(&said).contains("deeper than 1024 levels"), "{tool}");
         let output = compare(tool, deep_file::chain(2, b"g", deep_file::End::Nowhere));
-        assert_eq!(output.status.code(), Some(2), "{tool}");
+        assert_eq!(output.code(), 2, "{tool}");
         let output = compare(tool, deep_file::chain(2, b"g", deep_file::End::BackToRoot));
-        assert_eq!(output.status.code(), Some(0), "{tool}");
+        assert_eq!(output.code(), 0, "{tool}");
     }
 }
 
@@ -248,15 +240,7 @@ fn references_lead_to_what_is_compared() {
     let copy = folder.path().join("copy.h5");
     for name in ["references_earliest.h5", "references_latest.h5", "references_std_latest.h5"] {
         std::fs::copy(fixtures::path(name), &copy).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        let output = command.args(["h5diff", "-v"]).arg(fixtures::path(name)).arg(&copy).output().unwrap();
-        let printed = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{name}: {printed}{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        hyperslab().with("h5diff").with("-v").run([&fixtures::path(name), &copy]).succeeds();
     }
 }
 
@@ -264,13 +248,9 @@ fn references_lead_to_what_is_compared() {
 #[test]
 fn a_link_of_that_name_is_the_tool() {
     let pair = Pair::new(classes);
-    let tool = pair.folder.path().join("h5diff");
+    let tool = pair.scratch.path("h5diff");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &tool).unwrap();
-    let output =
-        Command::new(tool).args(["a.h5", "b.h5", "grid"]).current_dir(pair.folder.path()).output().unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        "dataset: </grid> and </grid>\n1 differences found\n"
-    );
-    assert_eq!(output.status.code(), Some(1));
+    let output = Program::new(tool).in_folder(pair.scratch.folder()).run(["a.h5", "b.h5", "grid"]);
+    assert_eq!(output.out(), "dataset: </grid> and </grid>\n1 differences found\n");
+    assert_eq!(output.code(), 1);
 }

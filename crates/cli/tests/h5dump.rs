@@ -3,26 +3,19 @@
 
 mod deep_file;
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use hyperslab_testkit::expected;
+use hyperslab_testkit::program::{Program, Run};
 
-use hyperslab_testkit::fixtures;
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().with("h5dump")
+}
 
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(fixtures::path("")).arg("h5dump").args(arguments).output().unwrap()
+fn run(arguments: &[&str]) -> Run {
+    hyperslab().run(arguments)
 }
 
 fn check(name: &str, arguments: &[&str]) {
-    let output = run(arguments);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-    assert!(output.status.success(), "{arguments:?}");
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &output.stdout).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{arguments:?}");
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &run(arguments).printed());
 }
 
 #[test]
@@ -60,11 +53,11 @@ fn values_and_the_rest_go_where_they_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let output = run(&["-d", "/events/hour", "-o", &at("bytes"), "-b", "BE", "weather_station.h5"]);
-    assert!(output.status.success());
+    assert!(output.is_success());
     let bytes = std::fs::read(at("bytes")).unwrap();
     assert_eq!(bytes, [417_i32, 2210, 5033].map(i32::to_be_bytes).concat());
     let output = run(&["-d", "/events/hour", "-O", &at("ddl"), "weather_station.h5"]);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "\n   (0): 417, 2210, 5033\n");
+    assert_eq!(output.out(), "\n   (0): 417, 2210, 5033\n");
     assert!(std::fs::read_to_string(at("ddl")).unwrap().contains("DATATYPE  H5T_STD_I32LE"));
 }
 
@@ -79,8 +72,8 @@ fn what_cannot_be_done_is_said() {
         (&[], "no file is named"),
     ] {
         let output = run(arguments);
-        assert!(!output.status.success(), "{arguments:?}");
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.is_success(), "{arguments:?}");
+        let error = output.error().to_owned();
         assert!(error.contains(said), "{arguments:?}: {error}");
     }
 }
@@ -91,12 +84,8 @@ fn a_link_of_that_name_is_the_tool() {
     let folder = tempfile::tempdir().unwrap();
     let tool = folder.path().join("h5dump");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &tool).unwrap();
-    let mut command = Command::new(tool);
-    let output = command.args(["-n", "weather_station.h5"]).current_dir(fixtures::path("")).output().unwrap();
-    assert!(
-        String::from_utf8_lossy(&output.stdout)
-            .starts_with("HDF5 \"weather_station.h5\" {\nFILE_CONTENTS {\n")
-    );
+    let output = Program::new(tool).in_fixtures().run(["-n", "weather_station.h5"]);
+    assert!(output.out().starts_with("HDF5 \"weather_station.h5\" {\nFILE_CONTENTS {\n"));
 }
 
 #[test]
@@ -109,16 +98,16 @@ fn deep_groups_are_an_error_and_circles_end() {
     };
     for arguments in [&[][..], &["-n"]] {
         let output = dump(deep_file::chain(5000, b"g", deep_file::End::Empty), arguments);
-        assert!(String::from_utf8_lossy(&output.stdout).ends_with("}\n"));
-        assert!(String::from_utf8_lossy(&output.stderr).contains("deeper than 1024 levels"));
-        assert_eq!(output.status.code(), Some(1));
+        assert!(output.out().ends_with("}\n"));
+        assert!(output.error().contains("deeper than 1024 levels"));
+        assert_eq!(output.code(), 1);
     }
     let output = dump(deep_file::chain(2, b"g", deep_file::End::Nowhere), &[]);
-    assert_eq!(output.status.code(), Some(1));
-    assert_ne!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.code(), 1);
+    assert_ne!(output.error(), "");
     let output = dump(deep_file::chain(2, b"g", deep_file::End::BackToRoot), &[]);
-    assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stdout).contains("HARDLINK \"/\""));
+    assert!(output.is_success());
+    assert!(output.out().contains("HARDLINK \"/\""));
 }
 
 #[test]
@@ -132,10 +121,7 @@ fn sparse_datasets() {
     counts.write_region(&region(&[5, 7], &[1, 1]), &[7_u8]).unwrap();
     file.close().unwrap();
     let printed = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        let output = command.arg("h5dump").args(arguments).arg(&path).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        run(&[arguments, &[path.to_str().unwrap()]].concat()).succeeds().out().to_owned()
     };
     let locations = "   DATA {\n         DEFINED_SPARSE_DATA BLOCK (1,2)-(2,4)\n         \
                      DEFINED_SPARSE_DATA BLOCK (5,7)-(5,7)\n      }\n";
@@ -151,13 +137,12 @@ fn sparse_datasets() {
 }
 
 /// What is printed of a file in memory, which is written first.
-fn printed_of(write: impl FnOnce(&hyperslab::File), arguments: &[&str]) -> Output {
+fn printed_of(write: impl FnOnce(&hyperslab::File), arguments: &[&str]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let file = hyperslab::File::create(folder.path().join("made.h5")).unwrap();
     write(&file);
     file.close().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(folder.path()).arg("h5dump").args(arguments).arg("made.h5").output().unwrap()
+    hyperslab().in_folder(folder.path()).run([arguments, &["made.h5"]].concat())
 }
 
 #[test]
@@ -176,7 +161,7 @@ fn regions_with_their_elements() {
         references.create().unwrap().write_references(&targets).unwrap();
     };
     let output = printed_of(write, &["-R", "-d", "r"]);
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = output.out().to_owned();
     assert!(
         text.contains("         DATA {\n            6, 7, 8,\n            11, 12, 13\n         }\n"),
         "{text}"
@@ -196,8 +181,8 @@ fn references_that_cannot_be_followed_do_not_stop_the_others() {
         references.write_stored(&hyperslab::Selection::All, &bytes).unwrap();
     };
     let output = printed_of(write, &["-d", "r"]);
-    assert!(!output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!output.is_success());
+    let text = output.out().to_owned();
     assert!(text.contains("(0): 7"), "{text}");
 }
 
@@ -220,7 +205,7 @@ fn virtual_datasets_with_their_mappings() {
         file.new_dataset("v").of::<u8>().shape(&[4, 4]).virtual_sources(&mappings).create().unwrap();
     };
     let output = printed_of(write, &["-p", "-H"]);
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = output.out().to_owned();
     let source = "            SOURCE {\n               FILE \"other.h5\"\n               DATASET \"/x\"\n               \
                   SELECTION ALL\n            }\n";
     assert!(text.contains(source), "{text}");
@@ -242,10 +227,7 @@ fn what_external_links_lead_to_stands_inside_of_them() {
     // Each leads into the other.
     make("one.h5", "two.h5");
     make("two.h5", "one.h5");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    let output = command.current_dir(folder.path()).args(["h5dump", "one.h5"]).output().unwrap();
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = hyperslab().in_folder(folder.path()).run(["one.h5"]).succeeds().out().to_owned();
     let inner = "      TARGETPATH \"/\"\n         GROUP \"/\" {\n";
     assert!(text.contains(inner), "{text}");
     let nowhere =

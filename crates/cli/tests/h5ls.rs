@@ -3,38 +3,31 @@
 
 mod deep_file;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use hyperslab::datatype::{ByteOrder, FixedPoint, Padding};
 use hyperslab::{Datatype, DatatypeClass, File, Region};
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::program::{Program, Run};
+use hyperslab_testkit::{expected, fixtures};
 
-fn run_in(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.env_remove("COLUMNS").current_dir(folder).arg("h5ls").args(arguments).output().unwrap()
+fn hyperslab(folder: &Path) -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).with("h5ls").in_folder(folder).without_env("COLUMNS")
 }
 
-fn run(arguments: &[&str]) -> Output {
+fn run_in(folder: &Path, arguments: &[&str]) -> Run {
+    hyperslab(folder).run(arguments)
+}
+
+fn run(arguments: &[&str]) -> Run {
     run_in(&fixtures::path(""), arguments)
 }
 
-/// What is printed where all goes well.
 fn printed(folder: &Path, arguments: &[&str]) -> String {
-    let output = run_in(folder, arguments);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-    assert!(output.status.success(), "{arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
+    run_in(folder, arguments).printed()
 }
 
 fn check(name: &str, arguments: &[&str]) {
-    let output = printed(&fixtures::path(""), arguments);
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &output).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(output, expected, "{arguments:?}");
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &run(arguments).printed());
 }
 
 #[test]
@@ -123,7 +116,7 @@ fn what_links_lead_to() {
     assert!(external.contains("/again                   Soft Link {/group}\n"), "{external}");
     assert!(external.contains("/out/numbers             Dataset {2}\n"), "{external}");
     let dangling = run_in(folder.path(), &["--follow-symlinks", "--no-dangling-links", "a.h5"]);
-    assert_eq!(dangling.status.code(), Some(1));
+    assert_eq!(dangling.code(), 1);
     // A dataset in braces, and the number of its file.
     let numbers = printed(folder.path(), &["-v", "-d", "--follow-symlinks", "a.h5/through"]);
     assert!(numbers.contains("Soft Link {/out/numbers} {Dataset {2/2}\n    Location:  4:"), "{numbers}");
@@ -157,9 +150,9 @@ fn links_in_circles_end() {
 /group/up/group/self     Group, same as /group/up/group
 /group/up/group/up       Soft Link {/} {Already Visited}
 ";
-    assert_eq!(String::from_utf8_lossy(&output.stdout), listed);
-    assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("soft links"));
+    assert_eq!(output.out(), listed);
+    assert!(output.is_success());
+    assert!(output.error().contains("soft links"));
 }
 
 #[test]
@@ -194,17 +187,17 @@ fn what_cannot_be_done_is_said() {
         (&[], "no file is named"),
     ] {
         let output = run(arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.code(), 1, "{arguments:?}");
+        let error = output.error().to_owned();
         assert!(error.contains(said), "{arguments:?}: {error}");
     }
     let output = run(&["weather_station.h5/nothing/x", "weather_station.h5"]);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "x          **NOT FOUND** ");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.out(), "x          **NOT FOUND** ");
+    assert_eq!(output.code(), 1);
     // What comes behind a file that cannot be opened is listed.
     let output = run(&["nowhere.h5", "weather_station.h5/events"]);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("hour "));
-    assert_eq!(output.status.code(), Some(1));
+    assert!(output.out().contains("hour "));
+    assert_eq!(output.code(), 1);
 }
 
 #[test]
@@ -221,9 +214,8 @@ fn a_link_of_that_name_is_the_tool() {
     let folder = tempfile::tempdir().unwrap();
     let tool = folder.path().join("h5ls");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &tool).unwrap();
-    let output =
-        Command::new(tool).arg("weather_station.h5/events").current_dir(fixtures::path("")).output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains("Dataset {3"));
+    let output = Program::new(tool).in_fixtures().run(["weather_station.h5/events"]);
+    assert!(output.out().contains("Dataset {3"));
 }
 
 #[test]
@@ -234,14 +226,14 @@ fn deep_groups_are_an_error_and_circles_end() {
         run_in(folder.path(), &[arguments, &["file.h5"]].concat())
     };
     let output = list(deep_file::chain(5000, b"g", deep_file::End::Empty), &["-r"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("deeper than 1024 levels"));
-    assert_eq!(output.status.code(), Some(1));
+    assert!(output.error().contains("deeper than 1024 levels"));
+    assert_eq!(output.code(), 1);
     let output = list(deep_file::chain(2, b"g", deep_file::End::Nowhere), &["-rv"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert_ne!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.code(), 1);
+    assert_ne!(output.error(), "");
     let output = list(deep_file::chain(2, b"g", deep_file::End::BackToRoot), &["-r"]);
-    assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stdout).ends_with("Group, same as /\n"));
+    assert!(output.is_success());
+    assert!(output.out().ends_with("Group, same as /\n"));
 }
 
 #[test]

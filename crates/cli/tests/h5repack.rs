@@ -2,19 +2,23 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
+use hyperslab_testkit::program::{Program, Run, Scratch};
 use hyperslab_testkit::{fixtures, referee};
+
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab"))
+}
 
 /// A folder with `a.h5`.
 struct Bench {
-    folder: tempfile::TempDir,
+    scratch: Scratch,
 }
 
 impl Bench {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = hyperslab::File::create(folder.path().join("a.h5")).unwrap();
+        let scratch = Scratch::new(hyperslab());
+        let file = hyperslab::File::create(scratch.path("a.h5")).unwrap();
         let numbers: Vec<i32> = (0..1000).collect();
         for name in ["plain", "group/inner", "some*name"] {
             file.new_dataset(name).write(&numbers).unwrap();
@@ -25,28 +29,22 @@ impl Bench {
         file.link_soft("soft", "/plain").unwrap();
         file.root().set_attr("units", "K").unwrap();
         file.close().unwrap();
-        Self { folder }
+        Self { scratch }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.scratch.path(name)
     }
 
-    fn run(&self, arguments: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        command.current_dir(self.folder.path()).arg("h5repack");
-        command.args(arguments.split_whitespace()).output().unwrap()
+    fn run(&self, arguments: &str) -> Run {
+        self.scratch.run_line(&format!("h5repack {arguments}"))
     }
 
-    /// Repacks `a.h5` to `b.h5`, which is sound; gives what is printed, and what is warned of.
+    /// Repacks `a.h5` to `b.h5`, which is sound. Returns standard output and standard error.
     fn repack(&self, arguments: &str) -> (String, String) {
-        let output = self.run(&format!("{arguments} a.h5 b.h5"));
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{arguments}: {error}");
-        let mut check = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        let check = check.arg("check").arg(self.path("b.h5")).output().unwrap();
-        assert!(check.status.success(), "{arguments}: {}", String::from_utf8_lossy(&check.stdout));
-        (String::from_utf8(output.stdout).unwrap(), error)
+        let run = self.run(&format!("{arguments} a.h5 b.h5")).succeeds();
+        self.scratch.run(["check", "b.h5"]).succeeds();
+        (run.out().to_owned(), run.error().to_owned())
     }
 
     /// Lets the referee look at both files, whose elements must be the same.
@@ -67,7 +65,7 @@ fn as_it_is() {
     let bench = Bench::new();
     assert_eq!(bench.repack(""), (String::new(), String::new()));
     bench.judge("assert how['square'] == ((10, 10), 'gzip', False, False) and how['plain'][0] is None");
-    assert!(bench.run("-i a.h5 -o c.h5").status.success());
+    assert!(bench.run("-i a.h5 -o c.h5").is_success());
     assert_eq!(std::fs::read(bench.path("b.h5")).unwrap(), std::fs::read(bench.path("c.h5")).unwrap());
 }
 
@@ -209,12 +207,12 @@ fn what_cannot_be_done_is_said_and_leaves_nothing() {
         ("-c 3 -d 9 -j 1 a.h5 b.h5", "9"),
     ] {
         let output = bench.run(arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments}");
-        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.code(), 1, "{arguments}");
+        let error = output.error().to_owned();
         assert!(error.contains(said), "{arguments}: {error}");
         assert!(!bench.path("b.h5").exists(), "{arguments}");
     }
-    let left = std::fs::read_dir(bench.folder.path()).unwrap().count();
+    let left = std::fs::read_dir(bench.scratch.folder()).unwrap().count();
     assert_eq!(left, 3, "what was begun is gone");
 }
 
@@ -223,11 +221,7 @@ fn our_own_fixtures() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["weather_station.h5", "attributes_dense_latest.h5", "links_latest.h5", "filters_latest.h5"] {
         let target = folder.path().join(name);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        let output =
-            command.args(["h5repack", "-v"]).arg(fixtures::path(name)).arg(&target).output().unwrap();
-        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-        let mut check = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        assert!(check.arg("check").arg(&target).output().unwrap().status.success(), "{name}");
+        hyperslab().with("h5repack").with("-v").run([&fixtures::path(name), &target]).succeeds();
+        hyperslab().with("check").run([&target]).succeeds();
     }
 }

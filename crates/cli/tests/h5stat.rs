@@ -2,31 +2,26 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use hyperslab::filter::FilterSpec;
 use hyperslab::{FileOptions, FileSpace, FileSpaceStrategy};
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::program::{Program, Run};
+use hyperslab_testkit::{expected, fixtures};
 
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(fixtures::path("")).arg("h5stat").args(arguments).output().unwrap()
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().with("h5stat")
+}
+
+fn run(arguments: &[&str]) -> Run {
+    hyperslab().run(arguments)
 }
 
 fn printed(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-    assert!(output.status.success(), "{arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
+    run(arguments).printed()
 }
 
 fn check(name: &str, arguments: &[&str]) {
-    let printed = printed(arguments);
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &printed).unwrap();
-    }
-    assert_eq!(printed, std::fs::read_to_string(&path).unwrap(), "{arguments:?}");
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &printed(arguments));
 }
 
 /// The number behind a label.
@@ -114,11 +109,11 @@ fn what_cannot_be_done_is_said() {
         (&["weather_station.h5", "links_latest.h5"], "one file is looked at"),
     ] {
         let output = run(arguments);
-        assert!(!output.status.success(), "{arguments:?}");
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.is_success(), "{arguments:?}");
+        let error = output.error().to_owned();
         assert!(error.contains(said), "{arguments:?}: {error}");
     }
-    assert!(String::from_utf8(run(&[]).stdout).unwrap().starts_with("usage: h5stat"));
+    assert!(run(&[]).out().starts_with("usage: h5stat"));
 }
 
 #[test]
@@ -132,8 +127,8 @@ fn damage_is_said() {
         damaged[find(what) + offset] ^= 0x55;
         std::fs::write(&path, damaged).unwrap();
         let output = run(&[path.to_str().unwrap()]);
-        assert_eq!(output.status.code(), Some(1));
-        assert_ne!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.code(), 1);
+        assert_ne!(output.error(), "");
     }
 }
 
@@ -141,13 +136,9 @@ fn damage_is_said() {
 fn the_cases_of_the_c_tool() {
     let Some(folder) = cases() else { return };
     for case in ["h5stat_filters.h5", "h5stat_tsohm.h5", "h5stat_idx.h5"] {
-        let output = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
-            .current_dir(folder.join("files"))
-            .args(["h5stat", case])
-            .output()
-            .unwrap();
+        let output = hyperslab().in_folder(folder.join("files")).run([case]);
         let expected = std::fs::read(folder.join("expected").join(case).with_extension("ddl")).unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&expected), "{case}");
+        assert_eq!(output.out(), String::from_utf8_lossy(&expected), "{case}");
     }
 }
 

@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::{Command, Output};
 use std::sync::Mutex;
 
 use hyperslab::datatype::{ByteOrder::LittleEndian, CharacterSet, EnumerationMember, StringPadding};
 use hyperslab::{Datatype, File, Selection};
+use hyperslab_testkit::program::{Program, Run};
 
 /// Begins every hostile text, so that commands which show it are known.
 const MARK: &str = "EVIL";
@@ -62,11 +62,10 @@ fn hostile(path: &Path) -> Vec<String> {
     paths
 }
 
-fn command(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    // Without a terminal styles are left out, and with them what looks like one in the text of the file.
-    command.env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR").current_dir(folder).args(arguments);
-    command.output().unwrap()
+fn command(folder: &Path, arguments: &[&str]) -> Run {
+    let hyperslab = Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_folder(folder);
+    // Without a terminal, no styles are printed, and escaped text could not be told from styles.
+    hyperslab.env("CLICOLOR_FORCE", "1").without_env("NO_COLOR").run(arguments)
 }
 
 /// The help without its styles.

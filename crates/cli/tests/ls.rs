@@ -5,46 +5,28 @@
 mod deep_file;
 
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::Stdio;
 
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::program::{Program, Run};
+use hyperslab_testkit::{expected, fixtures};
 use serde_json::Value;
 
-/// The command, in the folder of the fixtures and without what the environment says of colours.
-fn hyperslab(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(fixtures::path("")).args(arguments);
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        command.env_remove(variable);
-    }
-    command
+/// The command in the folder of the fixtures, without colour variables in its environment.
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().without_colour_variables()
 }
 
-fn run(arguments: &[&str]) -> Output {
-    hyperslab(arguments).output().unwrap()
+fn run(arguments: &[&str]) -> Run {
+    hyperslab().run(arguments)
 }
 
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-/// The standard output of a run that succeeds and says nothing else.
 fn listing(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert_eq!(text(&output.stderr), "", "{arguments:?}");
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-    text(&output.stdout).to_owned()
+    run(arguments).printed()
 }
 
 fn check(name: &str, arguments: &[&str]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    let got = listing(arguments);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &got).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(got == expected, "{} is not what {arguments:?} prints:\n{got}", path.display());
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &listing(arguments));
 }
 
 #[test]
@@ -112,8 +94,8 @@ fn every_fixture_can_be_listed() {
 #[test]
 fn colours_are_for_terminals() {
     assert!(!listing(&["ls", "-rv", "weather_station.h5"]).contains('\x1b'));
-    let forced = hyperslab(&["ls", "weather_station.h5"]).env("CLICOLOR_FORCE", "1").output().unwrap();
-    assert!(text(&forced.stdout).contains("\x1b["), "{forced:?}");
+    let forced = hyperslab().env("CLICOLOR_FORCE", "1").run(["ls", "weather_station.h5"]);
+    assert!(forced.out().contains("\x1b["), "{forced:?}");
 }
 
 #[test]
@@ -121,15 +103,15 @@ fn files_that_cannot_be_opened() {
     let cases = [("absent.h5", "No such file"), ("generate.py", "expected an HDF5 superblock")];
     for (name, reason) in cases {
         let output = run(&["ls", name]);
-        let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{error}");
+        let error = output.error();
+        assert_eq!(output.code(), 1, "{error}");
         assert!(output.stdout.is_empty());
         assert!(error.starts_with(&format!("hyperslab: cannot open `{name}`: ")), "{error}");
         assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
     }
     let output = run(&["ls", "weather_station.h5", "/series/absent"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("`absent` not found"), "{output:?}");
+    assert_eq!(output.code(), 1);
+    assert!(output.error().contains("`absent` not found"), "{output:?}");
 }
 
 #[test]
@@ -144,9 +126,9 @@ fn files_of_several_members() {
     let first = folder.path().join("a0.h5");
     std::fs::copy(fixtures::path("members/latest-family00.h5"), &first).unwrap();
     let output = run(&["ls", first.to_str().unwrap()]);
-    assert!(text(&output.stderr).contains("a1.h5` is missing"), "{output:?}");
+    assert!(output.error().contains("a1.h5` is missing"), "{output:?}");
     let output = run(&["ls", "--driver", "split", "members/latest"]);
-    assert!(text(&output.stderr).contains("members/latest-m.h5: No such file"), "{output:?}");
+    assert!(output.error().contains("members/latest-m.h5: No such file"), "{output:?}");
 }
 
 #[test]
@@ -159,23 +141,24 @@ fn drivers_are_chosen_by_name() {
         assert!(digest.contains(&format!(r#""open_as":"{driver}""#)));
     }
     let logged = run(&["ls", "-r", "weather_station.h5", "--driver", "log"]);
-    assert_eq!(text(&logged.stdout), plain);
-    assert!(text(&logged.stderr).starts_with("read   ") && text(&logged.stderr).contains("\nwrite  0 bytes"));
+    assert_eq!(logged.out(), plain);
+    assert!(logged.error().starts_with("read   ") && logged.error().contains("\nwrite  0 bytes"));
     let wrong = run(&["ls", "--driver", "direct", "weather_station.h5"]);
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(text(&wrong.stderr).contains("no driver is called `direct`; there are auto, sec2"), "{wrong:?}");
+    assert_eq!(wrong.code(), 2);
+    assert!(wrong.error().contains("no driver is called `direct`; there are auto, sec2"), "{wrong:?}");
 }
 
 #[test]
 fn wrong_usage() {
     for arguments in [&["ls"] as &[&str], &["ls", "--such-a-thing", "x.h5"], &["no-command"]] {
-        assert_eq!(run(arguments).status.code(), Some(2), "{arguments:?}");
+        assert_eq!(run(arguments).code(), 2, "{arguments:?}");
     }
 }
 
 #[test]
 fn a_reader_may_leave() {
-    let mut child = hyperslab(&["ls", "-rv", "groups_large_latest.h5"])
+    let mut child = hyperslab()
+        .command(["ls", "-rv", "groups_large_latest.h5"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -186,7 +169,7 @@ fn a_reader_may_leave() {
     drop(reader);
     let output = child.wait_with_output().unwrap();
     assert!(line.starts_with("groups_large_latest.h5"), "{line}");
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    assert_eq!((output.status.code(), str::from_utf8(&output.stderr).unwrap()), (Some(0), ""));
 }
 
 fn written(folder: &tempfile::TempDir, bytes: &[u8]) -> PathBuf {
@@ -229,11 +212,11 @@ fn damage_is_shown_in_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&folder, &deep_file::chain(2, b"g", deep_file::End::Nowhere));
     let output = run(&["ls", "-r", path.to_str().unwrap()]);
-    let tree = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{tree}");
+    let tree = output.out();
+    assert_eq!(output.code(), 1, "{tree}");
     assert!(tree.lines().last().unwrap().contains("└── g  error: "), "{tree}");
-    assert_eq!(text(&output.stderr).lines().count(), 1);
-    assert!(text(&output.stderr).contains("1 thing in "), "{output:?}");
+    assert_eq!(output.error().lines().count(), 1);
+    assert!(output.error().contains("1 thing in "), "{output:?}");
 }
 
 #[test]

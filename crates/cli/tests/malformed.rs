@@ -6,16 +6,16 @@
 use std::collections::HashSet;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::Mutex;
 
 use hyperslab::{ErrorKind, Object, ObjectKind, OpenOptions};
 use hyperslab_testkit::corpus;
+use hyperslab_testkit::program::{Program, Run};
 
 /// Seconds for one command, on a machine that may be busy.
-const SECONDS: &str = "60";
+const SECONDS: u64 = 60;
 /// KiB of address space: threads and their stacks take most of it.
-const KIBIBYTES: &str = "2097152";
+const KIBIBYTES: u64 = 2_097_152;
 /// The exit code of `timeout` if the time is over.
 const TIME_IS_OVER: i32 = 124;
 /// Datasets of one file that are printed.
@@ -29,11 +29,10 @@ fn malformed(corpus: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Runs the command under bounds that the system keeps.
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new("timeout");
-    command.args(["--signal=KILL", SECONDS, "sh", "-c", r#"ulimit -v "$0"; exec "$@""#, KIBIBYTES]);
-    command.arg(env!("CARGO_BIN_EXE_hyperslab")).args(arguments).output().unwrap()
+/// Runs the command with bounds of time and memory.
+fn run(arguments: &[&str]) -> Run {
+    let hyperslab = Program::new(env!("CARGO_BIN_EXE_hyperslab"));
+    hyperslab.within_kibibytes(KIBIBYTES).within_seconds(SECONDS).run(arguments)
 }
 
 /// What is wrong with how it ended, if anything.

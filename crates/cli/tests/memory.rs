@@ -5,9 +5,9 @@
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::Command;
 
 use hyperslab::FileOptions;
+use hyperslab_testkit::program::{Program, Run};
 
 /// Bytes of the chunk.
 const LARGE: u64 = 1 << 30;
@@ -25,11 +25,9 @@ fn bomb(path: &Path) {
     assert!(path.metadata().unwrap().len() < 16 << 20);
 }
 
-/// Runs the command with so many KiB of address space.
-fn run(kibibytes: u64, arguments: &[&str]) -> std::process::Output {
-    let mut command = Command::new("sh");
-    command.args(["-c", r#"ulimit -v "$0"; exec "$@""#, &kibibytes.to_string()]);
-    command.arg(env!("CARGO_BIN_EXE_hyperslab")).args(arguments).output().unwrap()
+/// Runs the command with this many KiB of address space.
+fn run(kibibytes: u64, arguments: &[&str]) -> Run {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).within_kibibytes(kibibytes).run(arguments)
 }
 
 #[test]
@@ -50,7 +48,7 @@ fn a_chunk_that_memory_cannot_hold_is_an_error() {
         vec!["bench-file", "--seconds", "0.01", path],
     ] {
         let output = run(900_000, &arguments);
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let errors = output.error();
         assert_eq!(output.status.signal(), None, "{arguments:?}: {errors}");
         assert!(
             !errors.contains("memory allocation of") && !errors.contains("panicked"),
@@ -58,8 +56,8 @@ fn a_chunk_that_memory_cannot_hold_is_an_error() {
         );
     }
     let output = run(900_000, &["head", path, "d"]);
-    assert!(!output.status.success());
-    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.is_success());
+    let errors = output.error();
     assert!(errors.contains("memory has no room for 1073741824 bytes"), "{errors}");
 }
 
@@ -70,5 +68,5 @@ fn a_chunk_takes_no_more_than_itself() {
     let path = folder.path().join("bomb.h5");
     bomb(&path);
     let output = run(1_500_000, &["head", path.to_str().unwrap(), "d"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.is_success(), "{}", output.error());
 }

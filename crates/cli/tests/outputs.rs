@@ -3,18 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use hyperslab::{File, FileOptions, LibraryVersion, LibverBounds, OpenOptions};
+use hyperslab_testkit::program::{Program, Run};
 
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(folder).env_remove("HDF5_USE_FILE_LOCKING").args(arguments).output().unwrap()
+fn hyperslab(folder: &Path) -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_folder(folder).without_env("HDF5_USE_FILE_LOCKING")
 }
 
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+fn run(folder: &Path, arguments: &[&str]) -> Run {
+    hyperslab(folder).run(arguments)
 }
 
 fn small(path: &Path) {
@@ -43,7 +43,7 @@ fn no_output_takes_the_place_of_its_input() {
             &["h5dump", "-O", other, "d.h5"],
         ] {
             let output = run(folder.path(), arguments);
-            assert!(!output.status.success(), "{arguments:?}");
+            assert!(!output.is_success(), "{arguments:?}");
             assert_eq!(std::fs::read(at("d.h5")).unwrap(), before, "{arguments:?}");
         }
     }
@@ -59,14 +59,14 @@ fn recover_replaces_nothing_unasked() {
     small(&at("d.h5"));
     std::fs::write(at("precious"), "a thesis").unwrap();
     let output = run(folder.path(), &["recover", "d.h5", "--into", "precious"]);
-    assert!(said(&output).contains("--force"), "{}", said(&output));
+    assert!(output.error().contains("--force"), "{}", output.error());
     assert_eq!(std::fs::read(at("precious")).unwrap(), b"a thesis");
     // What cannot be saved leaves the old file as it was.
     std::fs::write(at("noise"), "no HDF5 file at all").unwrap();
-    assert!(!run(folder.path(), &["recover", "--force", "noise", "--into", "precious"]).status.success());
+    assert!(!run(folder.path(), &["recover", "--force", "noise", "--into", "precious"]).is_success());
     assert_eq!(std::fs::read(at("precious")).unwrap(), b"a thesis");
     let output = run(folder.path(), &["recover", "--force", "d.h5", "--into", "precious"]);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.is_success(), "{}", output.error());
     assert_eq!(
         File::open(at("precious")).unwrap().dataset("d").unwrap().read_raw::<i32>().unwrap(),
         [1, 2, 3]
@@ -90,16 +90,16 @@ fn recover_leaves_living_writers_alone() {
         let before = std::fs::read(&path).unwrap();
         for force in [&[][..], &["--force"]] {
             let output = run(folder.path(), &[&["recover", "live.h5"], force].concat());
-            assert_eq!(output.status.code(), Some(2), "swmr {swmr}");
-            assert!(said(&output).contains("live.h5"), "{}", said(&output));
+            assert_eq!(output.code(), 2, "swmr {swmr}");
+            assert!(output.error().contains("live.h5"), "{}", output.error());
             assert_eq!(std::fs::read(&path).unwrap(), before, "swmr {swmr}");
         }
         // Without locks nothing is done unasked.
         let output = run(folder.path(), &["recover", "--locking", "off", "live.h5"]);
         assert!(
-            said(&output).contains("locking is off") && said(&output).contains("--force"),
+            output.error().contains("locking is off") && output.error().contains("--force"),
             "{}",
-            said(&output)
+            output.error()
         );
         assert_eq!(std::fs::read(&path).unwrap(), before, "swmr {swmr}");
     }
@@ -110,7 +110,7 @@ fn recover_leaves_living_writers_alone() {
     drop(dataset);
     file.close().unwrap();
     let output = run(folder.path(), &["recover", "live.h5"]);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.is_success(), "{}", output.error());
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn interrupted_commands_leave_nothing_behind() {
     file.new_dataset("d").of::<f64>().shape(&[1 << 34]).chunks(&[1 << 20]).create().unwrap();
     file.close().unwrap();
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        command.args(["export", "large.h5", "d", "out.csv"]).current_dir(folder.path()).stderr(Stdio::null());
+        let mut command = hyperslab(folder.path()).command(["export", "large.h5", "d", "out.csv"]);
+        command.stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let start = Instant::now();
         let files = || std::fs::read_dir(folder.path()).unwrap().count();
@@ -131,8 +131,7 @@ fn interrupted_commands_leave_nothing_behind() {
             assert!(start.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none());
             std::thread::sleep(Duration::from_millis(10));
         }
-        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
+        Program::new("kill").run(["-s", signal, &child.id().to_string()]).succeeds();
         assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
         assert_eq!(files(), 1, "{signal}");
     }
@@ -147,8 +146,8 @@ fn formulas_are_escaped_where_that_is_asked_for() {
     file.close().unwrap();
     let csv = |arguments: &[&str]| {
         let output = run(folder.path(), arguments);
-        assert!(output.status.success(), "{}", said(&output));
-        String::from_utf8(output.stdout).unwrap()
+        assert!(output.is_success(), "{}", output.error());
+        output.out().to_owned()
     };
     let plain = csv(&["cat", "--format", "csv", "t.h5", "t"]);
     assert_eq!(plain, "=cmd|calc!A1\n+1\n@x\n-2+3\na=b\n7\n");

@@ -3,31 +3,30 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use hyperslab::{FileOptions, Points, Region};
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::expected;
+use hyperslab_testkit::program::{Program, Run};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(fixtures::path("")).env("NO_COLOR", "1").arg("plot").args(arguments);
-    command.output().unwrap()
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().env("NO_COLOR", "1").with("plot")
+}
+
+fn run(arguments: &[&str]) -> Run {
+    hyperslab().run(arguments)
 }
 
 fn drawn(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
+    run(arguments).printed()
 }
 
 fn refused(arguments: &[&str]) -> String {
     let output = run(arguments);
-    assert_ne!(output.status.code(), Some(0), "{arguments:?}");
+    assert_ne!(output.code(), 0, "{arguments:?}");
     assert!(output.stdout.is_empty(), "{arguments:?}");
-    String::from_utf8(output.stderr).unwrap()
+    output.error().to_owned()
 }
 
 fn document(arguments: &[&str]) -> Value {
@@ -35,12 +34,7 @@ fn document(arguments: &[&str]) -> Value {
 }
 
 fn check(name: &str, arguments: &[&str]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    let got = drawn(arguments);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &got).unwrap();
-    }
-    assert_eq!(got, std::fs::read_to_string(&path).unwrap_or_default(), "{arguments:?}");
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &drawn(arguments));
 }
 
 /// A file with something of everything.

@@ -3,23 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::Path;
-use std::process::{Command, Output};
 
 use hyperslab::vfd::{Access, Driver as _, LockKind, Sec2};
 use hyperslab::{File, FileOptions, LibverBounds};
+use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::{referee, workspace};
 use serde_json::Value;
 
-fn recover(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        command.env_remove(variable);
-    }
-    command.arg("recover").args(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
+fn recover(arguments: &[&str]) -> Run {
+    let hyperslab = Program::new(env!("CARGO_BIN_EXE_hyperslab")).with("recover");
+    hyperslab.without_colour_variables().run(arguments)
 }
 
 /// A file whose superblock has version 3.
@@ -50,8 +43,8 @@ fn marks_are_cleared_in_place() {
     python.run_script(LEAVE, [&path]).unwrap();
     assert!(File::open(&path).is_err());
     let output = recover(&[path.to_str().unwrap()]);
-    let said = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let said = output.out();
+    assert_eq!(output.code(), 0, "{said}");
     assert!(said.contains("a SWMR writer: cleared"), "{said}");
     assert_eq!(File::open(&path).unwrap().dataset("numbers").unwrap().size().unwrap(), 1000);
 }
@@ -63,13 +56,13 @@ fn the_end_is_put_right_in_place() {
     let name = path.to_str().unwrap();
     make(&path);
     let output = recover(&[name]);
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(text(&output.stdout), "nothing to be put right\nsound\n");
+    assert_eq!(output.code(), 0);
+    assert_eq!(output.out(), "nothing to be put right\nsound\n");
     let longer = std::fs::metadata(&path).unwrap().len() + 100;
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(longer).unwrap();
     let output = recover(&[name]);
-    let said = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let said = output.out();
+    assert_eq!(output.code(), 0, "{said}");
     assert!(said.contains(": corrected\nsound"), "{said}");
     assert_eq!(File::open(&path).unwrap().dataset("numbers").unwrap().size().unwrap(), 1000);
     let output = recover(&["--format", "json", name]);
@@ -91,12 +84,12 @@ fn what_is_missing_stays_missing() {
     bytes.truncate(all / 2);
     std::fs::write(&path, &bytes).unwrap();
     let output = recover(&[path.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
-    assert!(text(&output.stdout).contains("bytes are missing"), "{}", text(&output.stdout));
+    assert_eq!(output.code(), 1, "{}", output.out());
+    assert!(output.out().contains("bytes are missing"), "{}", output.out());
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
     let output = recover(&[path.to_str().unwrap(), "--into", saved.to_str().unwrap(), "--format", "json"]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(if document["outcome"] == "partly" { 1 } else { 2 }));
+    assert_eq!(output.code(), if document["outcome"] == "partly" { 1 } else { 2 });
     assert!(document["objects"].as_array().unwrap().iter().any(|object| object["state"] != "whole"));
     assert!(File::open(&saved).is_ok());
 }
@@ -110,8 +103,8 @@ fn a_file_that_is_in_use_is_refused() {
     let driver = Sec2::open(&path, Access::ReadWrite).unwrap();
     driver.lock(LockKind::Shared).unwrap();
     let output = recover(&[path.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("lock"), "{}", text(&output.stderr));
+    assert_eq!(output.code(), 2);
+    assert!(output.error().contains("lock"), "{}", output.error());
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
@@ -138,8 +131,8 @@ fn a_journal_is_replayed_or_discarded() {
         let mut arguments = vec![path.to_str().unwrap()];
         arguments.extend(discard.then_some("--discard-journal"));
         let output = recover(&arguments);
-        let said = text(&output.stdout);
-        assert_eq!(output.status.code(), Some(0), "{said}");
+        let said = output.out();
+        assert_eq!(output.code(), 0, "{said}");
         assert!(said.contains(if discard { "discarded" } else { "removed" }), "{said}");
         assert!(!journal.exists());
     }
@@ -147,7 +140,7 @@ fn a_journal_is_replayed_or_discarded() {
     std::fs::write(&journal, b"notes of the user").unwrap();
     for arguments in [vec![path.to_str().unwrap()], vec![path.to_str().unwrap(), "--discard-journal"]] {
         let output = recover(&arguments);
-        assert!(!text(&output.stdout).contains("journal"), "{}", text(&output.stdout));
+        assert!(!output.out().contains("journal"), "{}", output.out());
         assert_eq!(std::fs::read(&journal).unwrap(), b"notes of the user");
     }
 }
@@ -157,11 +150,11 @@ fn nothing_can_be_done() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.h5");
     let saved = folder.path().join("saved.h5");
-    assert_eq!(recover(&[path.to_str().unwrap()]).status.code(), Some(2));
+    assert_eq!(recover(&[path.to_str().unwrap()]).code(), 2);
     std::fs::write(&path, b"no HDF5 file").unwrap();
     let output = recover(&[path.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("none.h5"), "{}", text(&output.stderr));
+    assert_eq!(output.code(), 2);
+    assert!(output.error().contains("none.h5"), "{}", output.error());
     let output = recover(&[path.to_str().unwrap(), "--into", saved.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    assert_eq!(output.code(), 2, "{}", output.out());
 }

@@ -3,18 +3,21 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::Path;
-use std::process::{Command, Output};
 
+use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::{fixtures, referee};
 
-fn run(arguments: &[&str], files: [&Path; 2]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hyperslab"))
-        .arg("repack")
-        .arg("--quiet")
-        .args(arguments)
-        .args(files)
-        .output()
-        .unwrap()
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab"))
+}
+
+fn run(arguments: &[&str], files: [&Path; 2]) -> Run {
+    let repack = hyperslab().with("repack").with("--quiet");
+    repack.run(arguments.iter().map(AsRef::as_ref).chain(files.map(Path::as_os_str)))
+}
+
+fn check(file: &Path) -> Run {
+    hyperslab().with("check").run([file])
 }
 
 /// Fixtures written anew, beside links to all fixtures: some lead to others. Gives what went wrong.
@@ -31,12 +34,12 @@ fn every_fixture(arguments: &[&str]) -> String {
         let from = folder.path().join(&name);
         let to = folder.path().join(format!("new-{name}"));
         let output = run(arguments, [&from, &to]);
-        if !output.status.success() {
-            faults.push_str(&format!("{name}: {}", String::from_utf8_lossy(&output.stderr)));
+        if !output.is_success() {
+            faults.push_str(&format!("{name}: {}", output.error()));
         }
-        let check = Command::new(env!("CARGO_BIN_EXE_hyperslab")).arg("check").arg(&to).output().unwrap();
-        if output.status.success() && !check.status.success() {
-            faults.push_str(&format!("{name}: check: {}", String::from_utf8_lossy(&check.stdout)));
+        let check = check(&to);
+        if output.is_success() && !check.is_success() {
+            faults.push_str(&format!("{name}: check: {}", check.out()));
         }
     }
     faults
@@ -84,7 +87,7 @@ fn layouts_and_filters_by_pattern() {
         "512",
     ];
     let output = run(&arguments, [&from, &to]);
-    assert!(output.status.success(), "{output:?}");
+    assert!(output.is_success(), "{output:?}");
     let code = "import h5py, sys, numpy
 f, g = h5py.File(sys.argv[1]), h5py.File(sys.argv[2])
 d = g['series/temperature']
@@ -129,8 +132,7 @@ fn datasets_become_sparse_and_come_back() {
         "--section-filter",
         "heights=selection:shuffle,gzip=6",
     ];
-    let output = run(&arguments, [&from, &sparse]);
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    run(&arguments, [&from, &sparse]).is_silent();
     let file = hyperslab::File::open(&sparse).unwrap();
     let (heights, counts) = (file.dataset("heights").unwrap(), file.dataset("runs/counts").unwrap());
     assert_eq!((heights.defined_count().unwrap(), counts.defined_count().unwrap()), (800, 400));
@@ -141,10 +143,8 @@ fn datasets_become_sparse_and_come_back() {
     // Sparse in another way, and not at all.
     let arguments =
         ["--layout", "**=sparse:density=0.5", "--selection-encoding", "points", "--filter", "**=none"];
-    let output = run(&arguments, [&sparse, &other]);
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    let output = run(&["--layout", "/*=contiguous", "--layout", "counts=chunked:30x30"], [&other, &back]);
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    run(&arguments, [&sparse, &other]).is_silent();
+    run(&["--layout", "/*=contiguous", "--layout", "counts=chunked:30x30"], [&other, &back]).is_silent();
     let read = |path: &Path| {
         let file = hyperslab::File::open(path).unwrap();
         let counts = file.dataset("runs/counts").unwrap().read_raw::<u16>().unwrap();
@@ -152,8 +152,7 @@ fn datasets_become_sparse_and_come_back() {
     };
     assert_eq!(read(&from), read(&back));
     for made in [&sparse, &other, &back] {
-        let check = Command::new(env!("CARGO_BIN_EXE_hyperslab")).arg("check").arg(made).output().unwrap();
-        assert!(check.status.success(), "{check:?}");
+        check(made).succeeds();
     }
     let Some(referee) = referee::python() else { return };
     let code = "import h5py, sys, numpy
@@ -169,13 +168,9 @@ fn sparse_datasets_are_copied() {
     let path = |name: &str| folder.path().join(name);
     let (from, sparse, target) = (path("a.h5"), path("b.h5"), path("c.h5"));
     measured(&from);
-    assert!(run(&["--layout", "**=sparse"], [&from, &sparse]).status.success());
-    let output = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
-        .arg("cp")
-        .args([sparse.as_os_str(), "runs".as_ref(), target.as_os_str(), "copied".as_ref()])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
+    assert!(run(&["--layout", "**=sparse"], [&from, &sparse]).is_success());
+    let arguments = [sparse.as_os_str(), "runs".as_ref(), target.as_os_str(), "copied".as_ref()];
+    hyperslab().with("cp").run(arguments).succeeds();
     let (before, after) = (hyperslab::File::open(&sparse).unwrap(), hyperslab::File::open(&target).unwrap());
     let (before, after) = (before.dataset("runs/counts").unwrap(), after.dataset("copied/counts").unwrap());
     assert_eq!(before.structured_chunking(), after.structured_chunking());
@@ -200,11 +195,11 @@ fn what_cannot_be_is_said() {
         ["--undefined", "**=nothing"],
     ] {
         let output = run(&arguments, [&from, &to]);
-        assert!(!output.status.success(), "{arguments:?}");
+        assert!(!output.is_success(), "{arguments:?}");
         assert!(!to.exists(), "{arguments:?}");
     }
     let output = run(&[], [&from, &from]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.code(), 1);
 }
 
 #[test]
@@ -212,10 +207,9 @@ fn what_was_done_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (fixtures::path("weather_station.h5"), folder.path().join("new.h5"));
     let repack = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-        let output = command.arg("repack").args(arguments).args([&from, &to]).output().unwrap();
-        assert!(output.status.success());
-        String::from_utf8(output.stdout).unwrap()
+        let files = [from.as_os_str(), to.as_os_str()];
+        let run = hyperslab().with("repack").run(arguments.iter().map(AsRef::as_ref).chain(files));
+        run.succeeds().out().to_owned()
     };
     assert!(repack(&[]).contains("54.3 KiB before, "));
     assert_eq!(repack(&["--quiet"]), "");

@@ -1,26 +1,25 @@
 //! Completions and manual pages.
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::Path;
-use std::process::Command;
 
+use hyperslab_testkit::program::Program;
 use hyperslab_testkit::workspace;
 
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab"))
+}
+
 fn completed(words: &[&str]) -> Vec<String> {
-    let output = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
-        .arg("--")
-        .arg("hyperslab")
-        .args(words)
+    let program = hyperslab()
+        .with("--")
+        .with("hyperslab")
         .env("COMPLETE", "bash")
         .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
         .env("_CLAP_IFS", "\n")
         .env("_CLAP_COMPLETE_COMP_TYPE", "9")
         .env("_CLAP_COMPLETE_SPACE", "false")
-        .current_dir(workspace::root())
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+        .in_folder(workspace::root());
+    program.run(words).succeeds().out().lines().map(str::to_owned).collect()
 }
 
 const FILE: &str = "fixtures/weather_station.h5";
@@ -49,10 +48,8 @@ fn files_that_are_none_are_no_trouble() {
 #[test]
 fn each_shell_gets_a_script() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_hyperslab")).args(["completions", shell]).output().unwrap();
-        assert!(output.status.success(), "{shell}");
-        assert!(String::from_utf8(output.stdout).unwrap().contains("COMPLETE"), "{shell}");
+        let script = hyperslab().run(["completions", shell]).succeeds();
+        assert!(script.out().contains("COMPLETE"), "{shell}");
     }
 }
 
@@ -60,8 +57,7 @@ fn each_shell_gets_a_script() {
 fn each_command_has_a_manual_page() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man1");
-    let status = Command::new(env!("CARGO_BIN_EXE_hyperslab")).arg("man").arg(&pages).status().unwrap();
-    assert!(status.success());
+    hyperslab().with("man").run([&pages]).succeeds();
     let text = |name: &str| std::fs::read_to_string(Path::new(&pages).join(name)).unwrap();
     assert!(text("hyperslab.1").contains("ls"));
     assert!(text("hyperslab-cp.1").contains("shallow"));

@@ -2,22 +2,17 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
-use std::process::{Command, Output};
-
 use hyperslab::{CharacterSet, Datatype, File, Points, Region};
 use hyperslab_testkit::corpus::{self, Case};
+use hyperslab_testkit::program::{Program, Run};
 use serde_json::{Value, json};
 
-fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hyperslab")).args(arguments).output().unwrap()
+fn run(arguments: &[&str]) -> Run {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).run(arguments)
 }
 
-/// The standard output of a run that succeeds and says nothing else.
 fn printed(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
+    run(arguments).printed()
 }
 
 fn document(arguments: &[&str]) -> Value {
@@ -136,8 +131,8 @@ fn broken_samples_are_named() {
             [&["--defined", "--format", "json"] as &[&str], &["--format", "json"], &["--sparse-data"], &[]]
         {
             let output = run(&[&["cat", file, "/sparse"], form].concat());
-            let error = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(1), "{}: {error}", case.name);
+            let error = output.error().to_owned();
+            assert_eq!(output.code(), 1, "{}: {error}", case.name);
             assert_eq!(error.lines().count(), 1, "{}: {error}", case.name);
             let said = FAULTS.iter().find(|(name, _)| *name == case.name).map(|(_, said)| *said);
             let missing =
@@ -192,7 +187,7 @@ fn blocks_do_not_end_where_chunks_do() {
     assert_eq!(printed(&["cat", &file, "never", "--sparse-locations"]), "");
     assert_eq!(printed(&["cat", &file, "never", "--sparse-data"]), "");
     for both in [["--defined", "--sparse-data"], ["--sparse-locations", "--format=json"]] {
-        assert_eq!(run(&["cat", &file, "counts", both[0], both[1]]).status.code(), Some(2));
+        assert_eq!(run(&["cat", &file, "counts", both[0], both[1]]).code(), 2);
     }
 }
 
@@ -214,7 +209,7 @@ fn defined_elements_of_vast_datasets() {
     let got = document(&["cat", &file, "never", "--defined", "-f", "json"]);
     assert_eq!(got, json!({ "shape": [1_u64 << 40, 1 << 20], "defined": [] }));
     let refused = run(&["cat", &file, "notes", "--defined", "-f", "raw"]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("try json, csv or text"), "{refused:?}");
+    assert!(refused.error().contains("try json, csv or text"), "{refused:?}");
     let got = document(&["cat", &file, "counts", "-f", "json", "-s", "4:6,7:"]);
     assert_eq!(got, json!({ "shape": [2, 3], "data": [[51, -1, -1], [-1, -1, -1]] }));
 }
@@ -318,10 +313,8 @@ fn totals_are_added_up() {
 fn totals_of_broken_files_say_so() {
     for (case, _) in samples("corrupt").iter().filter(|(case, _)| case.name == "bad_fahd_checksum") {
         let output = run(&["stat", case.file.to_str().unwrap()]);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(
-            String::from_utf8_lossy(&output.stdout).contains("contiguous                   1  48 B of 48 B")
-        );
-        assert!(String::from_utf8_lossy(&output.stderr).contains("fixed array header"));
+        assert_eq!(output.code(), 1);
+        assert!(output.out().contains("contiguous                   1  48 B of 48 B"));
+        assert!(output.error().contains("fixed array header"));
     }
 }

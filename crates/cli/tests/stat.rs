@@ -1,24 +1,21 @@
 //! `hyperslab stat`, run as people run it. What it says in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::path::Path;
-use std::process::{Command, Output};
-
 use hyperslab::FileOptions;
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::program::{Program, Run};
+use hyperslab_testkit::{expected, fixtures};
 use serde_json::{Value, json};
 
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(fixtures::path("")).env("NO_COLOR", "1").arg("stat").args(arguments);
-    command.output().unwrap()
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().env("NO_COLOR", "1").with("stat")
+}
+
+fn run(arguments: &[&str]) -> Run {
+    hyperslab().run(arguments)
 }
 
 fn said(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
+    run(arguments).printed()
 }
 
 fn document(arguments: &[&str]) -> Value {
@@ -26,12 +23,7 @@ fn document(arguments: &[&str]) -> Value {
 }
 
 fn check(name: &str, arguments: &[&str]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    let got = said(arguments);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &got).unwrap();
-    }
-    assert_eq!(got, std::fs::read_to_string(&path).unwrap_or_default(), "{arguments:?}");
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &said(arguments));
 }
 
 #[test]
@@ -141,6 +133,6 @@ fn what_is_damaged_is_said() {
     bytes.truncate(half);
     std::fs::write(&path, bytes).unwrap();
     let output = run(&[path.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.code(), 1);
     assert!(!output.stderr.is_empty());
 }

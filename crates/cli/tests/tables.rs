@@ -3,19 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::Path;
-use std::process::{Command, Output};
 
 use hyperslab::{File, H5Type};
+use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::{referee, workspace};
 
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hyperslab")).current_dir(folder).args(arguments).output().unwrap()
+fn run(folder: &Path, arguments: &[&str]) -> Run {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_folder(folder).run(arguments)
 }
 
 fn done(folder: &Path, arguments: &[&str]) -> String {
-    let output = run(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    run(folder, arguments).succeeds().out().to_owned()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, H5Type)]
@@ -163,8 +161,8 @@ fn tables_of_others() {
 
     for (table, why) in [("missing.parquet", "row 1"), ("nested.parquet", "no type of HDF5")] {
         let output = run(folder.path(), &["import", table, "no.h5", "no"]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && said.contains(why) && said.contains("`n`"), "{said}");
+        let said = output.error().to_owned();
+        assert!(!output.is_success() && said.contains(why) && said.contains("`n`"), "{said}");
     }
 }
 
@@ -200,8 +198,8 @@ fn what_cannot_be_is_said() {
         (&["export", "in.h5", "table", "all.parquet", "-s", "3"], "--select"),
     ] {
         let output = run(folder.path(), arguments);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && said.contains(why), "{arguments:?}: {said}");
+        let said = output.error().to_owned();
+        assert!(!output.is_success() && said.contains(why), "{arguments:?}: {said}");
     }
     assert!(!folder.path().join("no.h5").exists());
     assert!(!folder.path().join("all.parquet").exists());

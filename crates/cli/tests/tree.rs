@@ -3,33 +3,25 @@
 
 mod deep_file;
 
-use std::path::Path;
-use std::process::{Command, Output};
-
 use hyperslab::FileOptions;
-use hyperslab_testkit::fixtures;
+use hyperslab_testkit::expected;
+use hyperslab_testkit::program::{Program, Run};
 use serde_json::Value;
 
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
-    command.current_dir(fixtures::path("")).env("NO_COLOR", "1").arg("tree").args(arguments);
-    command.output().unwrap()
+fn hyperslab() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().env("NO_COLOR", "1").with("tree")
+}
+
+fn run(arguments: &[&str]) -> Run {
+    hyperslab().run(arguments)
 }
 
 fn drawn(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
+    run(arguments).printed()
 }
 
 fn check(name: &str, arguments: &[&str]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    let got = drawn(arguments);
-    if std::env::var_os("HYPERSLAB_UPDATE").is_some() {
-        std::fs::write(&path, &got).unwrap();
-    }
-    assert_eq!(got, std::fs::read_to_string(&path).unwrap_or_default(), "{arguments:?}");
+    expected::check(env!("CARGO_MANIFEST_DIR"), name, &drawn(arguments));
 }
 
 #[test]
@@ -87,8 +79,8 @@ fn depth_of_files_is_no_matter() {
     assert!(drawn(&[path.to_str().unwrap()]).contains("g  ↺ /\n"));
     std::fs::write(&path, deep_file::chain(2, b"g", deep_file::End::Nowhere)).unwrap();
     let broken = run(&[path.to_str().unwrap()]);
-    assert_eq!(broken.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&broken.stdout).contains("error: "));
+    assert_eq!(broken.code(), 1);
+    assert!(broken.out().contains("error: "));
     assert!(got.lines().count() > 20_000, "{}", got.lines().count());
     assert!(got.len() < 20_000_000);
 }
@@ -96,7 +88,7 @@ fn depth_of_files_is_no_matter() {
 #[test]
 fn what_is_not_there_is_said() {
     let output = run(&["weather_station.h5", "serie"]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.code(), 1);
+    let said = output.error().to_owned();
     assert_eq!(said, "hyperslab: `weather_station.h5`: nothing is at `serie`; did you mean `series`?\n");
 }

@@ -7,9 +7,9 @@
 )]
 
 use std::path::Path;
-use std::process::Command;
 
 use hyperslab::{Dataset, Group, Limits, ObjectKind, OpenOptions};
+use hyperslab_testkit::program::Program;
 use hyperslab_testkit::{compare, fixtures, referee, workspace};
 use serde_json::Value;
 
@@ -17,8 +17,7 @@ use serde_json::Value;
 const BEYOND_THE_TRUTH: &[&str] = &["committed", "external", "virtual", "comment"];
 
 fn digest(path: &Path) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_hyperslab")).arg("digest").arg(path).output().unwrap();
-    assert!(output.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
+    let output = Program::new(env!("CARGO_BIN_EXE_hyperslab")).with("digest").run([path]).succeeds();
     let mut digest: Value = serde_json::from_slice(&output.stdout).unwrap();
     for object in digest["objects"].as_array_mut().unwrap() {
         strip(object);
@@ -41,15 +40,12 @@ fn every_corner_reads_as_libhdf5_reads_it() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let written = Command::new(python.python())
-        .arg(fixtures::path("variety.py"))
-        .arg(folder.path())
+    let written = Program::new(python.python())
         .env("HDF5_USE_FILE_LOCKING", "FALSE")
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output()
-        .unwrap();
-    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
-    let names = String::from_utf8(written.stdout).unwrap();
+        .run([&fixtures::path("variety.py"), folder.path()])
+        .succeeds();
+    let names = written.out();
     let names: Vec<&str> = names.lines().filter(|line| line.ends_with(".h5")).collect();
     assert!(names.len() >= 85, "only {} files", names.len());
 

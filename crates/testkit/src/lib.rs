@@ -7,6 +7,8 @@
 pub mod bytes;
 pub mod compare;
 pub mod corpus;
+pub mod expected;
 pub mod fixtures;
+pub mod program;
 pub mod referee;
 pub mod workspace;

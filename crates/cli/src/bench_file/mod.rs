@@ -37,7 +37,7 @@ Examples:
   hyperslab bench-file data.h5 frames --seconds 30
   hyperslab bench-file data.h5 frames --for 0 --for points   frames and pixels"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct BenchFileArguments {
     /// How long all of it takes, about
     #[arg(long, value_name = "N", default_value_t = 5.0, value_parser = seconds)]
     seconds: f64,
@@ -65,7 +65,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Measures and estimates.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
     let shown = arguments.file.display().to_string();
     let file = arguments.open.open(&arguments.file)?;
     let paths = match &arguments.dataset {
@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Measures one of so many datasets.
-fn measure(arguments: &Arguments, path: &str, datasets: usize, report: &mut Report) -> Result<()> {
+fn measure(arguments: &BenchFileArguments, path: &str, datasets: usize, report: &mut Report) -> Result<()> {
     let ways: Vec<What> = report.accesses.iter().copied().map(What::Access).chain([What::Chunk]).collect();
     let parts = ways.len().saturating_mul(datasets);
     let parts = u32::try_from(parts).unwrap_or(u32::MAX).max(1);

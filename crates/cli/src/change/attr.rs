@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::value::{TypeName, guess, typed};
 use super::{change, open};
 use crate::places::object;
+use crate::typed::{TypeName, guess, typed};
 
 /// What `attr` takes.
 #[derive(Debug, clap::Args)]

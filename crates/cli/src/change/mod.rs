@@ -3,7 +3,6 @@
 mod attr;
 mod copy;
 mod links;
-mod value;
 
 use std::path::Path;
 
@@ -13,7 +12,6 @@ use hyperslab::{File, FileOptions, LibverBounds, OpenOptions};
 pub(crate) use attr::{AttrArguments, attr};
 pub(crate) use copy::{CpArguments, cp};
 pub(crate) use links::{LnArguments, MkdirArguments, MvArguments, RmArguments, ln, mkdir, mv, rm};
-pub(crate) use value::{TypeName, elements as typed_elements, guess_of, memory_text, stored_text};
 
 /// Opens a file to change it.
 pub(crate) fn open(path: &Path) -> Result<File> {

@@ -120,11 +120,18 @@ struct Work<'a> {
 }
 
 /// The number of an element by its place among those at hand.
-type Place<'a> = &'a mut dyn FnMut(u64) -> u64;
+type ElementPlace<'a> = &'a mut dyn FnMut(u64) -> u64;
 
 impl Work<'_> {
     /// So many elements, one after the other.
-    fn all(&mut self, plan: &Plan, one: &[u8], other: &[u8], count: usize, place: Place<'_>) -> Result<()> {
+    fn all(
+        &mut self,
+        plan: &Plan,
+        one: &[u8],
+        other: &[u8],
+        count: usize,
+        place: ElementPlace<'_>,
+    ) -> Result<()> {
         let (size, other_size) = plan.sizes();
         if let Plan::Numbers(reader, other_reader) = plan {
             let mut index = 0_u64;

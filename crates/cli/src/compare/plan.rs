@@ -28,7 +28,7 @@ pub(super) enum Plan {
     Record {
         one: usize,
         other: usize,
-        members: Vec<Part>,
+        members: Vec<MemberPair>,
     },
     /// So many items, one after the other.
     Items {
@@ -49,9 +49,9 @@ pub(super) enum Plan {
     },
 }
 
-/// A part of two records.
+/// A member that two records have in common.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct MemberPair {
     pub(super) name: Vec<u8>,
     pub(super) one: Range<usize>,
     pub(super) other: Range<usize>,
@@ -139,7 +139,7 @@ impl Plan {
                     let start = usize::try_from(offset).ok()?;
                     Some(start..start.checked_add(size(datatype)?)?)
                 };
-                members.push(Part {
+                members.push(MemberPair {
                     name: member.name.clone(),
                     one: range(member.offset, &member.datatype)?,
                     other: range(same.offset, &same.datatype)?,

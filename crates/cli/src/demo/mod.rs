@@ -14,7 +14,7 @@ use clap::builder::RangedU64ValueParser;
 use self::answer::Answer;
 use self::report::{Measured, Report};
 use self::scene::Scene;
-use self::ways::{Part, Way, Writer};
+use self::ways::{StreamRegion, Way, Writer};
 use crate::output;
 
 /// What is read again to have its shortest time, if it does not take long.
@@ -23,7 +23,7 @@ const LONG: Duration = Duration::from_secs(1);
 
 /// What `demo` takes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct DemoArguments {
     /// How many frames the detector takes
     #[arg(long, default_value_t = 200, value_parser = RangedU64ValueParser::<u32>::new().range(1..=1_000_000))]
     frames: u32,
@@ -56,7 +56,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Writes, reads, compares and reports.
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
     let folder = Folder::make(arguments)?;
     let scene = Scene::new(arguments.size, arguments.occupancy / 100.0, arguments.seed);
     let parts = parts(arguments, &scene);
@@ -89,24 +89,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// What is read: everything, one frame, a square over all frames, one pixel over all frames.
-fn parts(arguments: &Arguments, scene: &Scene) -> [Part; 4] {
+fn parts(arguments: &DemoArguments, scene: &Scene) -> [StreamRegion; 4] {
     let (frames, size) = (u64::from(arguments.frames), u64::from(arguments.size));
     let (row, column) = scene.brightest();
     let square = size / 8;
     let corner = |at: u32| u64::from(at).saturating_sub(square / 2).min(size - square);
     [
-        Part { start: [0; 3], count: [frames, size, size] },
-        Part { start: [frames / 2, 0, 0], count: [1, size, size] },
-        Part { start: [0, corner(row), corner(column)], count: [frames, square, square] },
-        Part { start: [0, row.into(), column.into()], count: [frames, 1, 1] },
+        StreamRegion { start: [0; 3], count: [frames, size, size] },
+        StreamRegion { start: [frames / 2, 0, 0], count: [1, size, size] },
+        StreamRegion { start: [0, corner(row), corner(column)], count: [frames, square, square] },
+        StreamRegion { start: [0, row.into(), column.into()], count: [frames, 1, 1] },
     ]
 }
 
 /// Writes all frames in all ways, one frame after the other; what the parts hold, and the time of each way.
 fn write(
-    arguments: &Arguments,
+    arguments: &DemoArguments,
     scene: &Scene,
-    parts: &[Part; 4],
+    parts: &[StreamRegion; 4],
     folder: &Folder,
 ) -> Result<([Answer; 4], [Duration; 3])> {
     let (mut expected, mut times) = ([Answer::default(); 4], [Duration::ZERO; 3]);
@@ -142,7 +142,7 @@ fn write(
 }
 
 /// A part, and the shortest time of some tries, each with the file opened anew.
-fn read(way: Way, path: &Path, size: u32, part: Part) -> Result<(Answer, Duration)> {
+fn read(way: Way, path: &Path, size: u32, part: StreamRegion) -> Result<(Answer, Duration)> {
     let mut shortest = Duration::MAX;
     let mut answer = Answer::default();
     for _ in 0..REPEATS {
@@ -161,7 +161,7 @@ struct Folder(tempfile::TempDir);
 
 impl Folder {
     /// A new folder, so that nothing is overwritten.
-    fn make(arguments: &Arguments) -> Result<Self> {
+    fn make(arguments: &DemoArguments) -> Result<Self> {
         let parent = arguments.folder.clone().unwrap_or_else(std::env::temp_dir);
         std::fs::create_dir_all(&parent).with_context(|| format!("`{}`", parent.display()))?;
         let folder = tempfile::Builder::new().prefix("hyperslab-demo-").tempdir_in(&parent);

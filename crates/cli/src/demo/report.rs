@@ -9,7 +9,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::ways::{Part, Way};
+use super::ways::{StreamRegion, Way};
 use crate::output::{self, DATASET, FAINT, PLAIN, VALUE, bytes, styled, width};
 
 /// One way, measured.
@@ -31,7 +31,7 @@ pub(super) struct Report {
     pub(super) seed: u64,
     /// The whole stream.
     pub(super) whole: Answer,
-    pub(super) parts: [Part; 4],
+    pub(super) parts: [StreamRegion; 4],
     pub(super) ways: Vec<Measured>,
     /// The folder with the files, if it is still there.
     pub(super) kept: Option<PathBuf>,

@@ -18,15 +18,15 @@ const LEVEL: u32 = 4;
 /// Elements of a chunk of lists of photons.
 const LIST_CHUNK: u64 = 1 << 14;
 
-/// A part of the stream that is asked for: frames, rows and columns.
+/// A region of the stream: frames, rows and columns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
-    /// First, and how many, along each dimension.
+pub(super) struct StreamRegion {
+    /// The first coordinate along each dimension.
     pub(super) start: [u64; 3],
     pub(super) count: [u64; 3],
 }
 
-impl Part {
+impl StreamRegion {
     /// Whether a pixel, as [`Frame`] numbers it, is in it.
     pub(super) fn contains(&self, frame: u64, pixel: u32, size: u64) -> bool {
         let at = [frame, u64::from(pixel) / size, u64::from(pixel) % size];
@@ -159,7 +159,7 @@ impl Writer {
                     }
                 }
                 dataset.resize(&[*frames + 1, *size, *size])?;
-                let part = Part { start: [*frames, 0, 0], count: [1, *size, *size] };
+                let part = StreamRegion { start: [*frames, 0, 0], count: [1, *size, *size] };
                 dataset.write_region(&part.region()?, pixels)?;
             }
             To::Lists { waiting, .. } => {
@@ -193,7 +193,7 @@ impl Writer {
 }
 
 /// The photons of a part of the stream, block by block.
-pub(super) fn read(way: Way, path: &Path, size: u32, part: Part) -> Result<Answer> {
+pub(super) fn read(way: Way, path: &Path, size: u32, part: StreamRegion) -> Result<Answer> {
     let file = File::open(path)?;
     let size = u64::from(size);
     let mut answer = Answer::default();
@@ -224,7 +224,7 @@ pub(super) fn read(way: Way, path: &Path, size: u32, part: Part) -> Result<Answe
 }
 
 /// Adds the pixels of a block that are not zero.
-fn add_dense(answer: &mut Answer, block: &Part, size: u64, pixels: &[u16]) {
+fn add_dense(answer: &mut Answer, block: &StreamRegion, size: u64, pixels: &[u16]) {
     let [first, top, left] = block.start;
     let [_, rows, columns] = block.count;
     let lines = pixels.chunks_exact(usize::try_from(columns).unwrap_or(usize::MAX).max(1));
@@ -238,7 +238,7 @@ fn add_dense(answer: &mut Answer, block: &Part, size: u64, pixels: &[u16]) {
     }
 }
 
-fn read_lists(file: &File, size: u64, part: Part, answer: &mut Answer) -> Result<()> {
+fn read_lists(file: &File, size: u64, part: StreamRegion, answer: &mut Answer) -> Result<()> {
     let (starts, pixels) = (file.dataset("entry/indptr")?, file.dataset("entry/indices")?);
     let counts = file.dataset("entry/data")?;
     for block in part.blocks(size) {

@@ -64,12 +64,12 @@ pub(super) struct Tally {
     pub(super) largest: Option<(f64, Vec<u64>)>,
     /// ... and the largest one as a share of the larger number.
     pub(super) largest_share: Option<(f64, Vec<u64>)>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<DifferingValues>,
 }
 
-/// Two values that differ.
+/// Two values that differ, and their place.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct DifferingValues {
     pub(super) coordinates: Vec<u64>,
     /// The part of a record, with a point in front.
     pub(super) part: String,

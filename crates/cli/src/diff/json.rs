@@ -5,8 +5,8 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Map, Value as Json, json};
 
-use super::Arguments;
-use super::found::{AttributeChange, Change, Counts, Detail, Finding, Place, Shown, Tally};
+use super::DiffArguments;
+use super::found::{AttributeChange, Change, Counts, Detail, DifferingValues, Finding, Shown, Tally};
 
 /// The document, as it grows.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Document {
 }
 
 impl Document {
-    pub(super) fn new(arguments: &Arguments) -> Self {
+    pub(super) fn new(arguments: &DiffArguments) -> Self {
         let [one, other] = [&arguments.one, &arguments.other].map(|path| path.display().to_string());
         Self { one, other, findings: Vec::new() }
     }
@@ -114,7 +114,7 @@ fn tally_of(tally: &Tally) -> Json {
         Some((value, at)) => json!({"value": value.to_string(), "at": at}),
         None => Json::Null,
     };
-    let place = |place: &Place| {
+    let place = |place: &DifferingValues| {
         let mut entry = json!({"at": place.coordinates, "a": place.one.json, "b": place.other.json});
         if !place.part.is_empty()
             && let Some(entry) = entry.as_object_mut()

@@ -37,7 +37,7 @@ Examples:
   hyperslab diff before.h5 after.h5 /results --relative 1e-6
   hyperslab diff run1.h5 run2.h5 --exclude /log --exclude /@created
   hyperslab diff run.h5 run.h5 /first /second --storage")]
-pub(crate) struct Arguments {
+pub(crate) struct DiffArguments {
     /// Numbers that are no further apart are the same
     #[arg(long, value_name = "DISTANCE", value_parser = tolerance)]
     absolute: Option<f64>,
@@ -86,7 +86,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-impl Arguments {
+impl DiffArguments {
     /// When numbers differ.
     fn rules(&self) -> Rules {
         Rules {
@@ -99,7 +99,7 @@ impl Arguments {
 }
 
 /// Compares two files; the exit code is 0 if nothing differs, 1 if something does, 2 in trouble.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &DiffArguments) -> Result<ExitCode> {
     let code = match compare(arguments) {
         Ok(counts) if counts.trouble > 0 => TROUBLE,
         Ok(counts) if counts.is_same() => 0,
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-fn compare(arguments: &Arguments) -> Result<Counts> {
+fn compare(arguments: &DiffArguments) -> Result<Counts> {
     let (one, other) = (arguments.open.open(&arguments.one)?, arguments.open.open(&arguments.other)?);
     let bar = progress_bar(arguments);
     let mut out = output::stdout();
@@ -144,7 +144,7 @@ fn compare(arguments: &Arguments) -> Result<Counts> {
 }
 
 /// What is being compared, on standard error, if that is a terminal.
-fn progress_bar(arguments: &Arguments) -> ProgressBar {
+fn progress_bar(arguments: &DiffArguments) -> ProgressBar {
     if arguments.quiet {
         return ProgressBar::hidden();
     }

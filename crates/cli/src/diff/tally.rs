@@ -5,7 +5,7 @@ use hyperslab::ReferenceTarget;
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 
-use super::found::{Place, Shown, Tally};
+use super::found::{DifferingValues, Shown, Tally};
 use crate::compare::blocks::PlacedListener;
 use crate::compare::elements::Leaf;
 use crate::compare::rules::{Number, Numbers};
@@ -95,7 +95,7 @@ impl PlacedListener for Counter<'_> {
         if self.tally.places.len() < self.most {
             let [one, other] = self.values(&leaf);
             let part = crate::output::escape(part);
-            self.tally.places.push(Place { coordinates: coordinates.to_vec(), part, one, other });
+            self.tally.places.push(DifferingValues { coordinates: coordinates.to_vec(), part, one, other });
         }
         Ok(())
     }

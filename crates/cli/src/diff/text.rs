@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::found::{AttributeChange, Change, Counts, Detail, Finding, Place, Tally};
+use super::found::{AttributeChange, Change, Counts, Detail, DifferingValues, Finding, Tally};
 use crate::output::Screen;
 use crate::output::{DATASET, ERROR, FAINT, PLAIN, VALUE, styled};
 use crate::values::numbers::double;
@@ -82,7 +82,7 @@ fn write_tally(out: &mut impl Screen, tally: &Tally, indent: usize) -> io::Resul
     let inside = indent.saturating_add(4);
     let names: Vec<String> = tally.places.iter().map(named).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    for (name, Place { one, other, .. }) in names.iter().zip(&tally.places) {
+    for (name, DifferingValues { one, other, .. }) in names.iter().zip(&tally.places) {
         write!(out, "{:inside$}", "")?;
         if width > 0 {
             styled(out, FAINT, &format!("{name:<width$}"))?;
@@ -116,7 +116,7 @@ fn reach(tally: &Tally) -> String {
     }
 }
 
-fn named(place: &Place) -> String {
+fn named(place: &DifferingValues) -> String {
     match place.coordinates.as_slice() {
         [] => place.part.clone(),
         coordinates => format!("{}{}", self::place(coordinates), place.part),

@@ -6,7 +6,7 @@ use anyhow::Result;
 use hyperslab::{File, Object, ObjectKind, ObjectToken};
 use indicatif::ProgressBar;
 
-use super::Arguments;
+use super::DiffArguments;
 use super::found::{Change, Detail, Finding};
 use crate::compare::listing::{Entry, Kind, Listing, in_order};
 use crate::compare::step::in_step;
@@ -19,7 +19,7 @@ pub(super) type Report<'a> = &'a mut dyn FnMut(Finding) -> Result<()>;
 
 /// Two files that are being compared.
 pub(super) struct Comparison<'a> {
-    pub(super) arguments: &'a Arguments,
+    pub(super) arguments: &'a DiffArguments,
     files: [&'a File; 2],
     pub(super) paths: [Paths; 2],
     pub(super) bar: &'a ProgressBar,
@@ -28,7 +28,7 @@ pub(super) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(arguments: &'a Arguments, files: [&'a File; 2], bar: &'a ProgressBar) -> Self {
+    pub(super) fn new(arguments: &'a DiffArguments, files: [&'a File; 2], bar: &'a ProgressBar) -> Self {
         Self { arguments, files, paths: files.map(Paths::new), bar, known: HashSet::new() }
     }
 

@@ -180,7 +180,7 @@ fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
 }
 
 /// An object in a file.
-type In<'a> = (&'a walk::Objects, &'a walk::Found);
+type In<'a> = (&'a walk::Objects, &'a walk::DigestObject);
 
 /// Compares the elements of datasets that a digest leaves out, block by block.
 fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
@@ -188,7 +188,7 @@ fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
     const BLOCK: u64 = 32 << 20;
     /// More are taken to be the same: they are mostly those that were never written.
     const MOST: u64 = 16 << 30;
-    let dataset = |found: &walk::Found| found.object.as_ref().ok()?.clone().into_dataset().ok();
+    let dataset = |found: &walk::DigestObject| found.object.as_ref().ok()?.clone().into_dataset().ok();
     let (Some(first), Some(second)) = (dataset(before.1), dataset(after.1)) else { return None };
     let sparse = |dataset: &Dataset| dataset.structured_chunking().is_some_and(|chunks| chunks.sparse);
     if sparse(&first) && sparse(&second) {

@@ -8,10 +8,10 @@ use hyperslab::{
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::walk::{Found, Objects};
+use super::walk::{DigestObject, Objects};
 use super::{encode, hex, path_of, selection, text, types};
-use crate::cat::defined::DefinedElements;
 use crate::output::chain;
+use crate::selection::defined::DefinedElements;
 
 /// Elements of more bytes than this are not read.
 const MAX_DATA: u64 = 64 << 20;
@@ -60,7 +60,7 @@ pub(super) fn file(info: &FileInfo) -> Value {
     })
 }
 
-pub(super) fn object(objects: &Objects, found: &Found) -> Value {
+pub(super) fn object(objects: &Objects, found: &DigestObject) -> Value {
     let mut entry = Entry::new();
     put(&mut entry, "path", objects.path_to(found));
     match &found.object {
@@ -73,7 +73,7 @@ pub(super) fn object(objects: &Objects, found: &Found) -> Value {
     Value::Object(entry)
 }
 
-fn describe(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry) {
+fn describe(objects: &Objects, found: &DigestObject, object: &Object, entry: &mut Entry) {
     let Some(kind) = object.kind() else {
         put(entry, "kind", "error");
         put(entry, "error", "an object of unknown kind");
@@ -109,7 +109,7 @@ fn describe(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry
     put_or(entry, "attrs", "attrs_error", attributes);
 }
 
-fn group(objects: &Objects, found: &Found, object: &Object, entry: &mut Entry) -> Result<()> {
+fn group(objects: &Objects, found: &DigestObject, object: &Object, entry: &mut Entry) -> Result<()> {
     let group = object.clone().into_group()?;
     match &found.links {
         Some(Ok(links)) => {

@@ -18,7 +18,7 @@ use crate::open::OpenArguments;
 
 /// What `digest` takes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct DigestArguments {
     #[command(flatten)]
     open: OpenArguments,
     /// The file.
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 }
 
 /// Prints the description of one file.
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run(arguments: &DigestArguments) -> Result<()> {
     let path = &arguments.file;
     let progress = arguments.open.progress("reading");
     let file = arguments

@@ -19,7 +19,7 @@ const MOST_NAMES: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Objects {
     file: File,
-    found: Vec<Found>,
+    found: Vec<DigestObject>,
     /// The numbers of objects, those that are yet to be found included.
     numbers: HashMap<ObjectToken, usize>,
     names: Vec<Name>,
@@ -37,9 +37,9 @@ struct Name {
     depth: usize,
 }
 
-/// One object.
+/// An object of the digest.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct DigestObject {
     number: usize,
     pub(crate) object: hyperslab::Result<Object>,
     /// The links of a group.
@@ -65,7 +65,7 @@ impl Objects {
             for link in visited.links.iter().flatten().flatten() {
                 objects.expect(number, link);
             }
-            objects.found.push(Found { number, object: visited.object, links: visited.links });
+            objects.found.push(DigestObject { number, object: visited.object, links: visited.links });
         }
         // What was left out has no path.
         let found = objects.found.len();
@@ -88,7 +88,7 @@ impl Objects {
         self.names.push(Name { group, name, hash: hasher.finish(), depth });
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Found> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &DigestObject> {
         self.found.iter()
     }
 
@@ -104,12 +104,12 @@ impl Objects {
     }
 
     /// The path of an object that was found; of more than 512 names, the last ones, behind how many there are before them.
-    pub(crate) fn path_to(&self, found: &Found) -> String {
+    pub(crate) fn path_to(&self, found: &DigestObject) -> String {
         self.path_of(found.number)
     }
 
     /// What paths are compared by.
-    pub(crate) fn hash(&self, found: &Found) -> u64 {
+    pub(crate) fn hash(&self, found: &DigestObject) -> u64 {
         self.names.get(found.number).map_or(0, |name| name.hash)
     }
 

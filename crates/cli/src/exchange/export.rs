@@ -1,26 +1,26 @@
-//! Matrices on their way out of HDF5 files.
+//! The export of matrices from HDF5 files.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use hyperslab::filter::FilterSpec;
 
-use super::import::{Encoding, Kept, Wanted, is_same, store};
-use super::place::{Place, in_file};
-use super::sorted::Keys;
-use super::transfer::transfer;
-use super::{folder_of, matrix_market, npz};
-use crate::cat::Destination;
-use crate::change::{change, named, open_or_create};
+use super::folder_of;
+use super::import::{Encoding, Kept, Wanted, bring};
+use super::place::{MatrixPlace, in_file};
+use crate::change::named;
+use crate::destination::Destination;
+use crate::entries::{Keys, transfer};
+use crate::formats::{mtx, npz};
 use crate::open::OpenArguments;
 
 /// The level at which files are compressed unless another is asked for.
 const LEVEL: u32 = 6;
 
-/// Where a matrix goes to, and how it is compressed there.
+/// The destination of an exported matrix, and its compression.
 #[derive(Debug)]
 pub(crate) struct Goal<'a> {
-    pub(crate) place: Place,
+    pub(crate) place: MatrixPlace,
     pub(crate) out: &'a Path,
     pub(crate) level: Option<u32>,
 }
@@ -29,8 +29,8 @@ pub(crate) struct Goal<'a> {
 pub(crate) fn export(open: &OpenArguments, file: &Path, path: &str, goal: &Goal<'_>) -> Result<()> {
     let folder = folder_of(goal.out);
     match &goal.place {
-        Place::Group(to, inside) => return to_group(open, (file, path), (to, inside), goal.level),
-        Place::MatrixMarket { .. } | Place::Npz => {}
+        MatrixPlace::Group(to, inside) => return to_group(open, (file, path), (to, inside), goal.level),
+        MatrixPlace::MatrixMarket { .. } | MatrixPlace::Npz => {}
     }
     let opened = open.open(file)?;
     let source = in_file(&opened, path).with_context(|| format!("`{}`", file.display()))?;
@@ -38,8 +38,8 @@ pub(crate) fn export(open: &OpenArguments, file: &Path, path: &str, goal: &Goal<
     let output = Destination::file(goal.out, file)?;
     let level = goal.level.unwrap_or(LEVEL);
     match goal.place {
-        Place::MatrixMarket { compressed } => {
-            let sink = matrix_market::Writer::new(output, compressed.then_some(level), &folder)?;
+        MatrixPlace::MatrixMarket { compressed } => {
+            let sink = mtx::Writer::new(output, compressed.then_some(level), &folder)?;
             transfer(source, keys, Box::new(sink), &folder)?;
         }
         _ => transfer(source, keys, Box::new(npz::Writer::new(output, level, &folder)), &folder)?,
@@ -61,23 +61,10 @@ fn to_group(
         Some(level) => vec![FilterSpec::shuffle(), FilterSpec::deflate(level)],
     };
     let wanted = Wanted { kept: Kept::Csr, dtype: None, chunks: None, filters, encoding: Encoding::Blocks };
-    let there = to.exists();
-    let source = if is_same(file, to) {
-        None
-    } else {
+    let source = MatrixPlace::Group(file.to_owned(), path.to_owned());
+    let open_source = || {
         let opened = open.open(file)?;
-        Some(in_file(&opened, path).with_context(|| format!("`{}`", file.display()))?)
+        in_file(&opened, path).with_context(|| format!("`{}`", file.display()))
     };
-    let outcome = change(to, open_or_create(to)?, |target| {
-        let source = match source {
-            Some(source) => source,
-            None => in_file(target, path)?,
-        };
-        store(source, target, inside, &folder_of(to), &wanted)
-    });
-    if outcome.is_err() && !there {
-        // The error that came first is the one to be told.
-        let _ = std::fs::remove_file(to);
-    }
-    outcome
+    bring(&source, open_source, to, inside, &wanted)
 }

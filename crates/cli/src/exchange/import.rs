@@ -1,19 +1,17 @@
-//! Matrices on their way into HDF5 files.
+//! The import of matrices into HDF5 files.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::filter::FilterSpec;
+use hyperslab::vfd::is_same_file;
 use hyperslab::{File, SelectionEncoding};
 
-use super::batch::Source;
-use super::convert::Converted;
-use super::element::Element;
-use super::place::{self, Place};
-use super::sorted::Keys;
-use super::transfer::transfer;
-use super::{dataset, folder_of, group};
-use crate::change::{TypeName, change, named, open_or_create};
+use super::place::{self, MatrixPlace};
+use super::{folder_of, group};
+use crate::change::{change, named, open_or_create};
+use crate::entries::{Converted, Element, Keys, Source, dataset, transfer};
+use crate::typed::TypeName;
 
 /// What becomes of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -55,44 +53,54 @@ pub(crate) struct Wanted<'a> {
     pub(crate) encoding: Encoding,
 }
 
-/// Brings the matrix at `input` to `path` of the file.
-pub(crate) fn import(from: &Place, input: &Path, file: &Path, path: &str, wanted: Wanted<'_>) -> Result<()> {
+/// Stores the matrix at `input` at `path` of the file.
+pub(crate) fn import(
+    from: &MatrixPlace,
+    input: &Path,
+    file: &Path,
+    path: &str,
+    wanted: Wanted<'_>,
+) -> Result<()> {
     let path = named(path)?;
     if let Some([]) = wanted.chunks {
         bail!("chunks without a shape");
     }
-    let same = matches!(from, Place::Group(other, _) if is_same(other, file));
-    let there = file.exists();
-    // What cannot be read is found before there is a file.
-    let source = if same { None } else { Some(from.open(input)?) };
-    let work = |opened: &File| {
-        let source = match (source, from) {
-            (Some(source), _) => source,
-            (None, Place::Group(_, inside)) => place::in_file(opened, inside)?,
-            (None, _) => bail!("no matrix"),
-        };
-        store(source, opened, path, &folder_of(file), &wanted)
+    bring(from, || from.open(input), file, path, &wanted)
+}
+
+/// Stores the matrix `from` at `path` of the file `to`, which may be the file of the matrix. A file that did not exist
+/// before is removed after an error.
+pub(super) fn bring(
+    from: &MatrixPlace,
+    open: impl FnOnce() -> Result<Box<dyn Source>>,
+    to: &Path,
+    path: &str,
+    wanted: &Wanted<'_>,
+) -> Result<()> {
+    let inside = match from {
+        MatrixPlace::Group(other, inside) if is_same_file(other, to) => Some(inside),
+        _ => None,
     };
-    let outcome = change(file, open_or_create(file)?, work);
-    if outcome.is_err() && !there {
-        // The error that came first is the one to be told.
-        let _ = std::fs::remove_file(file);
+    let existed = to.exists();
+    // The source is opened before the file is created, so that an unreadable source leaves no file.
+    let source = if inside.is_some() { None } else { Some(open()?) };
+    let outcome = change(to, open_or_create(to)?, |target| {
+        let source = match (source, inside) {
+            (Some(source), _) => source,
+            (None, Some(inside)) => place::in_file(target, inside)?,
+            (None, None) => bail!("no matrix"),
+        };
+        store(source, target, path, &folder_of(to), wanted)
+    });
+    if outcome.is_err() && !existed {
+        // The first error is reported.
+        let _ = std::fs::remove_file(to);
     }
     outcome
 }
 
-pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    hyperslab::vfd::is_same_file(one, other)
-}
-
-/// Makes what a matrix becomes. If that fails, nothing of it stays.
-pub(super) fn store(
-    source: Box<dyn Source>,
-    file: &File,
-    path: &str,
-    folder: &Path,
-    wanted: &Wanted<'_>,
-) -> Result<()> {
+/// Creates the sparse dataset or the group of a matrix. Removes it after an error.
+fn store(source: Box<dyn Source>, file: &File, path: &str, folder: &Path, wanted: &Wanted<'_>) -> Result<()> {
     let new = first_new(file, path)?.with_context(|| format!("there is a `{path}` already"))?;
     let source = match wanted.dtype {
         Some(name) => Box::new(Converted::new(source, Element::named(name)?)?),
@@ -124,13 +132,13 @@ pub(super) fn store(
         }
     };
     if outcome.is_err() && file.object(&new).is_ok() {
-        // The error that came first is the one to be told.
+        // The first error is reported.
         let _ = file.remove(&new);
     }
     outcome
 }
 
-/// The first group on the way, or the end of the path, that is not there.
+/// Returns the shortest prefix of the path that does not exist, or `None` if the whole path exists.
 fn first_new(file: &File, path: &str) -> Result<Option<String>> {
     let mut way = String::new();
     for name in path.split('/').filter(|name| !name.is_empty()) {

@@ -1,16 +1,17 @@
-//! What names of matrices stand for: a file, or a group in an HDF5 file.
+//! Names of matrices: files, and paths in HDF5 files.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{File, ObjectKind};
 
-use super::batch::Source;
-use super::{dataset, dense, group, matrix_market, npz};
+use super::group;
+use crate::entries::{Nonzero, Source, dataset};
+use crate::formats::{mtx, npz};
 
-/// Where a matrix is or will be.
+/// The place of a matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MatrixPlace {
     /// Matrix Market; compressed by gzip or not.
     MatrixMarket {
         compressed: bool,
@@ -20,22 +21,22 @@ pub(crate) enum Place {
     Group(PathBuf, String),
 }
 
-/// The formats of files, as they are named.
+/// A format of files that an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum NamedFormat {
     MatrixMarket,
     Npz,
 }
 
-impl Place {
-    /// What a name stands for, by what it was said to be, or else by its ending; `None` if it is no matrix.
-    pub(crate) fn of(name: &Path, said: Option<Named>) -> Option<Self> {
+impl MatrixPlace {
+    /// Returns the place that a name stands for: by the named format, else by its ending. `None` if the name is no matrix.
+    pub(crate) fn of(name: &Path, said: Option<NamedFormat>) -> Option<Self> {
         let text = name.to_str().unwrap_or_default();
         let lower = text.to_lowercase();
         let compressed = lower.ends_with(".gz");
         match said {
-            Some(Named::MatrixMarket) => return Some(Self::MatrixMarket { compressed }),
-            Some(Named::Npz) => return Some(Self::Npz),
+            Some(NamedFormat::MatrixMarket) => return Some(Self::MatrixMarket { compressed }),
+            Some(NamedFormat::Npz) => return Some(Self::Npz),
             None => {}
         }
         if lower.ends_with(".mtx") || lower.ends_with(".mtx.gz") {
@@ -49,18 +50,16 @@ impl Place {
         Some(Self::Group(PathBuf::from(file), path.trim_matches('/').to_owned()))
     }
 
-    /// What is in a file that is there, if neither its name nor anyone says what it is.
+    /// Returns the place of an existing file by its first bytes.
     pub(crate) fn found(name: &Path) -> Option<Self> {
-        matrix_market::is_matrix_market(name).then_some(Self::MatrixMarket { compressed: false })
+        mtx::is_matrix_market(name).then_some(Self::MatrixMarket { compressed: false })
     }
 
-    /// Opens the matrix that is there.
+    /// Opens the matrix.
     pub(crate) fn open(&self, name: &Path) -> Result<Box<dyn Source>> {
         let cannot = || format!("`{}`", name.display());
         match self {
-            Self::MatrixMarket { .. } => {
-                Ok(Box::new(matrix_market::Reader::open(name).with_context(cannot)?))
-            }
+            Self::MatrixMarket { .. } => Ok(Box::new(mtx::Reader::open(name).with_context(cannot)?)),
             Self::Npz => npz::open(name).with_context(cannot),
             Self::Group(file, path) => {
                 let opened = File::open(file).with_context(|| format!("cannot open `{}`", file.display()))?;
@@ -70,7 +69,7 @@ impl Place {
     }
 }
 
-/// The matrix at a path of an HDF5 file: a group of compressed rows or columns, or a dataset.
+/// Opens the matrix at a path of an HDF5 file: a group of compressed rows or columns, or a dataset.
 pub(crate) fn in_file(file: &File, path: &str) -> Result<Box<dyn Source>> {
     let object = crate::places::object(file, path)?;
     let shown = || format!("`/{}`", path.trim_matches('/'));
@@ -80,7 +79,7 @@ pub(crate) fn in_file(file: &File, path: &str) -> Result<Box<dyn Source>> {
             if let Some(defined) = dataset::Defined::of(&dataset).with_context(shown)? {
                 return Ok(Box::new(defined));
             }
-            Ok(Box::new(dense::Nonzero::new(dataset).with_context(shown)?))
+            Ok(Box::new(Nonzero::new(dataset).with_context(shown)?))
         }
         Some(ObjectKind::Group) => {
             let found = object.into_group()?;
@@ -102,14 +101,14 @@ mod tests {
 
     #[test]
     fn names_stand_for_matrices() {
-        let of = |name: &str| Place::of(Path::new(name), None);
-        assert_eq!(of("a.MTX"), Some(Place::MatrixMarket { compressed: false }));
-        assert_eq!(of("b/a.mtx.gz"), Some(Place::MatrixMarket { compressed: true }));
-        assert_eq!(of("a.npz"), Some(Place::Npz));
-        assert_eq!(of("b/a.h5ad:/raw/X/"), Some(Place::Group("b/a.h5ad".into(), "raw/X".into())));
+        let of = |name: &str| MatrixPlace::of(Path::new(name), None);
+        assert_eq!(of("a.MTX"), Some(MatrixPlace::MatrixMarket { compressed: false }));
+        assert_eq!(of("b/a.mtx.gz"), Some(MatrixPlace::MatrixMarket { compressed: true }));
+        assert_eq!(of("a.npz"), Some(MatrixPlace::Npz));
+        assert_eq!(of("b/a.h5ad:/raw/X/"), Some(MatrixPlace::Group("b/a.h5ad".into(), "raw/X".into())));
         for name in ["a.csv", "a.h5", "C:/a.h5", "a"] {
             assert_eq!(of(name), None, "{name}");
         }
-        assert_eq!(Place::of(Path::new("a.txt"), Some(Named::Npz)), Some(Place::Npz));
+        assert_eq!(MatrixPlace::of(Path::new("a.txt"), Some(NamedFormat::Npz)), Some(MatrixPlace::Npz));
     }
 }

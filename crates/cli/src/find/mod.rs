@@ -13,7 +13,7 @@ use serde_json::json;
 use self::criteria::Criteria;
 use crate::ls::describe::{Attributes, Describer, Detail, GroupFacts};
 use crate::ls::rows::Rows;
-use crate::ls::walk::{Content, Entry, Place, Sink, Walk};
+use crate::ls::walk::{Content, Entry, EntryPlace, Sink, Walk};
 use crate::ls::{json, tree};
 use crate::open::OpenArguments;
 use crate::output::{self, escape};
@@ -42,7 +42,7 @@ Examples:
   hyperslab find data.h5 --filter gzip --layout chunked --rank 3
   hyperslab find data.h5 --sparse --print0 | xargs -0 -n1 hyperslab head data.h5"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct FindArguments {
     #[command(flatten)]
     criteria: Criteria,
     /// Show shape, type, size and storage, too
@@ -62,11 +62,11 @@ pub(crate) struct Arguments {
 }
 
 /// Looks through the files.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     let form = match arguments {
-        Arguments { json: true, .. } => Form::Json(output::stdout()),
-        Arguments { long: true, .. } => Form::Long(Rows::new(output::stdout())),
-        Arguments { print0: true, .. } => Form::Paths(output::raw_stdout(), b"\0"),
+        FindArguments { json: true, .. } => Form::Json(output::stdout()),
+        FindArguments { long: true, .. } => Form::Long(Rows::new(output::stdout())),
+        FindArguments { print0: true, .. } => Form::Paths(output::raw_stdout(), b"\0"),
         _ => Form::Paths(output::stdout(), b"\n"),
     };
     let mut finder = Finder { arguments, form, file: None, found: 0, failures: Vec::new() };
@@ -102,7 +102,7 @@ enum Form {
 
 /// The search under way.
 struct Finder<'a> {
-    arguments: &'a Arguments,
+    arguments: &'a FindArguments,
     form: Form,
     /// The file that is looked through, and the one who describes what is in it.
     file: Option<(String, Describer)>,
@@ -155,7 +155,7 @@ impl Finder<'_> {
     }
 
     /// Says what was found.
-    fn say(&mut self, entry: &Entry, place: &Place<'_>) -> Result<()> {
+    fn say(&mut self, entry: &Entry, place: &EntryPlace<'_>) -> Result<()> {
         let several = self.arguments.files.len() > 1;
         let Some((file, long)) = &self.file else { return Ok(()) };
         let prefix = if several { format!("{file}:") } else { String::new() };
@@ -198,7 +198,7 @@ impl Finder<'_> {
 }
 
 impl Sink for Finder<'_> {
-    fn entry(&mut self, entry: &Entry, place: &Place<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, place: &EntryPlace<'_>) -> Result<()> {
         let shown = || place.shown().unwrap_or_else(|| "a very deep path".into());
         match &entry.content {
             Content::Broken(error) => self.problem(&shown(), error),

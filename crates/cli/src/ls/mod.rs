@@ -27,7 +27,7 @@ const VALUES_IN_JSON: usize = 1000;
 
 /// What `ls` takes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct LsArguments {
     /// List what is in the groups, too, and in the groups in them
     #[arg(short, long)]
     recursive: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 }
 
 /// Lists; fails at the end if something could not be read.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
     let object = places::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;

@@ -10,7 +10,7 @@ use super::branches::Branches;
 use super::dataset::{DatasetFacts, index_name, layout_name, shape, sizes};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
 use super::rows::{Cell, Row, Rows};
-use super::walk::{Content, Entry, Place, Sink};
+use super::walk::{Content, Entry, EntryPlace, Sink};
 use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, width};
 use crate::sections::{filter_name, filters_text, percent};
@@ -89,7 +89,7 @@ impl<W: Screen> Tree<W> {
 }
 
 impl<W: Screen> Sink for Tree<W> {
-    fn entry(&mut self, entry: &Entry, _: &Place<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, _: &EntryPlace<'_>) -> Result<()> {
         if let Some(header) = self.header.take() {
             self.rows.push(header)?;
         }

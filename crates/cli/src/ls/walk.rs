@@ -60,16 +60,16 @@ pub(crate) enum Content {
 /// Takes the entries, each before those in it.
 pub(crate) trait Sink {
     /// One entry.
-    fn entry(&mut self, entry: &Entry, place: &Place<'_>) -> Result<()>;
+    fn entry(&mut self, entry: &Entry, place: &EntryPlace<'_>) -> Result<()>;
 }
 
-/// Where an entry is.
-pub(crate) struct Place<'a> {
+/// The place of an entry.
+pub(crate) struct EntryPlace<'a> {
     names: &'a Names,
     id: usize,
 }
 
-impl Place<'_> {
+impl EntryPlace<'_> {
     /// The path, to be shown; nothing if that is very long.
     pub(crate) fn shown(&self) -> Option<String> {
         Some(self.names.path(self.id)).filter(|(_, whole)| *whole).map(|(path, _)| path)
@@ -194,7 +194,7 @@ impl<'a> Walk<'a> {
             Content::Object(facts) => facts.failures(),
             _ => 0,
         });
-        sink.entry(entry, &Place { names: &self.names, id: entry.id })
+        sink.entry(entry, &EntryPlace { names: &self.names, id: entry.id })
     }
 
     fn follow(

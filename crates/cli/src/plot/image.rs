@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::numbers::{self, float, index, part, start_of};
 use super::scale::Scale;
-use crate::cat::selection::Taken;
+use crate::selection::Taken;
 
 /// What a cell says of its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::numbers::{self, float, index, start_of};
 use super::scale::Scale;
-use crate::cat::selection::Taken;
+use crate::selection::Taken;
 
 /// Numbers side by side, in so many buckets at most.
 #[derive(Debug)]

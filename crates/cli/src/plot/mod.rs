@@ -23,11 +23,11 @@ use self::figure::{Figure, Values, meaning};
 use self::image::{Image, Reduction};
 use self::line::Line;
 use self::terminal::{Colours, Size};
-use crate::cat::Destination;
-use crate::cat::selection::{self, Taken};
+use crate::destination::Destination;
 use crate::open::OpenArguments;
 use crate::output::{self, escape};
 use crate::places;
+use crate::selection::{self, Taken};
 
 /// Pixels of a picture.
 const PIXELS: (u32, u32) = (1000, 640);
@@ -50,7 +50,7 @@ Examples:
   hyperslab plot data.h5 frames -s '0:100,512,:' -o slice.svg
   hyperslab plot sparse.h5 counts --occupied"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct PlotArguments {
     /// What to draw, as NumPy's indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
@@ -113,7 +113,7 @@ enum Goal {
 }
 
 /// Draws a dataset.
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
     let goal = arguments.goal()?;
     let file = arguments.open.open(&arguments.file)?;
     let shown = arguments.file.display().to_string();
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-impl Arguments {
+impl PlotArguments {
     fn goal(&self) -> Result<Goal> {
         let (width, height) = self.size.unwrap_or(PIXELS);
         if let Some(path) = &self.output {
@@ -214,10 +214,7 @@ impl Arguments {
     fn taken(&self, dataset: &Dataset) -> Result<Vec<Taken>> {
         let dataspace = dataset.dataspace();
         let dims = dataspace.dims();
-        let mut taken = match &self.select {
-            Some(text) => selection::parse(text, dims)?,
-            None => selection::everything(dims),
-        };
+        let mut taken = selection::parse_or_everything(self.select.as_deref(), dims)?;
         if self.occupied {
             return Ok(taken);
         }

@@ -7,9 +7,9 @@ use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Dataset, File};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cat::blocks::Blocks;
-use crate::cat::selection::Taken;
 use crate::output::{self, escape};
+use crate::selection::Taken;
+use crate::selection::blocks::Blocks;
 
 /// Elements that are read of any file; of larger ones, more for each byte.
 const ELEMENTS_AT_LEAST: u64 = 1 << 28;

@@ -7,7 +7,7 @@ use hyperslab::{Dataset, Layout, Region, Selection};
 
 use super::image::{Axis, Image};
 use super::numbers::{float, index};
-use crate::cat::selection::Taken;
+use crate::selection::Taken;
 use crate::values::blocks::blocks;
 
 /// Cells that a chunk may touch to be added at once.

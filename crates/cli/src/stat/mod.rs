@@ -32,7 +32,7 @@ const MOST_FAILURES: usize = 100;
 
 /// What `stat` takes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct StatArguments {
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
 }
 
 /// Counts; fails at the end if something could not be read.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
     let path = format!("/{}", arguments.path.trim_matches('/'));
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Whose every byte of the file is.
-fn account(arguments: &Arguments, file: &Path) -> Result<Report> {
+fn account(arguments: &StatArguments, file: &Path) -> Result<Report> {
     let driver = arguments.open.options().find_driver(file)?;
     let options = CheckOptions { per_object: true, max_findings: 0, ..CheckOptions::default() };
     Ok(hyperslab_check::check(driver, &options)?)
@@ -184,7 +184,7 @@ impl<'a> Survey<'a> {
     }
 
     /// Says all of it; gives the failures.
-    fn say(self, arguments: &Arguments, path: &str) -> Result<Vec<String>> {
+    fn say(self, arguments: &StatArguments, path: &str) -> Result<Vec<String>> {
         let mut out = output::stdout();
         let length = self.file.info().length;
         // The account is that of the whole file.

@@ -15,7 +15,7 @@ use hyperslab::{Column, NamedValues, ObjectToken, ReferenceTarget};
 
 use crate::values::paths::Paths;
 
-/// A column as an array. References become the paths of what they lead to.
+/// Converts a column to an array. References become the paths of their targets.
 pub(super) fn array(column: Column, paths: &Paths) -> Result<ArrayRef> {
     Ok(match column {
         Column::U8(values) => Arc::new(UInt8Array::from(values)),
@@ -60,7 +60,7 @@ pub(super) fn array(column: Column, paths: &Paths) -> Result<ArrayRef> {
     })
 }
 
-/// The path of what is referred to; its address, if no path is known.
+/// Returns the path of a target, or its address if no path is known.
 fn target(target: &ReferenceTarget, paths: &Paths) -> Option<String> {
     let of = |token: &ObjectToken| paths.of(token.address()).unwrap_or_else(|| token.to_string());
     Some(match target {
@@ -81,7 +81,7 @@ fn record(members: Vec<(String, Column)>, paths: &Paths) -> Result<ArrayRef> {
     Ok(Arc::new(StructArray::try_new(fields, arrays, None)?))
 }
 
-/// The members of records, each as an array.
+/// Converts the members of records to arrays.
 pub(super) fn fields(members: Vec<(String, Column)>, paths: &Paths) -> Result<(Fields, Vec<ArrayRef>)> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for (name, column) in members {
@@ -92,12 +92,13 @@ pub(super) fn fields(members: Vec<(String, Column)>, paths: &Paths) -> Result<(F
     Ok((fields.into(), arrays))
 }
 
-/// What is said of an array in a schema. Only references may lead nowhere, and enumerations have values without a name.
+/// Returns the field of an array in a schema. Fields are nullable, since references may be null and values of enumerations
+/// may have no name.
 pub(super) fn field(name: &str, array: &ArrayRef) -> Field {
     Field::new(name, array.data_type().clone(), true)
 }
 
-/// Values of an enumeration, by their names; a value that has none is missing.
+/// Converts values of an enumeration to their names. A value without a name is missing.
 fn named_values(named: NamedValues, paths: &Paths) -> Result<ArrayRef> {
     let numbers = (0..named.values.len()).map(|index| match named.values.get(index) {
         Some(hyperslab::Value::Integer(number)) => Some(number),
@@ -113,7 +114,7 @@ fn named_values(named: NamedValues, paths: &Paths) -> Result<ArrayRef> {
     Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(names))?))
 }
 
-/// Items as arrays of a shape, the last dimension innermost.
+/// Converts items to arrays of a shape, the last dimension innermost.
 pub(super) fn lists(items: ArrayRef, shape: &[usize], count: usize) -> Result<ArrayRef> {
     let mut lists = items;
     for (dimension, size) in shape.iter().enumerate().rev() {

@@ -6,16 +6,18 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use hyperslab::Datatype;
 
-use super::types::{Element, record};
-use crate::change::memory_text;
+use super::types::Element;
+use crate::formats::record::packed;
+use crate::typed::memory_text;
 
-/// Elements, one behind the other, and their type.
+/// Contiguous elements and their datatype.
 pub(super) struct Elements {
     pub(super) datatype: Datatype,
     pub(super) bytes: Vec<u8>,
 }
 
-/// An array as elements. What is missing is NaN among floating-point numbers, and empty text; other columns must be whole.
+/// Converts an array to elements. Missing floating-point numbers become NaN, missing texts become empty; other missing
+/// values are errors.
 pub(super) fn elements(element: &Element, array: &dyn Array) -> Result<Elements> {
     if let DataType::Dictionary(..) = array.data_type() {
         let dictionary = array.as_any_dictionary();
@@ -33,7 +35,7 @@ pub(super) fn elements(element: &Element, array: &dyn Array) -> Result<Elements>
         Element::Array(item, size) => {
             whole(array)?;
             let list = array.as_fixed_size_list();
-            // Of a slice, only the items of its own lists.
+            // A slice has only the items of its own lists.
             let size = *size;
             let length = usize::try_from(size)?;
             let first = list.value_offset_at(0);
@@ -48,13 +50,13 @@ pub(super) fn elements(element: &Element, array: &dyn Array) -> Result<Elements>
     }
 }
 
-/// Columns as records.
+/// Converts columns to records.
 pub(super) fn records(members: &[(String, Element)], columns: &[ArrayRef], count: usize) -> Result<Elements> {
     let mut parts = Vec::new();
     for ((name, element), column) in members.iter().zip(columns) {
         parts.push((name, elements(element, column).with_context(|| format!("column `{name}`"))?));
     }
-    let datatype = record(parts.iter().map(|(name, part)| Ok((*name, part.datatype.clone()))))?;
+    let datatype = packed(parts.iter().map(|(name, part)| Ok((name.as_str(), part.datatype.clone()))))?;
     let size = usize::try_from(datatype.size)?;
     let mut bytes = vec![0; size.checked_mul(count).context("rows larger than memory")?];
     let mut offset = 0_usize;
@@ -70,7 +72,7 @@ pub(super) fn records(members: &[(String, Element)], columns: &[ArrayRef], count
     Ok(Elements { datatype, bytes })
 }
 
-/// Says which value is missing, if one is.
+/// Fails if a value is missing.
 fn whole(array: &dyn Array) -> Result<()> {
     match (0..array.len()).find(|row| array.is_null(*row)) {
         Some(row) if array.null_count() > 0 => {
@@ -80,7 +82,7 @@ fn whole(array: &dyn Array) -> Result<()> {
     }
 }
 
-/// Numbers, times and bytes of fixed size.
+/// Converts numbers, times and bytes of fixed size.
 fn plain(datatype: &Datatype, array: &dyn Array) -> Result<Elements> {
     use arrow_array::types::{Float16Type, Float32Type, Float64Type};
     let bytes: Vec<u8> = match array.data_type() {
@@ -116,7 +118,7 @@ fn plain(datatype: &Datatype, array: &dyn Array) -> Result<Elements> {
     Ok(Elements { datatype: datatype.clone(), bytes })
 }
 
-/// Values of memory in little-endian order.
+/// Converts values in memory to little-endian byte order.
 fn in_file_order(values: &[u8], data: &DataType, size: usize) -> Vec<u8> {
     let mut bytes = values.to_vec();
     if cfg!(target_endian = "big") && !matches!(data, DataType::FixedSizeBinary(_)) {

@@ -1,34 +1,29 @@
 //! Datasets as tables: the members of records are columns, or each dataset of a group is one.
 
-use std::fs::File as FsFile;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_ipc::writer::FileWriter;
 use arrow_schema::{Field, Schema, SchemaRef};
 use hyperslab::{Column, Dataset, File, Object, ObjectKind, Region, Selection};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
 
 use super::Kind;
 use super::arrays::{array, field, fields, lists};
 use crate::interrupted::new_file_for;
 use crate::values::paths::Paths;
 
-/// Bytes of rows that are written at once, unless one row has more.
+/// The size of the rows that are written at once in bytes, unless a single row is larger.
 const AT_ONCE: u64 = 16 << 20;
 
 /// Writes an object as a table.
 pub(crate) fn export(file: &File, object: Object, out: &Path, kind: Kind) -> Result<()> {
     let table = Table::of(file, object)?;
     let schema = table.schema()?;
-    // The file appears whole or not at all.
+    // The file appears complete or not at all.
     let made = new_file_for(out, "")?;
-    let mut writer = Writer::new(BufWriter::new(made.reopen()?), &schema, kind)?;
+    let mut writer = kind.writer(BufWriter::new(made.reopen()?), &schema)?;
     let at_once = (AT_ONCE / table.row_bytes.max(1)).max(1);
     let mut start = 0;
     while start < table.rows {
@@ -41,7 +36,7 @@ pub(crate) fn export(file: &File, object: Object, out: &Path, kind: Kind) -> Res
     Ok(())
 }
 
-/// Datasets of one length.
+/// Datasets of the same length.
 struct Table {
     datasets: Vec<(String, Dataset)>,
     rows: u64,
@@ -90,7 +85,7 @@ impl Table {
         Ok(Self { datasets, rows: first, row_bytes, paths: Paths::new(file) })
     }
 
-    /// The columns of no rows.
+    /// Returns the schema, from a read of no rows.
     fn schema(&self) -> Result<SchemaRef> {
         let mut all = Vec::new();
         for (name, dataset) in &self.datasets {
@@ -100,7 +95,7 @@ impl Table {
         Ok(Arc::new(Schema::new(all)))
     }
 
-    /// Rows, column by column.
+    /// Reads rows, column by column.
     fn read(&self, start: u64, count: u64) -> Result<Vec<ArrayRef>> {
         let mut all = Vec::new();
         for (name, dataset) in &self.datasets {
@@ -121,7 +116,7 @@ impl Table {
         Ok(all)
     }
 
-    /// What a dataset is in the table: the members of its records, or one column.
+    /// Returns the columns of a dataset: the members of its records, or one column.
     fn columns(
         &self,
         name: &str,
@@ -139,40 +134,5 @@ impl Table {
         let shape: Vec<usize> = rest.iter().map(|size| usize::try_from(*size)).collect::<Result<_, _>>()?;
         let array = lists(array(column, &self.paths)?, &shape, count)?;
         Ok(vec![(field(name, &array), array)])
-    }
-}
-
-/// Where rows go.
-enum Writer {
-    Parquet(Box<ArrowWriter<BufWriter<FsFile>>>),
-    Arrow(Box<FileWriter<BufWriter<FsFile>>>),
-}
-
-impl Writer {
-    fn new(out: BufWriter<FsFile>, schema: &SchemaRef, kind: Kind) -> Result<Self> {
-        Ok(match kind {
-            Kind::Parquet => {
-                let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-                Self::Parquet(Box::new(ArrowWriter::try_new(out, Arc::clone(schema), Some(properties))?))
-            }
-            Kind::Arrow => Self::Arrow(Box::new(FileWriter::try_new(out, schema)?)),
-        })
-    }
-
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        match self {
-            Self::Parquet(writer) => writer.write(batch)?,
-            Self::Arrow(writer) => writer.write(batch)?,
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<()> {
-        let out = match self {
-            Self::Parquet(writer) => writer.into_inner()?,
-            Self::Arrow(writer) => writer.into_inner()?,
-        };
-        out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        Ok(())
     }
 }

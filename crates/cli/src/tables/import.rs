@@ -1,117 +1,65 @@
 //! Tables as datasets: records with a member for each column, or a dataset for each column.
 
-use std::fs::File as FsFile;
-use std::io::BufReader;
-use std::panic;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::FileReader;
-use arrow_schema::SchemaRef;
-use hyperslab::{Dataset, DatasetBuilder, File, Region, Selection};
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use hyperslab::{Dataset, File, Region, Selection};
 
 use super::Kind;
 use super::elements::{elements, records};
-use super::types::{Element, of_fields, record, units};
+use super::types::{Element, of_fields, units};
+use crate::formats::record::packed;
+use crate::formats::storage::Storage;
+use crate::formats::table::Opened;
 
-/// Rows of a batch.
-const AT_ONCE: usize = 8192;
-/// Bytes that text of one batch may take when each is as long as the longest; longer batches are cut.
+/// The largest size of the texts of a batch in bytes, with each text as long as the longest. Larger batches are cut.
 const TEXT: usize = 64 << 20;
 
-/// Does something with a table. The readers of tables panic on some damaged ones; that becomes an error here.
-fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let said = panic::take_hook();
-    panic::set_hook(Box::new(|_| ()));
-    let outcome = panic::catch_unwind(panic::AssertUnwindSafe(work));
-    panic::set_hook(said);
-    outcome.unwrap_or_else(|_| bail!("the table is damaged"))
-}
-
-/// A table on its way into a file.
+/// A table that is open, with the types of its columns.
 pub(crate) struct Import {
-    schema: SchemaRef,
-    rows: u64,
-    batches: Batches,
+    opened: Opened,
     members: Vec<(String, Element)>,
 }
 
-enum Batches {
-    Parquet(ParquetRecordBatchReader),
-    Arrow(FileReader<BufReader<FsFile>>),
-}
-
-impl Iterator for Batches {
-    type Item = Result<RecordBatch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self {
-            Self::Parquet(reader) => guarded(|| Ok(reader.next().transpose()?)).transpose(),
-            Self::Arrow(reader) => guarded(|| Ok(reader.next().transpose()?)).transpose(),
-        }
-    }
-}
-
 impl Import {
-    /// Opens a table, and sees that there are types for its columns.
+    /// Opens a table. Fails if HDF5 has no type for a column.
     pub(crate) fn open(path: &Path, kind: Kind) -> Result<Self> {
-        guarded(|| Self::opened(path, kind))
-    }
-
-    fn opened(path: &Path, kind: Kind) -> Result<Self> {
-        let input = FsFile::open(path)?;
-        let (schema, rows, batches) = match kind {
-            Kind::Parquet => {
-                let builder = ParquetRecordBatchReaderBuilder::try_new(input)?.with_batch_size(AT_ONCE);
-                let schema = std::sync::Arc::clone(builder.schema());
-                let rows = u64::try_from(builder.metadata().file_metadata().num_rows())?;
-                (schema, rows, Batches::Parquet(builder.build()?))
-            }
-            Kind::Arrow => {
-                // Its header does not say how many rows there are.
-                let mut rows = 0_u64;
-                for batch in FileReader::try_new(BufReader::new(input.try_clone()?), None)? {
-                    rows = rows.saturating_add(u64::try_from(batch?.num_rows())?);
-                }
-                let reader = FileReader::try_new(BufReader::new(FsFile::open(path)?), None)?;
-                (reader.schema(), rows, Batches::Arrow(reader))
-            }
-        };
-        let members = of_fields(schema.fields())?;
+        let opened = kind.open(path)?;
+        let members = of_fields(opened.schema.fields())?;
         if members.is_empty() {
             bail!("there are no columns");
         }
-        Ok(Self { schema, rows, batches, members })
+        Ok(Self { opened, members })
     }
 }
 
-/// Writes a table into a file: as records, or as a dataset for each column.
+/// Writes a table into a file: a dataset of records, or a dataset for each column.
 pub(crate) fn import(
     table: Import,
     file: &File,
     path: &str,
     columns: bool,
-    storage: impl Fn(DatasetBuilder) -> Result<DatasetBuilder>,
+    storage: &Storage<'_>,
 ) -> Result<()> {
     let offsets = file.info().size_of_offsets;
-    let rows = [table.rows];
+    let Import { opened, members: columns_of } = table;
+    let rows = [opened.rows];
     let mut parts: Vec<(Vec<(String, Element)>, Dataset)> = Vec::new();
     if columns {
         let group = file.create_group(path)?;
-        for (name, element) in &table.members {
+        for (name, element) in &columns_of {
             let builder = group.new_dataset(&name.replace('/', "_")).datatype(element.stored(offsets)?);
-            let dataset = storage(builder.shape(&rows))?.create()?;
+            let dataset = storage.apply(builder.shape(&rows), 1)?.create()?;
             parts.push((vec![(name.clone(), element.clone())], dataset));
         }
     } else {
-        let stored = table.members.iter().map(|(name, element)| Ok((name, element.stored(offsets)?)));
-        let datatype = record(stored)?;
-        let dataset = storage(file.new_dataset(path).datatype(datatype).shape(&rows))?.create()?;
-        parts.push((table.members.clone(), dataset));
+        let stored = columns_of.iter().map(|(name, element)| Ok((name.as_str(), element.stored(offsets)?)));
+        let datatype = packed(stored)?;
+        let dataset = storage.apply(file.new_dataset(path).datatype(datatype).shape(&rows), 1)?.create()?;
+        parts.push((columns_of.clone(), dataset));
     }
-    for (number, field) in table.schema.fields().iter().enumerate() {
+    for (number, field) in opened.schema.fields().iter().enumerate() {
         if let Some(units) = units(field.data_type()) {
             let of_column = if columns { "units".to_owned() } else { format!("{}_units", field.name()) };
             let holder = if columns { parts.get(number) } else { parts.first() };
@@ -119,19 +67,19 @@ pub(crate) fn import(
         }
     }
     let mut start = 0_u64;
-    for batch in table.batches {
+    for batch in opened.batches {
         for batch in cut(&batch?) {
             write(&batch, &parts, columns, start)?;
             start = start.saturating_add(u64::try_from(batch.num_rows())?);
         }
     }
-    if start != table.rows {
-        bail!("the table says that it has {} rows, and has {start}", table.rows);
+    if start != opened.rows {
+        bail!("the table says that it has {} rows, and has {start}", opened.rows);
     }
     Ok(())
 }
 
-/// Writes a batch of rows, from that one on.
+/// Writes a batch of rows from the row `start`.
 fn write(
     batch: &RecordBatch,
     parts: &[(Vec<(String, Element)>, Dataset)],
@@ -154,7 +102,7 @@ fn write(
     Ok(())
 }
 
-/// The batch, or halves of it while its text would take too much room: in memory, each text is as long as the longest.
+/// Cuts a batch into halves until the texts of each part are small enough. In memory, each text has the length of the longest.
 fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     let widest = |batch: &RecordBatch| {
         let longest = batch.columns().iter().map(|column| longest(column)).max().unwrap_or(0);
@@ -174,7 +122,7 @@ fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     small
 }
 
-/// Bytes of the longest text of a column.
+/// Returns the length of the longest text of a column, in bytes.
 fn longest(column: &dyn arrow_array::Array) -> usize {
     use arrow_array::cast::AsArray as _;
     use arrow_schema::DataType;

@@ -2,17 +2,19 @@
 
 use anyhow::{Context as _, Result, bail};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
-use hyperslab::datatype::{ByteOrder, Member};
+use hyperslab::datatype::ByteOrder;
 use hyperslab::{CharacterSet, Datatype};
 
-/// What a column becomes.
+use crate::formats::record::packed;
+
+/// The type of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Element {
-    /// Numbers, times and bytes as they lie in memory: this type.
+    /// Numbers, times and bytes, with this datatype.
     Plain(Datatype),
     Bool,
     Text,
-    /// Arrays of so many.
+    /// Arrays of this many elements.
     Array(Box<Self>, u32),
     /// Records.
     Record(Vec<(String, Self)>),
@@ -53,7 +55,7 @@ impl Element {
         })
     }
 
-    /// The type in a file.
+    /// Returns the datatype in a file.
     pub(super) fn stored(&self, size_of_offsets: u8) -> Result<Datatype> {
         Ok(match self {
             Self::Plain(datatype) => datatype.clone(),
@@ -61,9 +63,10 @@ impl Element {
             Self::Text => Datatype::variable_string(CharacterSet::Utf8, size_of_offsets),
             Self::Array(item, size) => Datatype::array([*size], item.stored(size_of_offsets)?),
             Self::Record(members) => {
-                let stored =
-                    members.iter().map(|(name, element)| Ok((name, element.stored(size_of_offsets)?)));
-                record(stored)?
+                let stored = members
+                    .iter()
+                    .map(|(name, element)| Ok((name.as_str(), element.stored(size_of_offsets)?)));
+                packed(stored)?
             }
         })
     }
@@ -73,20 +76,7 @@ pub(super) fn of_fields(fields: &Fields) -> Result<Vec<(String, Element)>> {
     fields.iter().map(|field| Ok((field.name().clone(), Element::of(field)?))).collect()
 }
 
-/// Records without gaps.
-pub(super) fn record<'n>(members: impl Iterator<Item = Result<(&'n String, Datatype)>>) -> Result<Datatype> {
-    let mut listed = Vec::new();
-    let mut size = 0_u32;
-    for member in members {
-        let (name, datatype) = member?;
-        let next = size.checked_add(datatype.size).context("records of 4 GiB and more")?;
-        listed.push(Member { name: name.clone().into_bytes(), offset: size, datatype });
-        size = next;
-    }
-    Ok(Datatype::compound(size, listed))
-}
-
-/// What a column of times counts, in the words of the climate and forecast conventions.
+/// Returns the unit of a column of times, in the words of the climate and forecast (CF) conventions.
 pub(super) fn units(data: &DataType) -> Option<String> {
     let of = |unit: &TimeUnit| match unit {
         TimeUnit::Second => "seconds",

@@ -39,7 +39,11 @@ pub(crate) fn write(
                 batch.write(output, texts)?;
             }
             batch.elements = batch.elements.saturating_add(volume(&part));
-            batch.parts.push(Part { first: first.then(|| block.clone()), last: part.end == block.end, part });
+            batch.parts.push(BlockPart {
+                first: first.then(|| block.clone()),
+                last: part.end == block.end,
+                part,
+            });
             Ok(())
         })?;
     }
@@ -136,10 +140,10 @@ fn cut(block: &Block, visit: &mut dyn FnMut(bool, Block) -> Result<()>) -> Resul
 }
 
 /// A block, or a part of one.
-struct Part {
-    /// The block, if it begins here.
+struct BlockPart {
+    /// The block, if the part is its first.
     first: Option<Block>,
-    /// Whether the block ends here.
+    /// True for the last part of the block.
     last: bool,
     part: Block,
 }
@@ -147,7 +151,7 @@ struct Part {
 /// Blocks that are read together.
 struct Batch<'a> {
     dataset: &'a Dataset,
-    parts: Vec<Part>,
+    parts: Vec<BlockPart>,
     elements: u64,
     indent: usize,
 }

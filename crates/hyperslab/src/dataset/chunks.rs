@@ -1,4 +1,4 @@
-//! Chunks as they are stored.
+//! Stored chunks: their places in the file and their bytes, encoded by the filters.
 
 use hyperslab_engine::format::Layout as StoredLayout;
 use hyperslab_engine::ops::elements::ChunkedSource;
@@ -116,5 +116,26 @@ impl Dataset {
         let source = open.chunks(self.object.file()).map_err(|error| self.context(error))?;
         let source = source.ok_or_else(|| Error::Misuse(format!("`{}` is not chunked", self.name())))?;
         Ok((source, reading))
+    }
+
+    /// Replaces the stored bytes of the chunk that holds the element with these coordinates. `bytes` have passed the
+    /// filters already, except those whose bit is set in `filter_mask`; they are not checked.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let from = file.new_dataset("a").chunks(&[4]).deflate(6).write(&[1, 2, 3, 4])?;
+    /// let to = file.new_dataset("b").of::<i32>().shape(&[8]).chunks(&[4]).deflate(6).create()?;
+    /// if let Some(chunk) = from.read_stored_chunk(&[0])? {
+    ///     to.write_stored_chunk(&[4], &chunk.bytes, chunk.info.filter_mask)?;
+    /// }
+    /// assert_eq!(to.read_raw::<i32>()?, [0, 0, 0, 0, 1, 2, 3, 4]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not chunked or has no such element.
+    pub fn write_stored_chunk(&self, element: &[u64], bytes: &[u8], filter_mask: u32) -> Result<()> {
+        let (file, address) = (self.object.file(), self.object.address());
+        self.change(|edit| file.write_stored_chunk(edit, address, element, bytes, filter_mask))
     }
 }

@@ -1,7 +1,8 @@
-//! Reading elements of any type: as dynamic values and as references.
+//! Elements of datatypes that are known only at run time: bytes, dynamic values, references.
 
 use std::sync::Arc;
 
+use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
 use hyperslab_engine::{Error, Result};
 use ndarray::ArrayD;
 
@@ -122,5 +123,20 @@ impl Dataset {
     /// If they are no references, or lead out of their heap.
     pub fn read_references(&self) -> Result<ArrayD<Reference>> {
         array(self.shape()?, self.read_stored()?.references().map_err(|error| self.context(error))?)
+    }
+
+    /// Writes the selected elements from the bytes of elements of the datatype `memory`. Members that `memory` does not
+    /// have keep their values.
+    ///
+    /// # Errors
+    /// The errors of [`write_selection`](Self::write_selection).
+    pub fn write_bytes(&self, selection: &Selection, memory: &Datatype, bytes: &[u8]) -> Result<()> {
+        if self.datatype().is_variable_length() {
+            return self.write_contents(selection, memory, bytes, None);
+        }
+        let plan = self.conversions.plan(memory, self.datatype());
+        let plan = plan.map_err(|error| self.context(error.into()))?;
+        let from = WriteSource::converted(bytes, &plan).partial(leaves_parts(memory, self.datatype()));
+        self.write_from(selection, &from)
     }
 }

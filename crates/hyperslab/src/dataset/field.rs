@@ -1,10 +1,11 @@
-//! Reading one member of compounds.
+//! Reading and writing one member of compounds.
 
 use hyperslab_engine::{Error, Result};
 use ndarray::ArrayD;
 
 use super::{Dataset, array};
-use crate::{H5Type, Selection};
+use crate::datatype::Member;
+use crate::{Datatype, H5Type, Selection};
 
 impl Dataset {
     /// One member of all elements, which are compounds, as an array of the dataset's shape. Members inside members
@@ -97,5 +98,45 @@ impl Dataset {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Writes one member of all elements of a compound datatype. The other members keep their values. Dots separate the
+    /// names of nested members.
+    ///
+    /// ```
+    /// use hyperslab::{Datatype, H5Type};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let point = Datatype::packed([("x", f64::datatype()), ("y", f64::datatype())]);
+    /// let points = file.new_dataset("points").datatype(point).shape(&[3]).create()?;
+    /// points.write_field("y", &[1.0, 2.0, 3.0])?;
+    /// points.write_field("x", &[7_u8; 3])?;
+    /// assert_eq!(points.read_field::<f64>("y")?.as_slice(), Some(&[1.0, 2.0, 3.0][..]));
+    /// assert_eq!(points.read_field::<f64>("x")?.as_slice(), Some(&[7.0; 3][..]));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`write_raw`](Self::write_raw), and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements have
+    /// no such member.
+    pub fn write_field<T: H5Type>(&self, path: &str, elements: &[T]) -> Result<()> {
+        self.write_field_selection(path, &Selection::All, elements)
+    }
+
+    /// Writes one member of the selected elements; see [`write_field`](Self::write_field).
+    ///
+    /// # Errors
+    /// The errors of [`write_field`](Self::write_field) and [`write_selection`](Self::write_selection).
+    pub fn write_field_selection<T: H5Type>(
+        &self,
+        path: &str,
+        selection: &Selection,
+        elements: &[T],
+    ) -> Result<()> {
+        self.check_member(path)?;
+        let memory = path.rsplit('.').fold(T::datatype(), |datatype, name| {
+            let member = Member { name: name.as_bytes().to_vec(), offset: 0, datatype };
+            Datatype::compound(member.datatype.size, vec![member])
+        });
+        self.write_bytes(selection, &memory, &T::to_bytes(elements))
     }
 }

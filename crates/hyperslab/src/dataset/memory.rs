@@ -1,4 +1,4 @@
-//! Reading into a part of an array.
+//! Reading into a part of an array, and writing from one.
 
 use hyperslab_engine::{Error, Result};
 
@@ -60,5 +60,45 @@ impl Dataset {
             rest = behind;
         }
         Ok(())
+    }
+
+    /// Writes a part of an array to the selected elements of the dataset. `values` are the elements of an array of the
+    /// shape `dims` in C order, and `places` selects the part. Both selections have the same number of elements and pair
+    /// them in C order.
+    ///
+    /// ```
+    /// use hyperslab::{Region, Selection};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").of::<i32>().shape(&[3]).create()?;
+    /// // The middle column.
+    /// let column = Selection::region(&Region::new(&[0, 1], &[3, 1]).map_err(hyperslab::Error::from)?);
+    /// dataset.write_from_part(&Selection::All, &[1, 2, 3, 4, 5, 6, 7, 8, 9], &[3, 3], &column)?;
+    /// assert_eq!(dataset.read_raw::<i32>()?, [2, 5, 8]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`write_selection`](Self::write_selection), and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if `values` does not have
+    /// the length of an array of that shape.
+    pub fn write_from_part<T: H5Type>(
+        &self,
+        selection: &Selection,
+        values: &[T],
+        dims: &[u64],
+        places: &Selection,
+    ) -> Result<()> {
+        let elements = dims.iter().try_fold(1_u64, |product, size| product.checked_mul(*size));
+        if elements != Some(values.len() as u64) {
+            let message = format!("a slice of {} for an array of the shape {dims:?}", values.len());
+            return Err(self.context(Error::Misuse(message)));
+        }
+        let places = self.without_overlaps(places)?;
+        let mut packed = Vec::new();
+        for run in places.linear_runs(dims).map_err(|error| self.context(error.into()))? {
+            let start = to_usize(run.offset)?;
+            let part = values.get(start..).and_then(|rest| rest.get(..to_usize(run.length).ok()?));
+            packed.extend_from_slice(part.unwrap_or_default());
+        }
+        self.write_selection(selection, &packed)
     }
 }

@@ -1,4 +1,4 @@
-//! Writing elements.
+//! Writing elements, and changes of the shape.
 
 use hyperslab_engine::ops::WriteTo;
 use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
@@ -186,5 +186,33 @@ impl Dataset {
         let from = WriteSource::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
         let (file, address) = (self.object.file(), self.object.address());
         file.append_elements(address, axis, &array.dims(), &from).map_err(|error| self.context(error))
+    }
+
+    /// Extends the dataset at the front of a dimension and writes the new elements there. The element that was at
+    /// coordinate 0 moves to the coordinate that equals the length of the array. If that length is a multiple of the
+    /// chunk's, only the chunk index changes; otherwise the elements move.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let log = file.new_dataset("log").shape(&[2]).unlimited().chunks(&[2]).write(&[3, 4])?;
+    /// log.prepend(0, &[1, 2])?;
+    /// log.prepend(0, &[0])?;
+    /// assert_eq!(log.read_raw::<i32>()?, [0, 1, 2, 3, 4]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`append`](Self::append). [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the dataset is
+    /// not chunked: external data can only be appended to, and contiguous data cannot grow. Create a chunked, `unlimited`
+    /// dataset instead, and write the elements of both into it.
+    pub fn prepend<A: ArrayData + ?Sized>(&self, axis: usize, array: &A) -> Result<()> {
+        let memory = <A::Element as H5Type>::datatype();
+        let plan = self.conversions.plan(&memory, self.datatype());
+        let plan = plan.map_err(|error| self.context(error.into()))?;
+        let elements = array.elements();
+        let bytes = <A::Element as H5Type>::to_bytes(&elements);
+        let from = WriteSource::converted(&bytes, &plan).partial(leaves_parts(&memory, self.datatype()));
+        let (file, address) = (self.object.file(), self.object.address());
+        self.change(|edit| file.prepend_elements(edit, address, axis, &array.dims(), &from))
     }
 }

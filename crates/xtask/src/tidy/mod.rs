@@ -4,6 +4,7 @@ mod floors;
 mod headers;
 mod lengths;
 pub(crate) mod manifest;
+mod modules;
 mod order;
 mod paths;
 mod rooms;
@@ -44,6 +45,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     order::check,
     rooms::check,
     lengths::check,
+    modules::check,
     headers::check,
     unsafety::check,
     paths::check,

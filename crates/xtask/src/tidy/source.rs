@@ -41,11 +41,56 @@ impl File {
         self.code.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
     }
 
-    /// Where the unit tests begin, counted from 1; one past the end where there are none.
+    /// Returns the line, counted from 1, on which the unit tests begin; the line after the last if there are none.
+    ///
+    /// Unit tests are the inline modules `#[cfg(test)] mod NAME { … }` at the end of the file. A declaration
+    /// `#[cfg(test)] mod NAME;` is not a test, and a test module with other items after it does not count.
     pub(crate) fn tests_from(&self) -> usize {
-        let lines = self.text.lines().count();
-        self.code.lines().position(|line| line.trim() == "#[cfg(test)]").map_or(lines + 1, |at| at + 1)
+        let ends = |(at, _): &(usize, &str)| {
+            let mut rest = self.code.get(*at..).unwrap_or_default();
+            while let Some(behind) = after_test_module(rest) {
+                rest = behind.trim_start();
+            }
+            rest.is_empty()
+        };
+        let start = self.code.match_indices(TESTS).find(ends).map(|(at, _)| at);
+        start.map_or_else(|| self.text.lines().count() + 1, |at| self.line_of(at))
     }
+}
+
+/// The attribute of a test module.
+const TESTS: &str = "#[cfg(test)]";
+
+/// Returns the code after the inline test module at the start of `code`, or `None` if there is no such module.
+fn after_test_module(code: &str) -> Option<&str> {
+    let mut rest = code.strip_prefix(TESTS)?.trim_start();
+    while rest.starts_with("#[") {
+        rest = after_brackets(rest, '[', ']')?.trim_start();
+    }
+    if let Some(behind) = rest.strip_prefix("pub") {
+        let behind = behind.trim_start();
+        rest = if behind.starts_with('(') { after_brackets(behind, '(', ')')?.trim_start() } else { behind };
+    }
+    let name = rest.strip_prefix("mod ")?;
+    let body = name.trim_start_matches(|character: char| character.is_alphanumeric() || character == '_');
+    let body = body.trim_start();
+    if body.starts_with('{') { after_brackets(body, '{', '}') } else { None }
+}
+
+/// Returns the code after the bracket that closes the first `open`.
+fn after_brackets(code: &str, open: char, close: char) -> Option<&str> {
+    let mut depth = 0_usize;
+    for (at, character) in code.char_indices() {
+        if character == open {
+            depth += 1;
+        } else if character == close {
+            depth = depth.checked_sub(1)?;
+            if depth == 0 {
+                return code.get(at + close.len_utf8()..);
+            }
+        }
+    }
+    None
 }
 
 impl Tree {
@@ -209,9 +254,32 @@ mod tests {
         assert!(!code.contains("todo"), "{code}");
     }
 
+    fn start(text: &str) -> usize {
+        File::new("a.rs", text).tests_from()
+    }
+
     #[test]
     fn the_start_of_the_tests_is_found() {
-        assert_eq!(File::new("a.rs", "//! x\nfn f() {}\n#[cfg(test)]\nmod tests {}\n").tests_from(), 3);
-        assert_eq!(File::new("a.rs", "//! x\nfn f() {}\n").tests_from(), 3);
+        assert_eq!(start("//! x\nfn f() {}\n#[cfg(test)]\nmod tests {}\n"), 3);
+        assert_eq!(start("//! x\nfn f() {}\n"), 3);
+        let braces =
+            "#[cfg(test)]\nmod tests {\n    fn f() { if x { '}' } }\n    const S: &str = \"}\";\n}\n";
+        assert_eq!(start(&format!("//! x\n{braces}")), 2);
+        assert_eq!(start(&format!("//! x\n{braces}\n{braces}// end\n")), 2, "several modules");
+        assert_eq!(
+            start("//! x\n#[cfg(test)]\n#[cfg(unix)]\n#[expect(\n    a,\n    b\n)]\npub(crate) mod x {\n}\n"),
+            2
+        );
+    }
+
+    #[test]
+    fn only_inline_modules_at_the_end_are_tests() {
+        assert_eq!(start("//! x\n#[cfg(test)]\nmod tests;\n\nfn f() {}\n"), 6, "a declaration");
+        assert_eq!(start("//! x\nfn f() {}\n#[cfg(test)]\nmod tests;\n"), 5, "a declaration at the end");
+        assert_eq!(start("//! x\n#[cfg(test)]\nmod tests {}\nfn f() {}\n"), 5, "code follows");
+        assert_eq!(start("//! x\n#[cfg(test)]\nfn f() {}\n"), 4, "a function");
+        let both = "//! x\n#[cfg(test)]\nmod made;\nfn f() {}\n#[cfg(test)]\nmod tests {\n}\n";
+        assert_eq!(start(both), 5, "a declaration, then the tests");
+        assert_eq!(start("//! #[cfg(test)] mod x {}\nfn f() {}\n"), 3, "a comment");
     }
 }

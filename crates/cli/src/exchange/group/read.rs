@@ -3,15 +3,12 @@
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Attribute, Dataset, Datatype, Group, ObjectKind, Region, Selection};
 
-use super::super::batch::Source;
-use super::super::columns::{Column, Indices};
-use super::super::compressed::{Compressed, Compression};
-use super::super::element::Element;
+use crate::entries::{Column, Compressed, Compression, Element, Indices, Source};
 
-/// The dataset that says the shape where no attribute does.
+/// The name of the dataset with the shape, if no attribute has the shape.
 const SHAPE: &str = "shape";
 
-/// Whether a group looks like a matrix.
+/// Returns true if a group has the members of a matrix.
 pub(crate) fn is_matrix(group: &Group) -> Result<bool> {
     for name in ["data", "indices", "indptr"] {
         if !group.link_exists(name)? {
@@ -21,7 +18,7 @@ pub(crate) fn is_matrix(group: &Group) -> Result<bool> {
     Ok(true)
 }
 
-/// The matrix in a group.
+/// Opens the matrix in a group.
 pub(crate) fn open(group: &Group) -> Result<Box<dyn Source>> {
     let (compression, shape) = described(group)?;
     let data = line(group, "data")?;
@@ -31,7 +28,7 @@ pub(crate) fn open(group: &Group) -> Result<Box<dyn Source>> {
     Ok(Box::new(Compressed::new(shape, element, compression, (columns.0, columns.1, data))?))
 }
 
-/// What is compressed, and the shape of the whole.
+/// Returns the kind of compression and the shape of the matrix.
 fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
     if let Some(encoding) = attribute(group, "encoding-type")? {
         let compression = match text(&encoding)?.as_str() {

@@ -4,8 +4,8 @@ use anyhow::Result;
 use hyperslab::{File, FileOptions, H5Type};
 use proptest::prelude::*;
 
-use super::super::matrices::{Given, entries};
 use super::*;
+use crate::entries::matrices::{Given, entries};
 
 fn file() -> File {
     FileOptions::new().create_in_memory().unwrap()

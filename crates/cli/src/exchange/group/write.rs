@@ -6,9 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::filter::FilterSpec;
 use hyperslab::{Dataset, File, Group, Region, Selection};
 
-use super::super::batch::{Batch, Sink};
-use super::super::element::Element;
-use super::super::pointers::{RowPointers, index_bytes, index_element};
+use crate::entries::{Batch, Element, RowPointers, Sink, index_bytes, index_element};
 
 /// Elements of a chunk.
 const CHUNK: u64 = 1 << 16;

@@ -17,7 +17,7 @@ const ROOM: u64 = 1 << 20;
 
 /// What is to be done to which file.
 #[derive(Debug, Default)]
-struct Arguments {
+struct H5clearArguments {
     file: Option<PathBuf>,
     status: bool,
     image: bool,
@@ -27,7 +27,7 @@ struct Arguments {
     version: bool,
 }
 
-impl Arguments {
+impl H5clearArguments {
     fn parse(arguments: Vec<OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self::default();
@@ -55,7 +55,7 @@ fn room(parser: &mut Parser) -> Result<u64> {
 
 /// Runs h5clear.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
-    let arguments = Arguments::parse(arguments)?;
+    let arguments = H5clearArguments::parse(arguments)?;
     if arguments.help {
         say(HELP.trim_end())?;
         return Ok(ExitCode::SUCCESS);
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn clear(arguments: &Arguments, path: &Path) -> Result<()> {
+fn clear(arguments: &H5clearArguments, path: &Path) -> Result<()> {
     if arguments.sizes {
         let end = Recovery::end_of(path)?;
         let stated = end.stated.map_or_else(|| "undefined".to_owned(), |stated| stated.to_string());

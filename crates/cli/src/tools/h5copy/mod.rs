@@ -15,7 +15,7 @@ const HELP: &str = include_str!("help.txt");
 
 /// What is copied, whither, and how much of it.
 #[derive(Debug, Default)]
-struct Arguments {
+struct H5copyArguments {
     input: Option<PathBuf>,
     output: Option<PathBuf>,
     source: Option<String>,
@@ -28,7 +28,7 @@ struct Arguments {
     version: bool,
 }
 
-impl Arguments {
+impl H5copyArguments {
     fn parse(arguments: Vec<OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self::default();
@@ -94,7 +94,7 @@ impl Arguments {
 
 /// Runs h5copy.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
-    let arguments = Arguments::parse(arguments)?;
+    let arguments = H5copyArguments::parse(arguments)?;
     if arguments.help {
         say(HELP.trim_end())?;
         return Ok(ExitCode::SUCCESS);
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
 }
 
 fn copy(
-    arguments: &Arguments,
+    arguments: &H5copyArguments,
     [input, output]: [&Path; 2],
     names: [&str; 2],
     options: CopyOptions,

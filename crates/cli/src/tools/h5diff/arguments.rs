@@ -10,7 +10,7 @@ use crate::compare::rules::{Relative, Rules};
 
 /// What is compared, and how it is said.
 #[derive(Debug, Default)]
-pub(super) struct Arguments {
+pub(super) struct H5diffArguments {
     pub(super) files: Vec<PathBuf>,
     pub(super) objects: Vec<String>,
     pub(super) report: bool,
@@ -59,7 +59,7 @@ impl From<lexopt::Error> for Refused {
     }
 }
 
-impl Arguments {
+impl H5diffArguments {
     /// Reads arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Refused> {
         let mut parser = Parser::from_args(arguments);
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_stands_for_what() {
-        let parse = |text: &str| Arguments::parse(text.split(' ').map(OsString::from));
+        let parse = |text: &str| H5diffArguments::parse(text.split(' ').map(OsString::from));
         let parsed = parse("-v2 -n 3 --delta=0.5 a.h5 b.h5 /x -E /y -l").unwrap();
         assert_eq!((parsed.verbose, parsed.most, parsed.absolute), (Some(2), Some(3), Some(0.5)));
         assert_eq!((parsed.files.len(), parsed.objects.len(), parsed.follow), (2, 1, true));

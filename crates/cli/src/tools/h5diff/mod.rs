@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, anyhow};
 use hyperslab::{File, FileDriver, OpenOptions};
 
-use self::arguments::{Arguments, Refused};
+use self::arguments::{H5diffArguments, Refused};
 use crate::output::in_line;
 
 const HELP: &str = include_str!("help.txt");
@@ -31,7 +31,7 @@ const TROUBLE: u8 = 2;
 /// Runs h5diff.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let mut out = crate::output::tool_stdout();
-    let status = match Arguments::parse(arguments) {
+    let status = match H5diffArguments::parse(arguments) {
         Ok(arguments) => compare(&arguments, &mut out)?,
         Err(Refused::Value(given)) => {
             write!(out, "<{given}> is not a valid option\n{HELP}")?;
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
-fn compare(arguments: &Arguments, out: &mut dyn Write) -> Result<u8> {
+fn compare(arguments: &H5diffArguments, out: &mut dyn Write) -> Result<u8> {
     if arguments.help {
         out.write_all(HELP.as_bytes())?;
         return Ok(SAME);
@@ -88,7 +88,7 @@ fn compare(arguments: &Arguments, out: &mut dyn Write) -> Result<u8> {
     diff.end()
 }
 
-fn open(arguments: &Arguments, number: usize, path: &Path) -> Result<File> {
+fn open(arguments: &H5diffArguments, number: usize, path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     if let Some(name) = arguments.driver(number)? {
         let driver: FileDriver = name.parse().map_err(|error: hyperslab::Error| anyhow!("{error}"))?;
@@ -104,7 +104,7 @@ fn trouble(error: &anyhow::Error) {
 
 /// Two files that are being compared.
 struct Diff<'a> {
-    arguments: &'a Arguments,
+    arguments: &'a H5diffArguments,
     files: &'a [File; 2],
     names: [String; 2],
     /// A file and itself.

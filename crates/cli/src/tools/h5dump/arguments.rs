@@ -13,7 +13,7 @@ use crate::tools::subset::Subset;
 
 /// What is printed of which files.
 #[derive(Debug)]
-pub(super) struct Arguments {
+pub(super) struct H5dumpArguments {
     pub(super) files: Vec<PathBuf>,
     pub(super) wanted: Vec<Wanted>,
     pub(super) header: bool,
@@ -78,7 +78,7 @@ pub(super) enum Binary {
     BigEndian,
 }
 
-impl Default for Arguments {
+impl Default for H5dumpArguments {
     fn default() -> Self {
         Self {
             files: Vec::new(),
@@ -111,7 +111,7 @@ impl Default for Arguments {
     }
 }
 
-impl Arguments {
+impl H5dumpArguments {
     /// Reads arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);

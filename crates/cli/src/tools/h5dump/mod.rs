@@ -23,7 +23,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::vfd::is_same_file;
 use hyperslab::{File, FileDriver, OpenOptions};
 
-use self::arguments::Arguments;
+use self::arguments::H5dumpArguments;
 use super::ddl::elements::Style;
 use super::known::Known;
 use crate::output::{complain, tool_stdout};
@@ -32,7 +32,7 @@ const HELP: &str = include_str!("help.txt");
 
 /// Runs h5dump.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
-    let arguments = Arguments::parse(arguments)?;
+    let arguments = H5dumpArguments::parse(arguments)?;
     let mut out: Box<dyn Write> = match &arguments.ddl {
         None => Box::new(tool_stdout()),
         Some(None) => Box::new(io::sink()),
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-impl Arguments {
+impl H5dumpArguments {
     /// Makes a file for output, which must not be one that is read.
     fn create(&self, path: &Path) -> Result<BufWriter<fs::File>> {
         if self.files.iter().any(|file| is_same_file(file, path)) {
@@ -112,7 +112,7 @@ fn open(path: &Path, driver: Option<&str>) -> Result<File> {
 struct Dump<'a> {
     file: &'a File,
     name: String,
-    arguments: &'a Arguments,
+    arguments: &'a H5dumpArguments,
     known: Known,
     style: Style,
     /// Where all but values goes.

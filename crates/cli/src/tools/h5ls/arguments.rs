@@ -10,7 +10,7 @@ const WIDTH: usize = 80;
 /// What is asked for.
 #[derive(Debug)]
 pub(super) enum Asked {
-    List(Arguments),
+    List(H5lsArguments),
     Help,
     Version,
     /// Nothing that can be done; why, if there is more to say than how it is done.
@@ -19,7 +19,7 @@ pub(super) enum Asked {
 
 /// What is listed, and how.
 #[derive(Debug, Clone)]
-pub(super) struct Arguments {
+pub(super) struct H5lsArguments {
     /// Files, each perhaps with the path of an object behind it.
     pub(super) files: Vec<OsString>,
     /// Where raw data lies.
@@ -54,7 +54,7 @@ impl Asked {
     /// Reads arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Self {
         let mut parser = Parser::from_args(arguments);
-        let mut parsed = Arguments::nothing();
+        let mut parsed = H5lsArguments::nothing();
         loop {
             let option = match parser.next() {
                 Ok(None) => break,
@@ -92,7 +92,7 @@ impl Asked {
     }
 }
 
-impl Arguments {
+impl H5lsArguments {
     fn nothing() -> Self {
         Self {
             files: Vec::new(),

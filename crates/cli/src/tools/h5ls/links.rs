@@ -4,7 +4,7 @@ use anyhow::Result;
 use hyperslab::{ErrorKind, Group, Link, LinkTarget, Object, ObjectKind};
 
 use super::list::{Shown, Walked};
-use super::place::Place;
+use super::place::OpenedFile;
 use super::{List, complain};
 use crate::output::in_line;
 
@@ -121,14 +121,14 @@ impl List<'_> {
     }
 
     /// The other file that an object is in.
-    fn other(&mut self, name: &str, object: &Object, is_entered: bool) -> Result<Place> {
+    fn other(&mut self, name: &str, object: &Object, is_entered: bool) -> Result<OpenedFile> {
         let number = self.number_of(name);
         let (looks, all) =
             if is_entered { (LOOKS.saturating_add(1), LOOKS_INSIDE) } else { (LOOKS, ALL_LOOKS) };
         let next = self.opened.saturating_add(looks);
         self.opened = self.opened.saturating_add(all);
         let shared = number.unwrap_or(next.saturating_add(1));
-        Ok(Place::new(object.containing_file()?, name.to_owned(), number.unwrap_or(next), shared))
+        Ok(OpenedFile::new(object.containing_file()?, name.to_owned(), number.unwrap_or(next), shared))
     }
 }
 

@@ -7,7 +7,7 @@ use hyperslab::{Group, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
 use super::List;
 use super::names::{Quotes, escaped};
-use super::place::Place;
+use super::place::OpenedFile;
 use crate::tools::known::MOST_LEVELS;
 
 /// Columns of names.
@@ -18,7 +18,7 @@ pub(super) type Shown = HashMap<ObjectToken, Vec<u8>>;
 
 /// A group on a walk.
 pub(super) struct Walked<'a> {
-    pub(super) place: &'a Place,
+    pub(super) place: &'a OpenedFile,
     pub(super) group: Group,
     /// The path as it is shown before the names of links: that from where the walk began.
     pub(super) path: Vec<u8>,

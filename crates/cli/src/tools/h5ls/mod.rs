@@ -23,11 +23,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use hyperslab::{File, FileDriver, LinkTarget, Object, ObjectKind, OpenOptions};
 
-use self::arguments::{Arguments, Asked};
+use self::arguments::{Asked, H5lsArguments};
 use self::elements::Style;
 use self::list::{Shown, Walked};
 use self::names::{Quotes, escaped};
-use self::place::Place;
+use self::place::OpenedFile;
 use crate::output::chain;
 
 const HELP: &str = include_str!("help.txt");
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     };
-    let Arguments { simple, label, hexadecimal, .. } = arguments;
+    let H5lsArguments { simple, label, hexadecimal, .. } = arguments;
     let mut list = List {
         arguments: &arguments,
         style: Style::new(simple, label, hexadecimal),
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     };
     for file in &arguments.files {
         // Behind the name of what is not found the list ends.
-        if list.argument(file)? == Found::No {
+        if list.argument(file)? == Presence::No {
             list.is_complete = false;
             break;
         }
@@ -85,16 +85,16 @@ fn complain(text: &str) {
     crate::output::complain(format_args!("h5ls: {text}"));
 }
 
-/// Whether an object that is asked for is there.
+/// The presence of an object that an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum Presence {
     Yes,
     No,
 }
 
 /// The list on its way out.
 struct List<'a> {
-    arguments: &'a Arguments,
+    arguments: &'a H5lsArguments,
     style: Style,
     out: &'a mut dyn Write,
     /// What stands before paths if there are several files.
@@ -112,13 +112,13 @@ struct List<'a> {
 
 impl List<'_> {
     /// A file, perhaps with the path of an object behind it.
-    fn argument(&mut self, argument: &OsStr) -> Result<Found> {
+    fn argument(&mut self, argument: &OsStr) -> Result<Presence> {
         let (file, name, path) = match open(argument, self.arguments.driver.as_deref()) {
             Ok(opened) => opened,
             Err(why) => {
                 complain(&format!("{}: unable to open file: {why}", argument.display()));
                 self.is_complete = false;
-                return Ok(Found::Yes);
+                return Ok(Presence::Yes);
             }
         };
         self.opened = self.opened.saturating_add(1);
@@ -132,12 +132,12 @@ impl List<'_> {
         if self.arguments.verbose {
             writeln!(self.out, "Opened \"{name}\" with {} driver.", file.info().driver.name())?;
         }
-        let place = Place::new(file, name, self.opened, self.opened);
+        let place = OpenedFile::new(file, name, self.opened, self.opened);
         self.asked(&place, &path)
     }
 
     /// The object or link at a path, or what is in it.
-    fn asked(&mut self, place: &Place, path: &str) -> Result<Found> {
+    fn asked(&mut self, place: &OpenedFile, path: &str) -> Result<Presence> {
         let shown_path = path.trim_matches('/');
         let (parent, name) = shown_path.rsplit_once('/').unwrap_or(("", shown_path));
         let parent = if parent.is_empty() { Ok(place.file.root().clone()) } else { place.file.group(parent) };
@@ -149,21 +149,21 @@ impl List<'_> {
                 Walked { place, group, path: Vec::new(), from_root: path.as_bytes().to_vec(), level: 0 };
             let listed = self.link(&walked, &link, shown_path.as_bytes(), b"", path.as_bytes());
             listed.or_else(|error| self.failed(error))?;
-            return Ok(Found::Yes);
+            return Ok(Presence::Yes);
         }
         let found =
             if shown_path.is_empty() { Ok((**place.file.root()).clone()) } else { place.file.object(path) };
         let Ok(object) = found else {
             let shown = escaped(name.as_bytes(), Quotes::No);
             write!(self.out, "{shown:<MISSING$} **NOT FOUND** ")?;
-            return Ok(Found::No);
+            return Ok(Presence::No);
         };
         self.top(place, &object, path).or_else(|error| self.failed(error))?;
-        Ok(Found::Yes)
+        Ok(Presence::Yes)
     }
 
     /// What is in a group that is asked for, or another object itself.
-    fn top(&mut self, place: &Place, object: &Object, path: &str) -> Result<()> {
+    fn top(&mut self, place: &OpenedFile, object: &Object, path: &str) -> Result<()> {
         let shown_path = path.trim_matches('/');
         if object.kind() != Some(ObjectKind::Group) || self.arguments.group {
             self.name(shown_path.as_bytes())?;

@@ -6,7 +6,7 @@ use hyperslab::{Attribute, Dataspace, Object, ObjectKind, ObjectToken};
 use super::List;
 use super::memory::in_memory;
 use super::names::{Quotes, escaped};
-use super::place::Place;
+use super::place::OpenedFile;
 use super::time;
 use super::types::datatype;
 
@@ -25,7 +25,7 @@ impl List<'_> {
 
     /// What stands behind an object's name, and the lines that say more of it. Of the object in a link's braces
     /// only these lines end.
-    pub(super) fn object(&mut self, place: &Place, object: &Object, in_braces: bool) -> Result<()> {
+    pub(super) fn object(&mut self, place: &OpenedFile, object: &Object, in_braces: bool) -> Result<()> {
         let verbose = self.arguments.verbose;
         match object.kind() {
             Some(ObjectKind::Group) => self.out.write_all(b"Group")?,
@@ -48,7 +48,7 @@ impl List<'_> {
         Ok(())
     }
 
-    fn details(&mut self, place: &Place, object: &Object) -> Result<()> {
+    fn details(&mut self, place: &OpenedFile, object: &Object) -> Result<()> {
         let attributes = object.attributes()?;
         for attribute in attributes {
             self.attribute(place, &attribute).or_else(|error| self.failed(error))?;
@@ -84,7 +84,7 @@ impl List<'_> {
 
     fn datatype(
         &mut self,
-        place: &Place,
+        place: &OpenedFile,
         committed: Option<ObjectToken>,
         of: &hyperslab::Datatype,
     ) -> Result<()> {
@@ -93,7 +93,12 @@ impl List<'_> {
     }
 
     /// The text of a type, behind the place of the committed one that it is.
-    fn type_text(&self, place: &Place, committed: Option<ObjectToken>, of: &hyperslab::Datatype) -> String {
+    fn type_text(
+        &self,
+        place: &OpenedFile,
+        committed: Option<ObjectToken>,
+        of: &hyperslab::Datatype,
+    ) -> String {
         let text = datatype(&in_memory(of), !self.arguments.simple, TYPE);
         match committed {
             Some(token) => format!("shared-{}:{} {text}", place.shared, token.address()),
@@ -101,7 +106,7 @@ impl List<'_> {
         }
     }
 
-    fn attribute(&mut self, place: &Place, attribute: &Attribute) -> Result<()> {
+    fn attribute(&mut self, place: &OpenedFile, attribute: &Attribute) -> Result<()> {
         let space = match attribute.dataspace()? {
             Dataspace::Scalar => "scalar".into(),
             Dataspace::Null => "null".into(),

@@ -6,13 +6,13 @@ use hyperslab::File;
 
 use crate::tools::known::{Known, Paths};
 
-/// A file, and as which one it was opened.
+/// An open file, with its name and its number.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct OpenedFile {
     pub(super) file: File,
-    /// Its name, as the command or a link has it.
+    /// The name in the command or in the link.
     pub(super) name: String,
-    /// How many files had been opened when it was: the number of it in what is printed.
+    /// The number of files that were opened before. The output shows the number.
     pub(super) number: u64,
     /// Its number where committed types are named.
     pub(super) shared: u64,
@@ -20,7 +20,7 @@ pub(super) struct Place {
     known: OnceCell<Known>,
 }
 
-impl Place {
+impl OpenedFile {
     pub(super) fn new(file: File, name: String, number: u64, shared: u64) -> Self {
         Self { file, name, number, shared, known: OnceCell::new() }
     }
@@ -37,7 +37,7 @@ impl Place {
 }
 
 /// Objects by kind and path, for which the file is walked when the first one is named.
-pub(super) struct Names<'a>(&'a Place);
+pub(super) struct Names<'a>(&'a OpenedFile);
 
 impl crate::tools::ddl::elements::Names for Names<'_> {
     fn of(&self, token: hyperslab::ObjectToken) -> String {

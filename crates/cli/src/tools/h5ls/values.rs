@@ -8,7 +8,7 @@ use hyperslab::{
 
 use super::List;
 use super::elements::Elements;
-use super::place::Place;
+use super::place::OpenedFile;
 use super::text::{Characters, Lines, Margins};
 use crate::output::in_line;
 use crate::tools::ddl::elements::Names as _;
@@ -34,7 +34,7 @@ struct Block {
 
 impl List<'_> {
     /// The elements of a dataset, on lines behind a heading.
-    pub(super) fn dataset_data(&mut self, place: &Place, dataset: &Dataset) -> Result<()> {
+    pub(super) fn dataset_data(&mut self, place: &OpenedFile, dataset: &Dataset) -> Result<()> {
         writeln!(self.out, "    Data:")?;
         let block = Block { indent: DATASET, of_attribute: false };
         let written = self.dataset_elements(place, dataset, block);
@@ -42,7 +42,7 @@ impl List<'_> {
     }
 
     /// The elements of an attribute, on lines behind a heading.
-    pub(super) fn attribute_data(&mut self, place: &Place, attribute: &Attribute) -> Result<()> {
+    pub(super) fn attribute_data(&mut self, place: &OpenedFile, attribute: &Attribute) -> Result<()> {
         writeln!(self.out, "        Data:")?;
         let block = Block { indent: ATTRIBUTE, of_attribute: true };
         match attribute.dataspace() {
@@ -72,7 +72,7 @@ impl List<'_> {
         self.failed(error.context("unable to print data"))
     }
 
-    fn dataset_elements(&mut self, place: &Place, dataset: &Dataset, block: Block) -> Result<()> {
+    fn dataset_elements(&mut self, place: &OpenedFile, dataset: &Dataset, block: Block) -> Result<()> {
         let space = dataset.dataspace();
         if is_empty(&space) {
             self.out.write_all(b"\n")?;
@@ -87,7 +87,7 @@ impl List<'_> {
     /// Elements that come piece by piece.
     fn elements(
         &mut self,
-        place: &Place,
+        place: &OpenedFile,
         datatype: &Datatype,
         block: Block,
         mut pieces: impl Iterator<Item = Result<Stored>>,
@@ -139,7 +139,7 @@ impl List<'_> {
     }
 
     /// References, each on lines of its own.
-    fn references(&mut self, place: &Place, stored: &Stored, block: Block) -> Result<()> {
+    fn references(&mut self, place: &OpenedFile, stored: &Stored, block: Block) -> Result<()> {
         let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
         let before = spaces(self.margins(block).indent);
         for bytes in stored.elements() {
@@ -168,7 +168,7 @@ impl List<'_> {
     }
 
     /// What is in an object that is referred to: the elements of a dataset, nothing of others. Those of references are not: they may lead in circles.
-    fn referred(&mut self, place: &Place, token: ObjectToken, block: Block) -> Result<()> {
+    fn referred(&mut self, place: &OpenedFile, token: ObjectToken, block: Block) -> Result<()> {
         let object = place.file.object_at(token)?;
         let dataset = match object.kind() {
             Some(ObjectKind::Dataset) => Some(object.into_dataset()?),
@@ -189,7 +189,7 @@ impl List<'_> {
 
     fn region(
         &mut self,
-        place: &Place,
+        place: &OpenedFile,
         token: ObjectToken,
         selection: &Selection,
         block: Block,

@@ -14,7 +14,7 @@ const HELP: &str = include_str!("help.txt");
 
 /// What is made where.
 #[derive(Debug, Default)]
-struct Arguments {
+struct H5mkgrpArguments {
     file: Option<PathBuf>,
     groups: Vec<String>,
     latest: bool,
@@ -24,7 +24,7 @@ struct Arguments {
     version: bool,
 }
 
-impl Arguments {
+impl H5mkgrpArguments {
     fn parse(arguments: Vec<OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self::default();
@@ -65,7 +65,7 @@ impl Arguments {
 
 /// Runs h5mkgrp.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
-    let arguments = Arguments::parse(arguments)?;
+    let arguments = H5mkgrpArguments::parse(arguments)?;
     if arguments.help {
         say(HELP.trim_end())?;
         return Ok(ExitCode::SUCCESS);

@@ -25,7 +25,7 @@ const SHARED: [(&str, u16); 5] = [
 
 /// What is written anew, and how.
 #[derive(Debug, Default)]
-pub(super) struct Arguments {
+pub(super) struct H5repackArguments {
     pub(super) files: Vec<PathBuf>,
     pub(super) input: Option<PathBuf>,
     pub(super) output: Option<PathBuf>,
@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     pub(super) version: bool,
 }
 
-impl Arguments {
+impl H5repackArguments {
     /// Reads arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);

@@ -16,7 +16,7 @@ use hyperslab::{
     SharedMessageIndexInfo, SharedMessages,
 };
 
-use self::arguments::Arguments;
+use self::arguments::H5repackArguments;
 use super::files::{is_same, warn};
 use crate::repack::new_file;
 
@@ -28,7 +28,7 @@ const USUAL_BLOCK: u64 = 1024;
 
 /// Runs h5repack.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
-    let arguments = Arguments::parse(arguments)?;
+    let arguments = H5repackArguments::parse(arguments)?;
     let mut out = crate::output::tool_stdout();
     if arguments.help {
         out.write_all(HELP.as_bytes())?;
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-impl Arguments {
+impl H5repackArguments {
     /// Datasets that are named must be there, and have the dimensions of the chunks that they shall have.
     fn require_named(&self, source: &File) -> Result<()> {
         for (path, rank) in self.rules.named() {

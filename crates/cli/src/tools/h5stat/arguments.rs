@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow, bail};
 use lexopt::{Arg, Parser, ValueExt as _};
 
-/// A part of what is printed.
+/// A section of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Section {
     File,
     FileMetadata,
     Groups,
@@ -23,10 +23,10 @@ pub(super) enum Part {
 
 /// What is printed of which file.
 #[derive(Debug)]
-pub(super) struct Arguments {
+pub(super) struct H5statArguments {
     pub(super) file: Option<PathBuf>,
     /// The parts that are asked for; none at all is nearly everything.
-    parts: Vec<Part>,
+    parts: Vec<Section>,
     /// Groups with fewer links are small, ...
     pub(super) links: u64,
     /// ... datasets with a smaller dimension, ...
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     pub(super) version: bool,
 }
 
-impl Arguments {
+impl H5statArguments {
     /// Reads arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);
@@ -71,16 +71,16 @@ impl Arguments {
 
     fn take(&mut self, option: &str, parser: &mut Parser) -> Result<()> {
         let part = match option {
-            "f" | "file" => Part::File,
-            "F" | "filemetadata" => Part::FileMetadata,
-            "g" | "group" => Part::Groups,
-            "G" | "groupmetadata" => Part::GroupMetadata,
-            "d" | "dset" => Part::Datasets,
-            "D" | "dsetmetadata" => Part::DatasetMetadata,
-            "T" | "dtypemetadata" => Part::Datatypes,
-            "A" | "attribute" => Part::Attributes,
-            "s" | "freespace" => Part::FreeSpace,
-            "S" | "summary" => Part::Summary,
+            "f" | "file" => Section::File,
+            "F" | "filemetadata" => Section::FileMetadata,
+            "g" | "group" => Section::Groups,
+            "G" | "groupmetadata" => Section::GroupMetadata,
+            "d" | "dset" => Section::Datasets,
+            "D" | "dsetmetadata" => Section::DatasetMetadata,
+            "T" | "dtypemetadata" => Section::Datatypes,
+            "A" | "attribute" => Section::Attributes,
+            "s" | "freespace" => Section::FreeSpace,
+            "S" | "summary" => Section::Summary,
             _ => return self.take_other(option, parser),
         };
         self.parts.push(part);
@@ -107,16 +107,16 @@ impl Arguments {
     }
 
     /// Whether that part is printed.
-    pub(super) fn shows(&self, part: Part) -> bool {
+    pub(super) fn shows(&self, part: Section) -> bool {
         if self.parts.is_empty() {
-            return !matches!(part, Part::GroupMetadata | Part::DatasetMetadata);
+            return !matches!(part, Section::GroupMetadata | Section::DatasetMetadata);
         }
         self.parts.contains(&part)
     }
 
     /// Whether the bytes of metadata are to be known.
     pub(super) fn needs_bytes(&self) -> bool {
-        use Part::{DatasetMetadata, FileMetadata, FreeSpace, GroupMetadata, Summary};
+        use Section::{DatasetMetadata, FileMetadata, FreeSpace, GroupMetadata, Summary};
         [FileMetadata, GroupMetadata, DatasetMetadata, FreeSpace, Summary]
             .iter()
             .any(|part| self.shows(*part))

@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::OpenOptions;
 use hyperslab_check::{CheckOptions, Report};
 
-use self::arguments::Arguments;
+use self::arguments::H5statArguments;
 use self::print::Statistics;
 use self::survey::Survey;
 
@@ -23,7 +23,7 @@ const HELP: &str = include_str!("help.txt");
 
 /// Runs h5stat.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
-    let arguments = Arguments::parse(arguments)?;
+    let arguments = H5statArguments::parse(arguments)?;
     let mut out = crate::output::tool_stdout();
     if arguments.help {
         out.write_all(HELP.as_bytes())?;

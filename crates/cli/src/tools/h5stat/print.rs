@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use hyperslab::{FileInfo, FileSpaceStrategy};
 use hyperslab_check::{Kind, MetadataBytes, Owner, Report};
 
-use super::arguments::{Arguments, Part};
+use super::arguments::{H5statArguments, Section};
 use super::spread::Spread;
 use super::survey::{FILTERS, Survey};
 
@@ -14,7 +14,7 @@ const SMALL_SECTION: u64 = 10;
 
 /// All that is known of a file.
 pub(super) struct Statistics<'a> {
-    pub(super) arguments: &'a Arguments,
+    pub(super) arguments: &'a H5statArguments,
     pub(super) info: FileInfo,
     pub(super) survey: Survey,
     /// Whose the bytes are; nothing where nobody asks.
@@ -25,35 +25,35 @@ impl Statistics<'_> {
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let has_datasets = self.survey.datasets > 0;
         let shows = |part| self.arguments.shows(part);
-        if shows(Part::File) {
+        if shows(Section::File) {
             self.file(out)?;
         }
-        if shows(Part::FileMetadata) {
+        if shows(Section::FileMetadata) {
             self.file_metadata(out)?;
         }
-        if shows(Part::Groups) {
+        if shows(Section::Groups) {
             self.groups(out)?;
         }
-        if shows(Part::GroupMetadata) {
+        if shows(Section::GroupMetadata) {
             self.group_metadata(out)?;
         }
-        if shows(Part::Datasets) && has_datasets {
+        if shows(Section::Datasets) && has_datasets {
             self.dimensions(out)?;
             self.storage(out)?;
         }
-        if shows(Part::DatasetMetadata) {
+        if shows(Section::DatasetMetadata) {
             self.dataset_metadata(out)?;
         }
-        if shows(Part::Datatypes) && has_datasets {
+        if shows(Section::Datatypes) && has_datasets {
             self.datatypes(out)?;
         }
-        if shows(Part::Attributes) {
+        if shows(Section::Attributes) {
             self.attributes(out)?;
         }
-        if shows(Part::FreeSpace) {
+        if shows(Section::FreeSpace) {
             self.free_space(out)?;
         }
-        if shows(Part::Summary) {
+        if shows(Section::Summary) {
             self.summary(out)?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use hyperslab::filter::FilterId;
 use hyperslab::{Dataset, File, Group, Layout, LinkTarget, Object, ObjectKind, ObjectToken, Result};
 
-use super::arguments::Arguments;
+use super::arguments::H5statArguments;
 use super::datatypes::Datatypes;
 use super::spread::Spread;
 
@@ -65,7 +65,7 @@ fn add(sum: &mut u64, more: u64) {
 
 impl Survey {
     /// Counts all that hard links lead to, each object once: the members of a group before what comes behind it.
-    pub(super) fn of(file: &File, arguments: &Arguments) -> Result<Self> {
+    pub(super) fn of(file: &File, arguments: &H5statArguments) -> Result<Self> {
         let mut survey = Self::new(arguments);
         let mut known: HashSet<ObjectToken> = HashSet::new();
         let mut pending = vec![file.root().token()];
@@ -82,7 +82,7 @@ impl Survey {
         Ok(survey)
     }
 
-    fn new(arguments: &Arguments) -> Self {
+    fn new(arguments: &H5statArguments) -> Self {
         Self {
             groups: 0,
             datasets: 0,

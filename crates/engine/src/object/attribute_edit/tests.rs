@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use hyperslab_dataspace::Dataspace;
+use hyperslab_datatype::Datatype;
 use proptest::prelude::*;
 
 use super::*;
@@ -10,6 +12,7 @@ use crate::error::ErrorKind;
 use crate::object::attribute;
 use crate::object::committed::commit_datatype;
 use crate::object::container::FileSettings;
+use crate::object::delete;
 use crate::object::header::ObjectHeader;
 use crate::object::header_edit::{self, AttributeOrder, NewHeader};
 use crate::store::Store;

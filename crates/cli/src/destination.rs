@@ -1,0 +1,109 @@
+//! Destinations of output: standard output or a file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::vfd::is_same_file;
+use tempfile::NamedTempFile;
+
+use crate::interrupted::new_file_for;
+use crate::output::{PlainOutput, Screen, plain_stdout};
+
+/// The kind of output, which decides how standard output treats it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Text for people. Control characters are always escaped.
+    Text,
+    /// Text for programs. Control characters are escaped only on a terminal.
+    Data,
+    /// Bytes that are not text. They are refused on a terminal.
+    Bytes,
+}
+
+/// Standard output or a file. A new file appears complete or not at all.
+pub(crate) enum Destination {
+    Stdout(PlainOutput),
+    /// An existing file that is not a regular file, such as a pipe.
+    Device(BufWriter<File>),
+    New {
+        writer: BufWriter<NamedTempFile>,
+        path: PathBuf,
+    },
+}
+
+impl Destination {
+    /// Locks standard output for a kind of content. Fails for bytes if standard output is a terminal.
+    pub(crate) fn stdout(content: Content) -> Result<Self> {
+        let is_terminal = io::stdout().is_terminal();
+        if content == Content::Bytes && is_terminal {
+            bail!(
+                "this format is not text, and would go to the terminal; name a file with --output, or use a pipe"
+            );
+        }
+        let escapes_nothing = content == Content::Bytes || (content == Content::Data && !is_terminal);
+        Ok(Self::Stdout(plain_stdout(escapes_nothing)))
+    }
+
+    /// Opens a file for writing. Fails if `path` is the file `source`, which the command reads.
+    pub(crate) fn file(path: &Path, source: &Path) -> Result<Self> {
+        let cannot = || format!("cannot write `{}`", path.display());
+        if is_same_file(path, source) {
+            bail!("`{}` is the file that is read", path.display())
+        }
+        if path.exists() && !path.is_file() {
+            return Ok(Self::Device(BufWriter::new(File::create(path).with_context(cannot)?)));
+        }
+        let file = new_file_for(path, "")?;
+        Ok(Self::New { writer: BufWriter::with_capacity(1 << 16, file), path: path.to_owned() })
+    }
+
+    /// Returns true if the output goes to a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        match self {
+            Self::Stdout(writer) => writer.get_ref().get_ref().is_terminal(),
+            Self::Device(writer) => writer.get_ref().is_terminal(),
+            Self::New { .. } => false,
+        }
+    }
+
+    /// Flushes the output and gives a new file its name.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        if let Self::New { writer, path } = self {
+            let cannot = || format!("cannot write `{}`", path.display());
+            let file = writer.into_inner().map_err(io::IntoInnerError::into_error).with_context(cannot)?;
+            file.persist(&path).map_err(|error| error.error).with_context(cannot)?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(writer) => writer.write(bytes),
+            Self::Device(writer) => writer.write(bytes),
+            Self::New { writer, .. } => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(writer) => writer.flush(),
+            Self::Device(writer) => writer.flush(),
+            Self::New { writer, .. } => writer.flush(),
+        }
+    }
+}
+
+impl Screen for Destination {
+    fn style(&mut self, code: impl std::fmt::Display) -> io::Result<()> {
+        match self {
+            Self::Stdout(writer) => writer.style(code),
+            Self::Device(writer) => write!(writer, "{code}"),
+            Self::New { writer, .. } => write!(writer, "{code}"),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Batches of entries, their sources and their sinks.
+
+use anyhow::Result;
+
+use super::element::Element;
+
+/// The approximate number of entries in a batch.
+pub(crate) const BATCH: usize = 1 << 17;
+
+/// Entries: coordinates and values.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Batch {
+    /// The coordinates of each entry, one entry after the other.
+    pub(crate) coordinates: Vec<u64>,
+    /// The values, as bytes of the source's element type.
+    pub(crate) values: Vec<u8>,
+}
+
+impl Batch {
+    pub(crate) fn clear(&mut self) {
+        self.coordinates.clear();
+        self.values.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.coordinates.is_empty()
+    }
+
+    /// Returns the number of entries, for a matrix of `rank` dimensions.
+    pub(crate) fn len(&self, rank: usize) -> usize {
+        self.coordinates.len().checked_div(rank).unwrap_or(0)
+    }
+
+    /// Returns the coordinates and the bytes of each entry.
+    pub(crate) fn entries(&self, rank: usize, size: usize) -> impl Iterator<Item = (&[u64], &[u8])> {
+        self.coordinates.chunks_exact(rank.max(1)).zip(self.values.chunks_exact(size.max(1)))
+    }
+}
+
+/// The order of the entries of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// No order.
+    Any,
+    /// Bands of this many rows, from row 0 on. All entries of a band precede those of the next band.
+    Bands(u64),
+}
+
+/// A source of entries. Entries with the same coordinates stand for their sum.
+pub(crate) trait Source {
+    /// The size of each dimension.
+    fn shape(&self) -> &[u64];
+
+    /// The type of the values.
+    fn element(&self) -> Element;
+
+    /// The largest possible number of entries, if it is known.
+    fn count(&self) -> Option<u64>;
+
+    fn order(&self) -> Order;
+
+    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last entry.
+    fn next_batch(&mut self, batch: &mut Batch) -> Result<bool>;
+}
+
+/// A sink of entries. The calls are `begin`, then batches with distinct coordinates in C order, then `finish`.
+pub(crate) trait Sink {
+    fn begin(&mut self, shape: &[u64], element: Element) -> Result<()>;
+
+    fn put(&mut self, batch: &Batch) -> Result<()>;
+
+    /// Completes the output.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+impl<S: Source + ?Sized> Source for Box<S> {
+    fn shape(&self) -> &[u64] {
+        (**self).shape()
+    }
+
+    fn element(&self) -> Element {
+        (**self).element()
+    }
+
+    fn count(&self) -> Option<u64> {
+        (**self).count()
+    }
+
+    fn order(&self) -> Order {
+        (**self).order()
+    }
+
+    fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
+        (**self).next_batch(batch)
+    }
+}

@@ -1,0 +1,75 @@
+//! Arrays of one dimension, read in order.
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::{Datatype, DatatypeClass, H5Type};
+
+/// An array that is read once.
+pub(crate) trait Column {
+    /// Returns the number of elements.
+    fn len(&self) -> u64;
+
+    /// Replaces `bytes` with the next `count` elements, converted to the datatype for which the column was opened. Fails if
+    /// fewer elements are left.
+    fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()>;
+}
+
+/// A column of indices or pointers, converted to [`Indices::datatype`].
+pub(crate) struct Indices {
+    name: &'static str,
+    column: Box<dyn Column>,
+    bytes: Vec<u8>,
+    read: u64,
+}
+
+impl Indices {
+    pub(crate) fn new(name: &'static str, column: Box<dyn Column>) -> Self {
+        Self { name, column, bytes: Vec::new(), read: 0 }
+    }
+
+    /// The datatype to which the elements are converted. It is signed, so that negative indices are found.
+    pub(crate) fn datatype() -> Datatype {
+        i64::datatype()
+    }
+
+    /// Fails if elements of a datatype cannot be indices.
+    pub(crate) fn check_type(name: &str, datatype: &Datatype) -> Result<()> {
+        if !matches!(datatype.class, DatatypeClass::FixedPoint(_)) {
+            bail!("`{name}` has elements of type {datatype}, which are no indices");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.column.len()
+    }
+
+    /// Appends the next `count` indices. Fails unless they are below `bound`.
+    pub(crate) fn next(&mut self, count: usize, bound: u64, indices: &mut Vec<u64>) -> Result<()> {
+        self.column.next(count, &mut self.bytes).with_context(|| format!("`{}`", self.name))?;
+        for element in self.bytes.chunks_exact(i64::SIZE) {
+            let index = i64::decode(element).context("an index is missing")?;
+            match u64::try_from(index) {
+                Ok(index) if index < bound => indices.push(index),
+                _ if index < 0 => bail!("`{}[{}]` is {index}, less than 0", self.name, self.read),
+                _ => bail!("`{}[{}]` is {index}, and must be less than {bound}", self.name, self.read),
+            }
+            self.read = self.read.saturating_add(1);
+        }
+        Ok(())
+    }
+}
+
+/// Fails unless there are `per_index` values for each index.
+pub(crate) fn check_counts(indices: &Indices, values: u64, per_index: u64) -> Result<()> {
+    let expected = indices.len().checked_mul(per_index);
+    if expected != Some(values) {
+        let expected =
+            expected.map_or_else(|| "more than there can be".to_owned(), |count| count.to_string());
+        bail!(
+            "`data` has {values} values, where the {} elements of `{}` need {expected}",
+            indices.len(),
+            indices.name
+        );
+    }
+    Ok(())
+}

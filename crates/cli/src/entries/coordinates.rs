@@ -1,0 +1,66 @@
+//! A source of entries from columns of coordinates and values (COO).
+
+use anyhow::{Context as _, Result};
+
+use super::batch::{BATCH, Batch, Order, Source};
+use super::columns::{Column, Indices, check_counts};
+use super::element::Element;
+
+/// A matrix with a column of indices for each dimension, and a column of values.
+pub(crate) struct Coordinates {
+    shape: Vec<u64>,
+    element: Element,
+    indices: Vec<Indices>,
+    data: Box<dyn Column>,
+    left: u64,
+    /// The indices of a batch, by dimension.
+    read: Vec<Vec<u64>>,
+}
+
+impl Coordinates {
+    pub(crate) fn new(
+        shape: Vec<u64>,
+        element: Element,
+        indices: Vec<Indices>,
+        data: Box<dyn Column>,
+    ) -> Result<Self> {
+        for indices in &indices {
+            check_counts(indices, data.len(), 1)?;
+        }
+        let (left, read) = (data.len(), vec![Vec::new(); indices.len()]);
+        Ok(Self { shape, element, indices, data, left, read })
+    }
+}
+
+impl Source for Coordinates {
+    fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    fn element(&self) -> Element {
+        self.element
+    }
+
+    fn count(&self) -> Option<u64> {
+        Some(self.data.len())
+    }
+
+    fn order(&self) -> Order {
+        Order::Any
+    }
+
+    fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
+        batch.clear();
+        let count = usize::try_from(self.left).map_or(BATCH, |left| left.min(BATCH));
+        self.left = self.left.saturating_sub(count as u64);
+        for ((indices, size), read) in self.indices.iter_mut().zip(&self.shape).zip(&mut self.read) {
+            read.clear();
+            indices.next(count, *size, read)?;
+        }
+        for entry in 0..count {
+            batch.coordinates.extend(self.read.iter().filter_map(|indices| indices.get(entry)));
+        }
+        self.data.next(count, &mut batch.values).context("`data`")?;
+        Ok(count > 0)
+    }
+}

@@ -1,0 +1,147 @@
+//! Sparse datasets as sources and sinks of entries.
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::datatype::convert::Conversion;
+use hyperslab::filter::FilterSpec;
+use hyperslab::{Dataset, DatasetBuilder, File, FileOptions, Points, Region, Selection, SelectionEncoding};
+
+use super::batch::{Batch, Order, Sink, Source};
+use super::element::Element;
+
+/// The defined elements of a sparse dataset, by rows of chunks.
+pub(crate) struct Defined {
+    dataset: Dataset,
+    element: Element,
+    conversion: Conversion,
+    shape: Vec<u64>,
+    count: u64,
+    /// The number of rows in a chunk, and the next row.
+    height: u64,
+    row: u64,
+}
+
+impl Defined {
+    /// Returns the source of a dataset, or `None` if the dataset is not sparse.
+    pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
+        let Some(chunking) = dataset.structured_chunking().filter(|chunking| chunking.sparse) else {
+            return Ok(None);
+        };
+        let element = Element::of(dataset.datatype())?;
+        Ok(Some(Self {
+            element,
+            conversion: Conversion::new(dataset.datatype(), &element.datatype())?,
+            shape: dataset.dataspace().dims().to_vec(),
+            count: dataset.defined_count()?,
+            height: chunking.shape.first().copied().unwrap_or(1).max(1),
+            row: 0,
+            dataset: dataset.clone(),
+        }))
+    }
+
+    /// Reads the elements of the next rows.
+    fn rows(&mut self, end: u64, batch: &mut Batch) -> Result<()> {
+        let (mut start, mut count) = (vec![0; self.shape.len()], self.shape.clone());
+        if let (Some(start), Some(count)) = (start.first_mut(), count.first_mut()) {
+            *start = self.row;
+            *count = self.height.min(end.saturating_sub(self.row));
+            self.row = self.row.saturating_add(*count);
+        }
+        let region = Region::new(&start, &count)?;
+        let (points, stored) = self.dataset.read_defined_stored(&Selection::region(&region))?;
+        batch.values.resize(stored.len().saturating_mul(self.element.size()), 0);
+        self.conversion.convert(stored.bytes(), &mut batch.values, stored.len())?;
+        batch.coordinates = points.coordinates;
+        Ok(())
+    }
+}
+
+impl Source for Defined {
+    fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    fn element(&self) -> Element {
+        self.element
+    }
+
+    fn count(&self) -> Option<u64> {
+        Some(self.count)
+    }
+
+    fn order(&self) -> Order {
+        Order::Bands(self.height)
+    }
+
+    fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
+        batch.clear();
+        let end = if self.shape.contains(&0) { 0 } else { self.shape.first().copied().unwrap_or(0) };
+        while self.row < end && batch.is_empty() {
+            self.rows(end, batch)?;
+        }
+        Ok(!batch.is_empty())
+    }
+}
+
+/// The sink that creates a sparse dataset.
+pub(crate) struct Writer<'a> {
+    file: &'a File,
+    path: &'a str,
+    chunk: Vec<u64>,
+    filters: Vec<FilterSpec>,
+    encoding: SelectionEncoding,
+    made: Option<(Dataset, Element)>,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(
+        file: &'a File,
+        path: &'a str,
+        chunk: Vec<u64>,
+        filters: Vec<FilterSpec>,
+        encoding: SelectionEncoding,
+    ) -> Self {
+        Self { file, path, chunk, filters, encoding, made: None }
+    }
+}
+
+impl Sink for Writer<'_> {
+    fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
+        let builder = self.file.new_dataset(self.path).datatype(element.datatype()).shape(shape);
+        let filters = self.filters.iter().cloned();
+        let dataset = filters.fold(builder.sparse(&self.chunk), DatasetBuilder::filter);
+        let dataset = dataset.selection_encoding(self.encoding).create()?;
+        self.made = Some((dataset, element));
+        Ok(())
+    }
+
+    fn put(&mut self, batch: &Batch) -> Result<()> {
+        let (dataset, element) = self.made.as_ref().context("nothing is begun")?;
+        let points = Points { rank: self.chunk.len(), coordinates: batch.coordinates.clone() };
+        Ok(dataset.write_points_bytes(&points, &element.datatype(), &batch.values)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Chooses the chunk shape for a matrix of about this many entries.
+pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -> Result<Vec<u64>> {
+    if shape.contains(&0) {
+        return Ok(vec![1; shape.len()]);
+    }
+    // The library chooses the shape for a temporary dataset.
+    let file = FileOptions::new().create_in_memory()?;
+    let mut builder = file.new_dataset("a").datatype(element.datatype()).shape(shape).sparse_auto();
+    if let Some(entries) = entries.filter(|entries| *entries > 0) {
+        builder = builder.density(density(shape, entries));
+    }
+    let Some(chunking) = builder.create()?.structured_chunking() else { bail!("no chunks are chosen") };
+    Ok(chunking.shape)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn density(shape: &[u64], entries: u64) -> f64 {
+    let places: f64 = shape.iter().map(|size| *size as f64).product();
+    (entries as f64 / places).min(1.0)
+}

@@ -1,0 +1,81 @@
+//! A source of entries from the nonzero elements of a dataset.
+
+use anyhow::{Result, bail};
+use hyperslab::{Blocks, Dataset, Region, Selection};
+
+use super::batch::{Batch, Order, Source};
+use super::element::Element;
+
+/// The size of the region that is read at once, in bytes.
+const AT_ONCE: u64 = 4 << 20;
+
+/// The nonzero elements of a dataset.
+pub(crate) struct Nonzero {
+    dataset: Dataset,
+    element: Element,
+    shape: Vec<u64>,
+    blocks: Blocks,
+}
+
+impl Nonzero {
+    pub(crate) fn new(dataset: Dataset) -> Result<Self> {
+        let element = Element::of(dataset.datatype())?;
+        let shape = dataset.dataspace().dims().to_vec();
+        if shape.is_empty() {
+            bail!("a dataset without dimensions is no matrix");
+        }
+        let blocks = dataset.blocks(AT_ONCE);
+        Ok(Self { dataset, element, shape, blocks })
+    }
+
+    fn read(&self, region: &Region, batch: &mut Batch) -> Result<()> {
+        let size = self.element.size();
+        let mut bytes = vec![0; usize::try_from(region.element_count()?)?.saturating_mul(size)];
+        self.dataset.read_bytes(&Selection::region(region), &self.element.datatype(), &mut bytes)?;
+        let (start, count) = (&region.start, &region.count);
+        let mut at = start.to_vec();
+        for value in bytes.chunks_exact(size.max(1)) {
+            if !self.element.is_zero(value) {
+                batch.coordinates.extend_from_slice(&at);
+                batch.values.extend_from_slice(value);
+            }
+            for ((at, start), count) in at.iter_mut().zip(start).zip(count).rev() {
+                *at = at.saturating_add(1);
+                if at.saturating_sub(*start) < *count {
+                    break;
+                }
+                *at = *start;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for Nonzero {
+    fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    fn element(&self) -> Element {
+        self.element
+    }
+
+    fn count(&self) -> Option<u64> {
+        None
+    }
+
+    fn order(&self) -> Order {
+        Order::Bands(self.blocks.shape().first().copied().unwrap_or(1).max(1))
+    }
+
+    fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
+        batch.clear();
+        while let Some(region) = self.blocks.next() {
+            self.read(&region, batch)?;
+            if !batch.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

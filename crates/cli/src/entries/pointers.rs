@@ -1,0 +1,94 @@
+//! The pointers of compressed rows, while entries are written row by row.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use hyperslab::H5Type;
+
+use super::element::Element;
+use super::spool::Spool;
+
+/// The largest number of rows of a matrix in compressed rows. Its pointers take 128 GiB.
+const MOST_ROWS: u64 = 1 << 34;
+
+/// The number of pointers that are read at once.
+const AT_ONCE: u64 = 1 << 16;
+
+/// The pointers of compressed rows.
+#[derive(Debug)]
+pub(crate) struct RowPointers {
+    spool: Spool,
+    rows: u64,
+    /// The number of rows with a written pointer.
+    begun: u64,
+    entries: u64,
+}
+
+impl RowPointers {
+    pub(crate) fn new(rows: u64, folder: &Path) -> Result<Self> {
+        if rows > MOST_ROWS {
+            bail!("a matrix of {rows} rows, each of which would take a pointer in compressed rows");
+        }
+        Ok(Self { spool: Spool::new(folder)?, rows, begun: 0, entries: 0 })
+    }
+
+    /// Counts an entry of a row. The row must not be before the row of the last entry.
+    pub(crate) fn add(&mut self, row: u64) -> Result<()> {
+        self.begin(row.saturating_add(1))?;
+        self.entries = self.entries.saturating_add(1);
+        Ok(())
+    }
+
+    fn begin(&mut self, rows: u64) -> Result<()> {
+        while self.begun < rows {
+            self.spool.write_all(&u64::to_bytes(&[self.entries]))?;
+            self.begun = self.begun.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Writes the pointers up to the end of the last row.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.begin(self.rows.saturating_add(1))
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.rows.saturating_add(1)
+    }
+
+    /// Returns the smallest index type that holds all pointers.
+    pub(crate) fn element(&self) -> Element {
+        index_element(self.entries)
+    }
+
+    /// Calls `visit` with all pointers as bytes of the type `element`, piece by piece.
+    pub(crate) fn for_each(
+        &mut self,
+        element: Element,
+        mut visit: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (mut bytes, mut at) = (Vec::new(), 0);
+        while at < self.spool.len() {
+            self.spool.read_at(at, &mut bytes, AT_ONCE.saturating_mul(8))?;
+            at = at.saturating_add(bytes.len() as u64);
+            visit(&index_bytes(&u64::from_bytes(&bytes)?, element)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the type of indices up to `most`, as in SciPy: signed, of 4 bytes if they suffice.
+pub(crate) fn index_element(most: u64) -> Element {
+    if i32::try_from(most).is_ok() { Element::I32 } else { Element::I64 }
+}
+
+/// Returns indices as bytes of the type `element`.
+pub(crate) fn index_bytes(indices: &[u64], element: Element) -> Result<Vec<u8>> {
+    if element == Element::I32 {
+        let narrow: Result<Vec<i32>, _> = indices.iter().map(|index| i32::try_from(*index)).collect();
+        return Ok(i32::to_bytes(&narrow?).into_owned());
+    }
+    let wide: Result<Vec<i64>, _> = indices.iter().map(|index| i64::try_from(*index)).collect();
+    Ok(i64::to_bytes(&wide?).into_owned())
+}

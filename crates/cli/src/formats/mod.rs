@@ -1,0 +1,201 @@
+//! File formats. Each module has the reader and the writer of one format.
+//!
+//! The formats of dense arrays read into a new dataset with a [`Storage`](storage::Storage), and write what [`write`] and
+//! [`write_defined`] give them. The formats of sparse matrices ([`mtx`], [`npz`]) read and write streams of
+//! [`entries`](crate::entries). The formats of tables ([`parquet`], [`arrow`]) read and write batches of rows.
+
+pub(crate) mod arrow;
+pub(crate) mod csv;
+mod elements;
+mod json;
+pub(crate) mod mtx;
+pub(crate) mod npy;
+pub(crate) mod npz;
+pub(crate) mod parquet;
+pub(crate) mod record;
+pub(crate) mod storage;
+pub(crate) mod table;
+mod text;
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use hyperslab::datatype::DatatypeClass;
+use hyperslab::{Dataset, Dataspace, Datatype, File, Selection};
+
+use self::elements::{Elements, Style};
+use crate::destination::{Content, Destination};
+use crate::selection::Taken;
+use crate::selection::blocks::Blocks;
+use crate::selection::defined::DefinedElements;
+use crate::values;
+use crate::values::paths::Paths;
+
+/// A format of elements, with its options.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Form {
+    pub(crate) format: Format,
+    /// Texts that look like formulas begin with a quote.
+    pub(crate) escape_formulas: bool,
+}
+
+/// A format of elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// As NumPy prints arrays; one row in a line if there are more than 1000 elements
+    Text,
+    /// One record per row; one per element, with a header, for compounds
+    Csv,
+    /// NumPy's file format
+    Npy,
+    /// The bytes as they are stored, after the filters
+    Raw,
+    /// An object with the `shape`, and the elements as nested arrays in `data`; `nan`, `inf` and `-inf` are strings
+    Json,
+}
+
+impl Format {
+    /// Returns the format that the ending of a path names.
+    pub(crate) fn by_ending(path: &std::path::Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "csv" => Some(Self::Csv),
+            "npy" => Some(Self::Npy),
+            "json" => Some(Self::Json),
+            "raw" | "bin" => Some(Self::Raw),
+            _ => None,
+        }
+    }
+
+    /// Returns the kind of output that the format is.
+    pub(crate) fn content(self) -> Content {
+        match self {
+            Self::Text | Self::Json => Content::Text,
+            Self::Csv => Content::Data,
+            Self::Npy | Self::Raw => Content::Bytes,
+        }
+    }
+}
+
+/// Writes the selected elements.
+pub(crate) fn write(
+    output: &mut Destination,
+    file: &File,
+    dataset: &Dataset,
+    taken: Vec<Taken>,
+    form: Form,
+) -> Result<()> {
+    let format = form.format;
+    let kept = taken.iter().filter(|dimension| dimension.kept);
+    let shape: Vec<u64> = kept.map(|dimension| dimension.count).collect();
+    let datatype = dataset.datatype();
+    let blocks = Blocks::new(dataset, taken);
+    if matches!(dataset.dataspace(), Dataspace::Null) {
+        return write_nothing(output, dataset, format);
+    }
+    match format {
+        Format::Npy => npy::write(output, datatype, &shape, &blocks),
+        Format::Raw => blocks.for_each(|stored| Ok(output.write_all(stored.bytes())?)),
+        Format::Csv if let Some(columns) = csv::header(datatype) => {
+            let style = csv_style(output, form);
+            csv::write_records(output, file, (datatype, &columns), &blocks, style)
+        }
+        Format::Text | Format::Csv | Format::Json => {
+            let (nested, datatype) = with_elements_of_arrays(shape.clone(), datatype);
+            write_texts(output, file, datatype, (&shape, &nested), &blocks, form)
+        }
+    }
+}
+
+/// Writes a dataspace without elements.
+fn write_nothing(output: &mut Destination, dataset: &Dataset, format: Format) -> Result<()> {
+    match format {
+        Format::Npy => bail!("dataset `{}` is null, for which npy has no form", dataset.name()),
+        Format::Json => output.write_all(b"{\"shape\":null,\"data\":null}\n")?,
+        Format::Text => output.write_all(b"None\n")?,
+        Format::Csv | Format::Raw => {}
+    }
+    Ok(())
+}
+
+/// Returns the shape with the dimensions of elements that are arrays, and the datatype of their innermost elements.
+fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec<u64>, &Datatype) {
+    while let DatatypeClass::Array(array) = &datatype.class {
+        shape.extend(array.dims.iter().copied().map(u64::from));
+        datatype = &array.base;
+    }
+    (shape, datatype)
+}
+
+/// Writes elements in a format of texts. `outer` is the shape of the dataset; `shape` also has the dimensions of elements
+/// that are arrays.
+fn write_texts(
+    output: &mut Destination,
+    file: &File,
+    datatype: &Datatype,
+    (outer, shape): (&[u64], &[u64]),
+    blocks: &Blocks<'_>,
+    form: Form,
+) -> Result<()> {
+    let paths = Paths::new(file);
+    let style = match form.format {
+        Format::Json => Style::Json,
+        Format::Csv => csv_style(output, form),
+        _ => Style::Python,
+    };
+    let mut elements = Elements::new(datatype, &paths, style);
+    let each = &mut |visit: &mut dyn FnMut(&str) -> Result<()>| {
+        blocks.for_each(|stored| elements.each(stored, stored.bytes(), &mut *visit))
+    };
+    match form.format {
+        Format::Json => json::write(output, outer, shape, each),
+        Format::Csv => csv::write_elements(output, shape, each),
+        _ => text::write(output, shape, datatype, each),
+    }
+}
+
+/// Returns the style of texts in comma-separated values.
+fn csv_style(output: &Destination, form: Form) -> Style {
+    match form.escape_formulas {
+        true => Style::NoFormula,
+        false if output.is_terminal() => Style::Shown,
+        false => Style::Bare,
+    }
+}
+
+/// Writes the defined elements of a selection with their coordinates.
+pub(crate) fn write_defined(
+    output: &mut Destination,
+    file: &File,
+    dataset: &Dataset,
+    taken: Vec<Taken>,
+    form: Form,
+) -> Result<()> {
+    let elements = DefinedElements::new(dataset, taken)?;
+    match form.format {
+        Format::Json => json::write_defined(output, file, &elements),
+        Format::Csv => {
+            let style = csv_style(output, form);
+            csv::write_defined(output, file, &elements, style)
+        }
+        Format::Text => text::write_defined(output, file, &elements),
+        Format::Npy | Format::Raw => {
+            bail!(
+                "--defined gives coordinates and values, for which npy and raw have no form; try json, csv or text"
+            )
+        }
+    }
+}
+
+/// Writes a line for each block of defined elements in `selection`, with their values if `with_values` is set.
+pub(crate) fn write_blocks(
+    output: &mut Destination,
+    file: &File,
+    dataset: &Dataset,
+    selection: &Selection,
+    with_values: bool,
+) -> Result<()> {
+    let paths = Paths::new(file);
+    let mut texts = Elements::new(dataset.datatype(), &paths, Style::Python);
+    let texts = with_values.then_some(&mut texts as &mut dyn values::blocks::Texts);
+    values::blocks::write(output, dataset, selection, 0, texts)
+}

@@ -1,0 +1,100 @@
+//! The banner: the first line of a file, which declares the form of the others.
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::entries::Element;
+
+/// The form of the entries: with coordinates, or all values in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Coordinate,
+    Array,
+}
+
+/// The type of the values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Real,
+    Integer,
+    Unsigned,
+    Complex,
+    /// Entries without values: each stands for 1.
+    Pattern,
+}
+
+impl Field {
+    pub(super) fn element(self) -> Element {
+        match self {
+            Self::Real => Element::F64,
+            Self::Integer => Element::I64,
+            Self::Unsigned => Element::U64,
+            Self::Complex => Element::C128,
+            Self::Pattern => Element::U8,
+        }
+    }
+}
+
+/// The symmetry of the matrix: the value across the diagonal of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Symmetry {
+    General,
+    Symmetric,
+    /// The value across the diagonal is the negative one.
+    Skew,
+    /// The value across the diagonal is the conjugate.
+    Hermitian,
+}
+
+/// The banner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Banner {
+    pub(super) form: Form,
+    pub(super) field: Field,
+    pub(super) symmetry: Symmetry,
+}
+
+impl Banner {
+    pub(super) fn parse(line: &str) -> Result<Self> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ["%%matrixmarket", object, form, field, symmetry] = words.as_slice() else {
+            bail!("no banner such as `%%MatrixMarket matrix coordinate real general`");
+        };
+        if *object != "matrix" {
+            bail!("the file has a {object}, and no matrix");
+        }
+        let form = match *form {
+            "coordinate" => Form::Coordinate,
+            "array" => Form::Array,
+            other => bail!("the format `{other}` is neither coordinate nor array"),
+        };
+        let field = match *field {
+            "real" | "double" => Field::Real,
+            "integer" => Field::Integer,
+            "unsigned-integer" => Field::Unsigned,
+            "complex" => Field::Complex,
+            "pattern" => Field::Pattern,
+            other => bail!("the field `{other}` is none of real, integer, complex and pattern"),
+        };
+        let symmetry = match *symmetry {
+            "general" => Symmetry::General,
+            "symmetric" => Symmetry::Symmetric,
+            "skew-symmetric" => Symmetry::Skew,
+            "hermitian" => Symmetry::Hermitian,
+            other => {
+                bail!("the symmetry `{other}` is none of general, symmetric, skew-symmetric and hermitian")
+            }
+        };
+        let banner = Self { form, field, symmetry };
+        banner.possible().with_context(|| format!("`{}` contradicts itself", line.trim()))?;
+        Ok(banner)
+    }
+
+    fn possible(self) -> Option<()> {
+        let no_sign = matches!(self.field, Field::Pattern | Field::Unsigned);
+        let impossible = (self.field == Field::Pattern && self.form == Form::Array)
+            || (self.symmetry == Symmetry::Skew && no_sign)
+            || (self.symmetry == Symmetry::Hermitian && self.field != Field::Complex);
+        (!impossible).then_some(())
+    }
+}

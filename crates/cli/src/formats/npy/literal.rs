@@ -1,0 +1,177 @@
+//! Python literals in the headers of npy files: strings, numbers, truth values, tuples, lists, dictionaries.
+
+use anyhow::{Result, bail};
+
+/// A literal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Literal {
+    Text(String),
+    Number(u64),
+    Truth(bool),
+    /// A tuple or a list.
+    Sequence(Vec<Self>),
+    Dictionary(Vec<(String, Self)>),
+}
+
+impl Literal {
+    /// Parses a literal. Blanks may follow it.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let mut parser = Parser { rest: text };
+        let literal = parser.literal(0)?;
+        parser.blanks();
+        if !parser.rest.is_empty() {
+            bail!("`{}` follows the header", parser.rest.chars().take(20).collect::<String>());
+        }
+        Ok(literal)
+    }
+
+    /// Returns the value of a key if the literal is a dictionary.
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Dictionary(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// Returns the numbers of a sequence, or of a single number.
+    pub(super) fn numbers(&self) -> Option<Vec<u64>> {
+        match self {
+            Self::Number(number) => Some(vec![*number]),
+            Self::Sequence(items) => items
+                .iter()
+                .map(|item| match item {
+                    Self::Number(number) => Some(*number),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        }
+    }
+}
+
+/// The deepest nesting of literals.
+const MOST_LEVELS: usize = 64;
+
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+impl Parser<'_> {
+    fn blanks(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.blanks();
+        self.rest.chars().next()
+    }
+
+    fn takes(&mut self, what: &str) -> bool {
+        self.blanks();
+        match self.rest.strip_prefix(what) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn literal(&mut self, level: usize) -> Result<Literal> {
+        if level > MOST_LEVELS {
+            bail!("more than {MOST_LEVELS} levels");
+        }
+        let level = level.saturating_add(1);
+        match self.peek() {
+            Some('\'' | '"') => self.text().map(Literal::Text),
+            Some('(') => self.sequence("(", ")", level),
+            Some('[') => self.sequence("[", "]", level),
+            Some('{') => self.dictionary(level),
+            Some(digit) if digit.is_ascii_digit() => {
+                let end = self.rest.find(|character: char| !character.is_ascii_digit());
+                let (number, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+                // Python 2 wrote long numbers with an L.
+                self.rest = rest.strip_prefix('L').unwrap_or(rest);
+                Ok(Literal::Number(number.parse()?))
+            }
+            Some(_) if self.takes("True") => Ok(Literal::Truth(true)),
+            Some(_) if self.takes("False") => Ok(Literal::Truth(false)),
+            Some(other) => bail!("`{other}` begins nothing that a header holds"),
+            None => bail!("the header ends early"),
+        }
+    }
+
+    fn text(&mut self) -> Result<String> {
+        let mut characters = self.rest.char_indices();
+        let Some((_, quote)) = characters.next() else { bail!("the header ends early") };
+        let mut text = String::new();
+        while let Some((place, character)) = characters.next() {
+            match character {
+                '\\' => match characters.next() {
+                    Some((_, next @ ('\\' | '\'' | '"'))) => text.push(next),
+                    _ => bail!("an escape that is not known"),
+                },
+                _ if character == quote => {
+                    self.rest = self.rest.get(place.saturating_add(1)..).unwrap_or_default();
+                    return Ok(text);
+                }
+                other => text.push(other),
+            }
+        }
+        bail!("text without end")
+    }
+
+    fn sequence(&mut self, open: &str, close: &str, level: usize) -> Result<Literal> {
+        self.takes(open);
+        let mut items = Vec::new();
+        while !self.takes(close) {
+            items.push(self.literal(level)?);
+            if !self.takes(",") {
+                if self.takes(close) {
+                    break;
+                }
+                bail!("a comma or `{close}` is missing");
+            }
+        }
+        Ok(Literal::Sequence(items))
+    }
+
+    fn dictionary(&mut self, level: usize) -> Result<Literal> {
+        self.takes("{");
+        let mut entries = Vec::new();
+        while !self.takes("}") {
+            let Literal::Text(key) = self.literal(level)? else { bail!("a key that is no text") };
+            if !self.takes(":") {
+                bail!("a colon is missing behind `{key}`");
+            }
+            entries.push((key, self.literal(level)?));
+            if !self.takes(",") && self.peek() != Some('}') {
+                bail!("a comma or `}}` is missing");
+            }
+        }
+        Ok(Literal::Dictionary(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read() {
+        let text = "{'descr': [('a\\'b', '<i4'), (\"c\", '|S3', (2,))], 'fortran_order': False, 'shape': (3L, 4), }  \n";
+        let literal = Literal::parse(text).unwrap();
+        assert_eq!(literal.get("shape").unwrap().numbers().unwrap(), [3, 4]);
+        assert_eq!(literal.get("fortran_order"), Some(&Literal::Truth(false)));
+        let Some(Literal::Sequence(fields)) = literal.get("descr") else { panic!() };
+        assert_eq!(fields.len(), 2);
+        assert_eq!(Literal::parse("()").unwrap().numbers().unwrap(), [0_u64; 0]);
+    }
+
+    #[test]
+    fn what_is_no_header_is_an_error() {
+        for text in ["", "{", "{'a'}", "(1 2)", "'a", "x", "{} x", "'\\x'", &"(".repeat(100_000)] {
+            assert!(Literal::parse(text).is_err(), "{text:.20}");
+        }
+    }
+}

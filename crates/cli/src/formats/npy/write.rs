@@ -1,0 +1,67 @@
+//! The writer of npy files. Elements are written block by block.
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use hyperslab::datatype::convert::Conversion;
+use hyperslab::{Datatype, Stored};
+
+use super::descr::WrittenDescr;
+use super::header::encode;
+use crate::selection::blocks::Blocks;
+
+/// The longest string that is written, in characters. Every string is padded to the length of the longest one.
+const LONGEST_TEXT: usize = 1 << 16;
+
+/// Writes the header and all elements.
+pub(crate) fn write(
+    output: &mut impl Write,
+    datatype: &Datatype,
+    shape: &[u64],
+    blocks: &Blocks<'_>,
+) -> Result<()> {
+    if datatype.is_variable_string() {
+        return write_texts(output, shape, blocks);
+    }
+    let descr = WrittenDescr::of(datatype)?;
+    let inner = descr.dims.iter().copied().map(u64::from);
+    output.write_all(&encode(&descr.literal, shape.iter().copied().chain(inner))?)?;
+    let same = descr.datatype == *datatype;
+    let conversion = if same { None } else { Some(Conversion::new(datatype, &descr.datatype)?) };
+    blocks.for_each(|stored| {
+        match &conversion {
+            None => output.write_all(stored.bytes())?,
+            Some(conversion) => {
+                let mut converted = vec![0; stored.len().saturating_mul(conversion.destination_size())];
+                conversion.convert(stored.bytes(), &mut converted, stored.len())?;
+                output.write_all(&converted)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Writes strings of variable length as UCS-4 strings of the longest one's length. Reads the strings twice.
+fn write_texts(output: &mut impl Write, shape: &[u64], blocks: &Blocks<'_>) -> Result<()> {
+    let mut longest = 0;
+    each_text(blocks, |text| {
+        longest = longest.max(text.chars().count());
+        Ok(())
+    })?;
+    if longest > LONGEST_TEXT {
+        bail!("a string of {longest} characters: npy would pad all others as long; try --format json or csv");
+    }
+    // NumPy has no strings of length 0.
+    let longest = longest.max(1);
+    output.write_all(&encode(&format!("'<U{longest}'"), shape.iter().copied())?)?;
+    each_text(blocks, |text| {
+        let mut bytes: Vec<u8> =
+            text.chars().flat_map(|character| u32::from(character).to_le_bytes()).collect();
+        bytes.resize(longest.saturating_mul(4), 0);
+        Ok(output.write_all(&bytes)?)
+    })
+}
+
+fn each_text(blocks: &Blocks<'_>, mut visit: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    blocks.for_each(|stored: &Stored| stored.strings()?.iter().try_for_each(|text| visit(text)))
+}

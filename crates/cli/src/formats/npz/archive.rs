@@ -1,0 +1,124 @@
+//! Members of zip archives as streams. Several members can be read at the same time.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use flate2::Crc;
+use flate2::bufread::DeflateDecoder;
+use zip::{CompressionMethod, ZipArchive};
+
+/// The largest number of members in an archive. Matrices of SciPy have about six.
+const MOST_MEMBERS: usize = 1 << 10;
+
+/// An archive with its decoded directory.
+pub(super) struct Archive {
+    path: PathBuf,
+    members: HashMap<String, Member>,
+}
+
+/// The directory entry of a member.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    start: u64,
+    stored: u64,
+    size: u64,
+    deflated: bool,
+    checksum: u32,
+}
+
+impl Archive {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let file = BufReader::new(File::open(path)?);
+        let mut archive = ZipArchive::new(file).context("no npz file")?;
+        if archive.len() > MOST_MEMBERS {
+            bail!("{} members are more than the matrices of SciPy have", archive.len());
+        }
+        let mut members = HashMap::new();
+        for number in 0..archive.len() {
+            let entry = archive.by_index_raw(number)?;
+            let name = entry.name()?.into_owned();
+            let deflated = match entry.compression() {
+                CompressionMethod::Stored => false,
+                CompressionMethod::Deflated => true,
+                other => bail!("`{name}` is compressed by {other}, where NumPy uses deflate"),
+            };
+            if entry.encrypted() {
+                bail!("`{name}` is encrypted");
+            }
+            let member = Member {
+                start: entry.data_start().context("a member is nowhere")?,
+                stored: entry.compressed_size(),
+                size: entry.size(),
+                deflated,
+                checksum: entry.crc32(),
+            };
+            if members.insert(name.clone(), member).is_some() {
+                bail!("there are two members `{name}`");
+            }
+        }
+        Ok(Self { path: path.to_owned(), members })
+    }
+
+    pub(super) fn has(&self, array: &str) -> bool {
+        self.members.contains_key(&format!("{array}.npy"))
+    }
+
+    /// Opens the member of an array. Returns a reader of its bytes, and their number.
+    pub(super) fn member(&self, array: &str) -> Result<(MemberReader, u64)> {
+        let found = self.members.get(&format!("{array}.npy"));
+        let member = *found.with_context(|| format!("there is no array `{array}`"))?;
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(member.start))?;
+        let stored = BufReader::with_capacity(1 << 17, file).take(member.stored);
+        let bytes = if member.deflated {
+            Bytes::Deflated(DeflateDecoder::new(stored))
+        } else if member.stored == member.size {
+            Bytes::Stored(stored)
+        } else {
+            bail!("`{array}` takes {} bytes, and should take {}", member.stored, member.size)
+        };
+        let reader = MemberReader { bytes, left: member.size, found: Crc::new(), expected: member.checksum };
+        Ok((reader, member.size))
+    }
+}
+
+enum Bytes {
+    Stored(io::Take<BufReader<File>>),
+    Deflated(DeflateDecoder<io::Take<BufReader<File>>>),
+}
+
+/// A reader of a decompressed member. It returns as many bytes as the directory declares, and verifies their checksum at
+/// the last byte.
+pub(super) struct MemberReader {
+    bytes: Bytes,
+    left: u64,
+    found: Crc,
+    expected: u32,
+}
+
+impl Read for MemberReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let buffer = buffer.get_mut(..most).unwrap_or_default();
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let count = match &mut self.bytes {
+            Bytes::Stored(bytes) => bytes.read(buffer)?,
+            Bytes::Deflated(bytes) => bytes.read(buffer)?,
+        };
+        if count == 0 {
+            let message = format!("{} bytes are missing at the end of a member", self.left);
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
+        }
+        self.found.update(buffer.get(..count).unwrap_or_default());
+        self.left = self.left.saturating_sub(count as u64);
+        if self.left == 0 && self.found.sum() != self.expected {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the checksum of a member is wrong"));
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,111 @@
+//! The reader of npz files: the arrays of a matrix and their meaning.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+
+use super::archive::Archive;
+use super::array::Array;
+use crate::entries::{Column, Compressed, Compression, Coordinates, Element, Indices, Source};
+use crate::formats::npy::descr::ReadDescr;
+
+/// The largest size of the arrays `format` and `shape`, in bytes.
+const SMALL: u64 = 1 << 10;
+
+/// Opens the matrix of an archive made by SciPy's `save_npz`.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
+    let archive = Archive::open(path)?;
+    if !archive.has("format") {
+        bail!("the archive holds no sparse matrix: there is no array `format`");
+    }
+    let format = format(Array::open(&archive, "format")?)?;
+    let shape = shape(Array::open(&archive, "shape")?)?;
+    let data = Array::open(&archive, "data")?;
+    let element = Element::of(data.datatype()?).context("`data`")?;
+    match format.as_str() {
+        "csr" => compressed(&archive, &shape, (element, data), Compression::Rows),
+        "csc" => compressed(&archive, &shape, (element, data), Compression::Columns),
+        "bsr" => {
+            let [_, height, width] = data.shape.as_slice() else {
+                bail!("`data` of blocks has three dimensions")
+            };
+            let compression = Compression::Blocks(*height, *width);
+            compressed(&archive, &shape, (element, data), compression)
+        }
+        "coo" => coordinates(&archive, shape, (element, data)),
+        "dia" => bail!("the matrix is stored by diagonals; SciPy makes another form of it by `.tocsr()`"),
+        other => bail!("the format `{other}` is none of csr, csc, bsr and coo"),
+    }
+}
+
+fn format(array: Array) -> Result<String> {
+    let text = matches!(array.descr, ReadDescr::Text(..));
+    let bytes = array.bytes(SMALL)?;
+    // UCS-4 characters of ASCII text have three zero bytes each.
+    let letters: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0 || !text).collect();
+    let letters = String::from_utf8(letters).context("`format` is no text")?;
+    Ok(letters.trim_end_matches('\0').to_owned())
+}
+
+fn shape(array: Array) -> Result<Vec<u64>> {
+    let [rank @ 1..=32] = *array.shape.as_slice() else { bail!("`shape` is no list of sizes") };
+    let mut column = indices("shape", array, None)?;
+    let mut shape = Vec::new();
+    column.next(usize::try_from(rank)?, u64::MAX, &mut shape)?;
+    Ok(shape)
+}
+
+fn indices(name: &'static str, array: Array, part: Option<(u64, u64)>) -> Result<Indices> {
+    Indices::check_type(name, array.datatype()?)?;
+    Ok(Indices::new(name, Box::new(array.column(&Indices::datatype(), part)?)))
+}
+
+/// Opens an array of indices with one dimension.
+fn line(archive: &Archive, name: &'static str) -> Result<Indices> {
+    let array = Array::open(archive, name)?;
+    if array.shape.len() != 1 {
+        bail!("`{name}` has {} dimensions, where one is expected", array.shape.len());
+    }
+    indices(name, array, None)
+}
+
+fn compressed(
+    archive: &Archive,
+    shape: &[u64],
+    (element, data): (Element, Array),
+    compression: Compression,
+) -> Result<Box<dyn Source>> {
+    let [rows, columns] = *shape else { bail!("a compressed matrix of {} dimensions", shape.len()) };
+    let blocks = matches!(compression, Compression::Blocks(..));
+    if !blocks && data.shape.len() != 1 {
+        bail!("`data` has {} dimensions, where one is expected", data.shape.len());
+    }
+    let (pointers, indices) = (line(archive, "indptr")?, line(archive, "indices")?);
+    let data: Box<dyn Column> = Box::new(data.column(&element.datatype(), None)?);
+    Ok(Box::new(Compressed::new([rows, columns], element, compression, (pointers, indices, data))?))
+}
+
+fn coordinates(
+    archive: &Archive,
+    shape: Vec<u64>,
+    (element, data): (Element, Array),
+) -> Result<Box<dyn Source>> {
+    let columns = if archive.has("coords") {
+        let mut columns = Vec::new();
+        for dimension in 0..shape.len() as u64 {
+            let array = Array::open(archive, "coords")?;
+            let [rank, count] = *array.shape.as_slice() else { bail!("`coords` has two dimensions") };
+            if rank != shape.len() as u64 {
+                bail!("`coords` has {rank} rows for {} dimensions", shape.len());
+            }
+            columns.push(indices("coords", array, Some((dimension.saturating_mul(count), count)))?);
+        }
+        columns
+    } else if shape.len() == 2 {
+        vec![line(archive, "row")?, line(archive, "col")?]
+    } else {
+        bail!("there is no array `coords`")
+    };
+    let data: Box<dyn Column> = Box::new(data.column(&element.datatype(), None)?);
+    Ok(Box::new(Coordinates::new(shape, element, columns, data)?))
+}

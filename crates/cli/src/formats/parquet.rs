@@ -1,0 +1,49 @@
+//! Apache Parquet.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+
+use super::table::{Opened, TableWriter, flushed, guarded, guarded_batches};
+
+/// The number of rows in a batch.
+const AT_ONCE: usize = 8192;
+
+/// Opens a table for reading.
+pub(crate) fn open(path: &Path) -> Result<Opened> {
+    guarded(|| {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?.with_batch_size(AT_ONCE);
+        let schema = Arc::clone(builder.schema());
+        let rows = u64::try_from(builder.metadata().file_metadata().num_rows())?;
+        Ok(Opened { schema, rows, batches: guarded_batches(builder.build()?) })
+    })
+}
+
+/// The writer of Parquet files, compressed by Snappy.
+pub(crate) struct Writer(ArrowWriter<BufWriter<File>>);
+
+impl Writer {
+    pub(crate) fn new(out: BufWriter<File>, schema: &SchemaRef) -> Result<Self> {
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        Ok(Self(ArrowWriter::try_new(out, Arc::clone(schema), Some(properties))?))
+    }
+}
+
+impl TableWriter for Writer {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        Ok(self.0.write(batch)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        flushed(self.0.into_inner()?)
+    }
+}

@@ -1,0 +1,54 @@
+//! Tables as batches of rows: the common interface of the formats of tables.
+
+use std::fs::File;
+use std::io::{BufWriter, IntoInnerError};
+use std::panic;
+
+use anyhow::{Result, bail};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+/// A table that is open for reading.
+pub(crate) struct Opened {
+    pub(crate) schema: SchemaRef,
+    /// The number of rows that the file declares.
+    pub(crate) rows: u64,
+    pub(crate) batches: Batches,
+}
+
+/// The batches of rows of a table, in order.
+pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
+
+/// A writer of tables.
+pub(crate) trait TableWriter {
+    /// Appends rows.
+    fn write(&mut self, batch: &RecordBatch) -> Result<()>;
+
+    /// Completes the file.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// Calls a reader of tables. The readers panic on some damaged tables; the panic becomes an error.
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let said = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let outcome = panic::catch_unwind(panic::AssertUnwindSafe(work));
+    panic::set_hook(said);
+    outcome.unwrap_or_else(|_| bail!("the table is damaged"))
+}
+
+/// Returns the batches of a reader, with panics as errors.
+pub(super) fn guarded_batches<E>(
+    mut reader: impl Iterator<Item = Result<RecordBatch, E>> + 'static,
+) -> Batches
+where
+    anyhow::Error: From<E>,
+{
+    Box::new(std::iter::from_fn(move || guarded(|| Ok(reader.next().transpose()?)).transpose()))
+}
+
+/// Flushes a completed file.
+pub(super) fn flushed(out: BufWriter<File>) -> Result<()> {
+    out.into_inner().map_err(IntoInnerError::into_error)?;
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! The writer of arrays as text, laid out as in NumPy: brackets and aligned columns for small arrays, a row per line for
+//! large ones.
+
+use std::io::Write;
+
+use anyhow::Result;
+use hyperslab::{Datatype, File};
+
+use super::elements::{EachText, Style, for_each_defined};
+use crate::destination::Destination;
+use crate::selection::defined::DefinedElements;
+use crate::values::blocks::listed;
+use crate::values::complex_base;
+
+/// The largest number of elements that are laid out in brackets: NumPy's threshold.
+const SMALL: u64 = 1000;
+
+/// The width of a line in columns, as in NumPy.
+const LINE_WIDTH: usize = 75;
+
+/// Writes an array of elements of one datatype.
+pub(crate) fn write(
+    output: &mut Destination,
+    shape: &[u64],
+    datatype: &Datatype,
+    each: EachText<'_>,
+) -> Result<()> {
+    let count = shape.iter().fold(1_u64, |count, size| count.saturating_mul(*size));
+    if count <= SMALL {
+        let mut all = Vec::new();
+        each(&mut |text| {
+            all.push(text.to_owned());
+            Ok(())
+        })?;
+        return small(output, shape, &all, aligned(datatype));
+    }
+    let mut rows = Rows::new(shape);
+    each(&mut |text| rows.element(output, text))?;
+    rows.end(output)
+}
+
+/// Writes a line per defined element: its coordinates and its value.
+pub(crate) fn write_defined(
+    output: &mut Destination,
+    file: &File,
+    elements: &DefinedElements<'_>,
+) -> Result<()> {
+    for_each_defined(file, elements, Style::Python, &mut |at, text| {
+        writeln!(output, "{}  {text}", listed(at, '(', ')'))?;
+        Ok(())
+    })
+}
+
+/// Returns the least width of the columns if elements of the datatype are aligned to the right.
+fn aligned(datatype: &Datatype) -> Option<usize> {
+    if datatype.is_bool() {
+        return Some(5);
+    }
+    (datatype.is_number() || complex_base(datatype).is_some()).then_some(0)
+}
+
+/// Writes a small array in brackets. `right` aligns elements to the right, in columns of at least this width.
+fn small(output: &mut impl Write, shape: &[u64], elements: &[String], right: Option<usize>) -> Result<()> {
+    if shape.is_empty() {
+        writeln!(output, "{}", elements.first().map_or("", String::as_str))?;
+        return Ok(());
+    }
+    if elements.is_empty() {
+        writeln!(output, "[]")?;
+        return Ok(());
+    }
+    let width = right.map_or(0, |least| elements.iter().map(|text| length(text)).fold(least, usize::max));
+    let padded: Vec<String> = elements.iter().map(|text| format!("{}{text}", spaces(width, text))).collect();
+    let shape: Vec<usize> = shape.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect();
+    writeln!(output, "{}", nested(&shape, &padded, " ", LINE_WIDTH))?;
+    Ok(())
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn spaces(width: usize, text: &str) -> String {
+    " ".repeat(width.saturating_sub(length(text)))
+}
+
+/// Returns one level of brackets. `indent` begins each line but the first; a line has at most `width` columns.
+fn nested(shape: &[usize], elements: &[String], indent: &str, width: usize) -> String {
+    let Some((count, inner)) = shape.split_first() else {
+        return elements.first().cloned().unwrap_or_default();
+    };
+    let deeper = format!("{indent} ");
+    let inner_width = width.saturating_sub(1);
+    if inner.is_empty() {
+        return format!("[{}]", wrapped(elements, indent, inner_width));
+    }
+    let between = format!("{}{indent}", "\n".repeat(inner.len()));
+    let size = elements.len().checked_div(*count).unwrap_or(0).max(1);
+    let parts: Vec<String> =
+        elements.chunks(size).map(|part| nested(inner, part, &deeper, inner_width)).collect();
+    format!("[{}]", parts.join(&between))
+}
+
+/// Returns elements side by side, wrapped to lines of `width` columns.
+fn wrapped(elements: &[String], indent: &str, width: usize) -> String {
+    let mut lines = Vec::new();
+    let mut line = String::from(indent);
+    let mut columns = indent.len();
+    for (number, element) in elements.iter().enumerate() {
+        if number > 0 {
+            line.push(' ');
+            columns = columns.saturating_add(1);
+        }
+        if columns.saturating_add(length(element)) > width && columns > indent.len() {
+            lines.push(line.trim_end().to_owned());
+            line = indent.to_owned();
+            columns = indent.len();
+        }
+        line.push_str(element);
+        columns = columns.saturating_add(length(element));
+    }
+    lines.push(line);
+    let text = lines.join("\n");
+    text.get(indent.len()..).unwrap_or_default().to_owned()
+}
+
+/// A writer of large arrays, element by element. A line has the elements of the last dimension, or one element if there is
+/// only one dimension. Blank lines separate the slower dimensions.
+#[derive(Debug)]
+struct Rows {
+    /// The number of elements in a row, in a plane, and so on.
+    sizes: Vec<u64>,
+    done: u64,
+}
+
+impl Rows {
+    fn new(shape: &[u64]) -> Self {
+        let mut sizes = Vec::new();
+        let mut size = 1_u64;
+        for count in shape.iter().skip(1).rev() {
+            size = size.saturating_mul(*count);
+            sizes.push(size.max(1));
+        }
+        if sizes.is_empty() {
+            sizes.push(1);
+        }
+        Self { sizes, done: 0 }
+    }
+
+    fn element(&mut self, output: &mut impl Write, text: &str) -> Result<()> {
+        let ended = self.sizes.iter().take_while(|size| self.done.checked_rem(**size) == Some(0)).count();
+        if self.done > 0 {
+            match ended {
+                0 => output.write_all(b" ")?,
+                _ => (0..ended).try_for_each(|_| output.write_all(b"\n"))?,
+            }
+        }
+        output.write_all(text.as_bytes())?;
+        self.done = self.done.saturating_add(1);
+        Ok(())
+    }
+
+    fn end(&self, output: &mut impl Write) -> Result<()> {
+        if self.done > 0 {
+            output.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid_out(shape: &[u64], elements: &[&str], right: Option<usize>) -> String {
+        let elements: Vec<String> = elements.iter().map(ToString::to_string).collect();
+        let mut output = Vec::new();
+        small(&mut output, shape, &elements, right).unwrap();
+        String::from_utf8(output).unwrap()
+    }
+
+    #[test]
+    fn small_arrays_are_aligned() {
+        assert_eq!(laid_out(&[], &["1.5"], Some(0)), "1.5\n");
+        assert_eq!(laid_out(&[0, 3], &[], Some(0)), "[]\n");
+        assert_eq!(laid_out(&[3], &["1", "-10", "2"], Some(0)), "[  1 -10   2]\n");
+        assert_eq!(laid_out(&[2], &["True", "False"], Some(5)), "[ True False]\n");
+        assert_eq!(laid_out(&[2, 2], &["1", "2", "3", "4"], Some(0)), "[[1 2]\n [3 4]]\n");
+        assert_eq!(laid_out(&[2, 2, 1], &["a", "bb", "c", "d"], None), "[[[a]\n  [bb]]\n\n [[c]\n  [d]]]\n");
+    }
+
+    #[test]
+    fn large_arrays_have_a_row_in_a_line() {
+        let rows = |shape: &[u64]| {
+            let mut rows = Rows::new(shape);
+            let mut output = Vec::new();
+            for number in 0..shape.iter().product::<u64>() {
+                rows.element(&mut output, &number.to_string()).unwrap();
+            }
+            rows.end(&mut output).unwrap();
+            String::from_utf8(output).unwrap()
+        };
+        assert_eq!(rows(&[3]), "0\n1\n2\n");
+        assert_eq!(rows(&[2, 3]), "0 1 2\n3 4 5\n");
+        assert_eq!(rows(&[2, 2, 2]), "0 1\n2 3\n\n4 5\n6 7\n");
+        assert_eq!(rows(&[0, 2]), "");
+    }
+}

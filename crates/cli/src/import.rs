@@ -1,0 +1,187 @@
+//! `hyperslab import`: npy, csv, Parquet and Arrow files as datasets, and sparse matrices.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::File;
+use hyperslab::filter::FilterSpec;
+
+use crate::change::{change, named, open_or_create, shape};
+use crate::exchange::{self, Encoding, Kept, MatrixPlace, NamedFormat, Wanted};
+use crate::formats::storage::Storage;
+use crate::formats::{csv, npy};
+use crate::tables::{self, Kind};
+use crate::typed::TypeName;
+
+/// The arguments of `import`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  hyperslab import image.npy data.h5 images/one --filter shuffle,gzip=6
+  hyperslab import table.csv data.h5 table               a compound, with a member for each column
+  hyperslab import table.csv data.h5 table --columns     a group with a dataset for each column
+  hyperslab import table.parquet data.h5 table           the same of a table of Parquet or Arrow
+  hyperslab import matrix.csv data.h5 matrix --no-header numbers in two dimensions
+  hyperslab import matrix.mtx.gz data.h5 matrix          a sparse matrix; .npz of SciPy too
+  hyperslab import cells.h5ad:/X data.h5 matrix          compressed rows of AnnData or 10x
+  hyperslab import matrix.npz data.h5 matrix --as csr    compressed rows, as AnnData has them")]
+pub(crate) struct ImportArguments {
+    /// What INPUT is [default: by its ending]
+    #[arg(short, long, value_enum)]
+    format: Option<Format>,
+    /// The shape of chunks, such as 64x64
+    #[arg(long, value_name = "SHAPE", value_parser = |text: &str| shape(text).map(Chunk))]
+    chunks: Option<Chunk>,
+    /// Filters for the chunks, such as shuffle,gzip=6
+    #[arg(long, value_name = "FILTERS")]
+    filter: Option<String>,
+    /// Tables (csv, Parquet, Arrow): a dataset for each column, in a group, instead of a compound
+    #[arg(long)]
+    columns: bool,
+    /// csv: the first line is none of names
+    #[arg(long)]
+    no_header: bool,
+    /// csv: what stands between fields
+    #[arg(long, default_value = ",", value_name = "CHARACTER")]
+    delimiter: char,
+    /// Matrices: what becomes of them
+    #[arg(long = "as", value_enum, default_value = "sparse", value_name = "KIND")]
+    kept: Kept,
+    /// Sparse datasets: how it is written down which elements there are
+    #[arg(long, value_enum, default_value = "blocks", value_name = "ENCODING")]
+    encoding: Encoding,
+    /// Matrices: the type of values [default: that of INPUT]
+    #[arg(long, value_enum, value_name = "TYPE")]
+    dtype: Option<TypeName>,
+    /// Matrices: compresses what is stored, at a level from 1 to 9; short for a gzip in --filter
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(1..=9))]
+    deflate: Option<u32>,
+    /// The file to read, or FILE.h5:/GROUP for a matrix of compressed rows or columns in an HDF5 file
+    input: PathBuf,
+    /// The HDF5 file, which is made if there is none
+    file: PathBuf,
+    /// The new dataset
+    path: String,
+}
+
+/// A format that can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// NumPy's file format
+    Npy,
+    /// Comma-separated values
+    Csv,
+    /// A table of Apache Parquet
+    Parquet,
+    /// A table in the file format of Apache Arrow
+    Arrow,
+    /// A sparse matrix as text, in the Matrix Market format
+    Mtx,
+    /// A sparse matrix of SciPy
+    Npz,
+}
+
+#[derive(Debug, Clone)]
+struct Chunk(Vec<u64>);
+
+/// Reads a file into a new dataset.
+pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
+    let shown = arguments.input.display();
+    let filters = match &arguments.filter {
+        Some(list) => FilterSpec::parse_list(list)?,
+        None => Vec::new(),
+    };
+    let chunks = arguments.chunks.as_ref().map(|chunk| chunk.0.as_slice());
+    let storage = Storage { chunks, filters };
+    let named = match arguments.format {
+        None => by_ending(&arguments.input),
+        said => said,
+    };
+    let format = match named {
+        Some(Format::Npy) => Dense::Npy,
+        Some(Format::Csv) => Dense::Csv,
+        Some(Format::Parquet) => Dense::Table(Kind::Parquet),
+        Some(Format::Arrow) => Dense::Table(Kind::Arrow),
+        Some(Format::Mtx) => return matrix(arguments, storage, Some(NamedFormat::MatrixMarket)),
+        Some(Format::Npz) => return matrix(arguments, storage, Some(NamedFormat::Npz)),
+        None if place(&arguments.input, None).is_some() => return matrix(arguments, storage, None),
+        None => bail!("what is `{shown}`? Say it with --format npy, csv, parquet, arrow, mtx or npz"),
+    };
+    if arguments.dtype.is_some() || arguments.deflate.is_some() {
+        bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
+    }
+    dense(arguments, format, &storage)
+}
+
+/// Returns the place of a matrix by its name, else by the first bytes of the file.
+fn place(input: &Path, named: Option<NamedFormat>) -> Option<MatrixPlace> {
+    MatrixPlace::of(input, named).or_else(|| MatrixPlace::found(input))
+}
+
+/// Imports a sparse matrix.
+fn matrix(arguments: &ImportArguments, storage: Storage<'_>, named: Option<NamedFormat>) -> Result<()> {
+    let from = place(&arguments.input, named).context("no matrix")?;
+    let mut filters = storage.filters;
+    filters.extend(arguments.deflate.map(FilterSpec::deflate));
+    let wanted = Wanted {
+        kept: arguments.kept,
+        dtype: arguments.dtype,
+        chunks: storage.chunks,
+        filters,
+        encoding: arguments.encoding,
+    };
+    exchange::import(&from, &arguments.input, &arguments.file, &arguments.path, wanted)
+}
+
+/// A format of dense arrays or tables.
+#[derive(Debug, Clone, Copy)]
+enum Dense {
+    Npy,
+    Csv,
+    Table(Kind),
+}
+
+fn dense(arguments: &ImportArguments, format: Dense, storage: &Storage<'_>) -> Result<()> {
+    let path = named(&arguments.path)?;
+    // An unreadable input must not leave an empty file.
+    let input = match format {
+        Dense::Npy => Input::Npy(npy::Source::open(&arguments.input)),
+        Dense::Csv => {
+            Input::Csv(csv::Table::open(&arguments.input, arguments.delimiter, !arguments.no_header))
+        }
+        Dense::Table(kind) => {
+            let open = tables::Import::open(&arguments.input, kind);
+            let table = open.with_context(|| format!("`{}`", arguments.input.display()))?;
+            let work = |file: &File| tables::import(table, file, path, arguments.columns, storage);
+            return change(&arguments.file, open_or_create(&arguments.file)?, work);
+        }
+    };
+    let work = |file: &File| match &input {
+        Input::Npy(source) => as_ref(source)?.write(file, path, storage),
+        Input::Csv(table) if arguments.columns => as_ref(table)?.write_columns(file, path, storage),
+        Input::Csv(table) => as_ref(table)?.write(file, path, storage),
+    };
+    if let Input::Npy(Err(error)) | Input::Csv(Err(error)) = &input {
+        bail!("`{}`: {error:#}", arguments.input.display());
+    }
+    change(&arguments.file, open_or_create(&arguments.file)?, work)
+}
+
+enum Input {
+    Npy(Result<npy::Source>),
+    Csv(Result<csv::Table>),
+}
+
+fn as_ref<T>(input: &Result<T>) -> Result<&T> {
+    input.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"))
+}
+
+fn by_ending(path: &Path) -> Option<Format> {
+    match path.extension()?.to_str()? {
+        "npy" => Some(Format::Npy),
+        "csv" => Some(Format::Csv),
+        _ => Kind::of(path).map(|kind| match kind {
+            Kind::Parquet => Format::Parquet,
+            Kind::Arrow => Format::Arrow,
+        }),
+    }
+}

@@ -1,0 +1,208 @@
+//! Selections of a dataset in NumPy's slice notation, and their elements read in pieces of bounded size.
+
+pub(crate) mod blocks;
+pub(crate) mod defined;
+
+use anyhow::{Result, bail};
+use hyperslab::{Hyperslab, RegularHyperslab, Selection};
+
+/// The selected coordinates of one dimension: `count` coordinates from `start`, at intervals of `step`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) start: u64,
+    pub(crate) step: u64,
+    pub(crate) count: u64,
+    /// False if the selection names a single coordinate. The result does not have this dimension then.
+    pub(crate) kept: bool,
+}
+
+impl Taken {
+    /// Returns the coordinate at position `place` of the selection.
+    pub(crate) fn at(&self, place: u64) -> u64 {
+        self.start.saturating_add(place.saturating_mul(self.step))
+    }
+
+    /// Returns the position of the first selected coordinate that is not before `coordinate`.
+    pub(crate) fn first_from(&self, coordinate: u64) -> u64 {
+        coordinate.saturating_sub(self.start).div_ceil(self.step.max(1))
+    }
+}
+
+/// Selects all elements of an array of the shape `dims`.
+pub(crate) fn everything(dims: &[u64]) -> Vec<Taken> {
+    dims.iter().map(|size| Taken { start: 0, step: 1, count: *size, kept: true }).collect()
+}
+
+/// Selects at most the first `count` rows.
+pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
+    let mut taken = everything(dims);
+    if let Some(rows) = taken.first_mut() {
+        rows.count = rows.count.min(count);
+    }
+    taken
+}
+
+/// Parses a selection. Without a text, selects all elements.
+pub(crate) fn parse_or_everything(text: Option<&str>, dims: &[u64]) -> Result<Vec<Taken>> {
+    text.map_or_else(|| Ok(everything(dims)), |text| parse(text, dims))
+}
+
+/// Parses a selection such as `0:10,::2,5` of an array of the shape `dims`. Each dimension has one coordinate, or
+/// `start:stop:step` with optional parts. Negative numbers count from the end. `...` stands for all dimensions that are
+/// not named; missing dimensions at the end are selected as a whole.
+pub(crate) fn parse(text: &str, dims: &[u64]) -> Result<Vec<Taken>> {
+    let inside = text.trim();
+    let inside = inside.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(inside);
+    let mut parts: Vec<&str> = inside.split(',').map(str::trim).collect();
+    // As in Python, a trailing comma is allowed.
+    if parts.len() > 1 && parts.last() == Some(&"") {
+        parts.pop();
+    }
+    if parts == [""] && dims.is_empty() {
+        return Ok(Vec::new());
+    }
+    let named = parts.iter().filter(|part| **part != "...").count();
+    match parts.len().saturating_sub(named) {
+        0 => parts.push("..."),
+        1 => {}
+        _ => bail!("selection `{text}`: `...` stands twice"),
+    }
+    let Some(rest) = dims.len().checked_sub(named) else {
+        bail!("selection `{text}`: {named} indices for {}", dimensions(dims));
+    };
+    let mut sizes = dims.iter().enumerate();
+    let mut taken = Vec::new();
+    for part in parts {
+        if part == "..." {
+            taken.extend(sizes.by_ref().take(rest).flat_map(|(_, size)| everything(&[*size])));
+        } else if let Some((dimension, size)) = sizes.next() {
+            match one(part, *size) {
+                Ok(found) => taken.push(found),
+                Err(why) => {
+                    bail!("selection `{text}`: `{part}`, for dimension {dimension} of size {size}, {why}")
+                }
+            }
+        }
+    }
+    Ok(taken)
+}
+
+fn dimensions(dims: &[u64]) -> String {
+    match dims.len() {
+        0 => "a dataset without dimensions".into(),
+        1 => "1 dimension".into(),
+        count => format!("{count} dimensions"),
+    }
+}
+
+/// Parses the selection of one dimension. The error is the reason of the failure.
+fn one(part: &str, size: u64) -> Result<Taken, String> {
+    let number = |text: &str| -> Result<Option<i128>, String> {
+        let text = text.trim();
+        let parsed = text.parse::<i64>().map(|number| Some(i128::from(number)));
+        if text.is_empty() {
+            Ok(None)
+        } else {
+            parsed.map_err(|_| format!("has `{text}`, which is no whole number"))
+        }
+    };
+    let size = i128::from(size);
+    let from_start = |at: i128| if at < 0 { at.saturating_add(size) } else { at };
+    let fields: Vec<&str> = part.split(':').collect();
+    let (first, last, step) = match fields.as_slice() {
+        [""] => return Err("is empty; a whole dimension is `:`".into()),
+        [single] => {
+            let at = from_start(number(single)?.unwrap_or(0));
+            if !(0..size).contains(&at) {
+                return Err("is out of range".into());
+            }
+            return Ok(Taken { start: small(at), step: 1, count: 1, kept: false });
+        }
+        [first, last] => (number(first)?, number(last)?, None),
+        [first, last, step] => (number(first)?, number(last)?, number(step)?),
+        _ => return Err("has more than `start:stop:step`".into()),
+    };
+    let step = step.unwrap_or(1);
+    if step == 0 {
+        return Err("has a step of 0".into());
+    }
+    if step < 0 {
+        return Err("goes backwards; only steps from 1 on are possible".into());
+    }
+    let first = from_start(first.unwrap_or(0)).clamp(0, size);
+    let last = last.map_or(size, from_start).clamp(0, size);
+    let length = last.saturating_sub(first).max(0);
+    let count = length.saturating_add(step.saturating_sub(1)).checked_div(step).unwrap_or(0);
+    Ok(Taken { start: small(first), step: small(step), count: small(count), kept: true })
+}
+
+/// Converts a number that fits into 64 bits.
+fn small(number: i128) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// Converts to a selection of the library.
+pub(crate) fn selection(taken: &[Taken]) -> Selection {
+    if taken.is_empty() {
+        return Selection::All;
+    }
+    let mut slab = RegularHyperslab::region(&[], &[]);
+    for dimension in taken {
+        let (count, block) = if dimension.step == 1 { (1, dimension.count) } else { (dimension.count, 1) };
+        slab.start.push(dimension.start);
+        slab.stride.push(dimension.step.max(block).max(1));
+        slab.count.push(count);
+        slab.block.push(block);
+    }
+    Selection::Hyperslab(Hyperslab::Regular(slab))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(text: &str, dims: &[u64]) -> Vec<(u64, u64, u64, bool)> {
+        let taken = parse(text, dims).unwrap();
+        taken.iter().map(|t| (t.start, t.step, t.count, t.kept)).collect()
+    }
+
+    #[test]
+    fn as_in_numpy() {
+        let dims = [10, 7, 4];
+        let (all7, all4) = ((0, 1, 7, true), (0, 1, 4, true));
+        assert_eq!(taken("0:10,::2,3", &dims), [(0, 1, 10, true), (0, 2, 4, true), (3, 1, 1, false)]);
+        assert_eq!(taken("-3:", &dims), [(7, 1, 3, true), all7, all4]);
+        assert_eq!(taken("...,-1", &dims), [(0, 1, 10, true), all7, (3, 1, 1, false)]);
+        assert_eq!(taken("2,...", &dims), [(2, 1, 1, false), all7, all4]);
+        assert_eq!(taken("[ 1 : 9 : 3 , ]", &dims), [(1, 3, 3, true), all7, all4]);
+        // Slices may exceed the array and may be empty.
+        assert_eq!(taken("8:100, 5:2, -100:1", &dims), [(8, 1, 2, true), (5, 1, 0, true), (0, 1, 1, true)]);
+        assert_eq!(taken("...", &[]), []);
+        assert_eq!(taken("", &[]), []);
+        assert_eq!(taken(":", &[0]), [(0, 1, 0, true)]);
+        assert_eq!(taken("::9223372036854775807", &[u64::MAX]), [(0, i64::MAX as u64, 3, true)]);
+    }
+
+    #[test]
+    fn mistakes_are_said_in_words() {
+        for (text, why) in [
+            ("0:10,abc", "`abc`, for dimension 1 of size 7, has `abc`, which is no whole number"),
+            ("10", "`10`, for dimension 0 of size 10, is out of range"),
+            ("-11", "is out of range"),
+            ("1,2,3,4", "4 indices for 3 dimensions"),
+            ("...,...", "`...` stands twice"),
+            ("::0", "a step of 0"),
+            ("::-1", "goes backwards"),
+            ("1:2:3:4", "more than `start:stop:step`"),
+            ("1,,2", "``, for dimension 1 of size 7, is empty; a whole dimension is `:`"),
+            ("", "is empty"),
+            ("99999999999999999999", "no whole number"),
+        ] {
+            let error = parse(text, &[10, 7, 4]).unwrap_err().to_string();
+            assert!(error.contains(why) && error.starts_with(&format!("selection `{text}`: ")), "{error}");
+        }
+        assert!(
+            parse("0", &[]).unwrap_err().to_string().contains("1 indices for a dataset without dimensions")
+        );
+    }
+}

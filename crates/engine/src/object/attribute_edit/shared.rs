@@ -1,0 +1,97 @@
+//! Shared messages of attributes, and the reference counts of committed datatypes.
+
+use hyperslab_format::codec::Address;
+use hyperslab_format::message::{MessageFlags, MessageType, SharedLocation, SharedReference};
+
+use super::storage::Stored;
+use super::{AttributeEditor, NONE, NewAttribute};
+use crate::error::Result;
+use crate::object::delete::{self, RawData};
+use crate::object::message::resolve_reference;
+use crate::object::sharing::{self, Placed};
+use crate::store::{Bytes, Edit, at};
+
+impl AttributeEditor<'_> {
+    /// Reads the shared message of a reference.
+    pub(super) fn shared_body(&self, body: &[u8]) -> Result<Bytes> {
+        let reference = at(SharedReference::decode(body, self.container.params()), self.address())?;
+        let body = resolve_reference(self.container, MessageType::ATTRIBUTE, &reference)?;
+        Ok(body.bytes().clone())
+    }
+
+    /// Increments the reference count of a committed datatype, which may be this object.
+    pub(super) fn refer(&mut self, edit: &mut Edit<'_>, datatype: Address) -> Result<()> {
+        if datatype == self.address() {
+            return delete::count_reference(edit.store(), &mut self.open.header);
+        }
+        delete::add_reference(edit, datatype)
+    }
+
+    /// Places the message of a new attribute: `plain`, or a message with shared parts, or a reference to a shared message.
+    /// The caller has incremented the reference count of a committed datatype.
+    pub(super) fn place(
+        &mut self,
+        edit: &mut Edit<'_>,
+        attribute: &NewAttribute<'_>,
+        plain: Vec<u8>,
+    ) -> Result<Placed> {
+        if self.container.shared_messages.is_none() {
+            return Ok(Placed::own(NONE, plain));
+        }
+        let body = attribute.encode(edit, Some(self.container))?;
+        self.place_body(edit, NONE, body)
+    }
+
+    /// Places a message that is already counted as a user of its parts.
+    fn place_body(&mut self, edit: &mut Edit<'_>, flags: MessageFlags, body: Vec<u8>) -> Result<Placed> {
+        let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
+        let parts = body.clone();
+        let (placed, first) = sharing::place_counted(self.container, edit, kind, flags, body)?;
+        if !first {
+            // A shared message is one user of its parts, however many objects refer to it.
+            let targets = sharing::release_parts(self.container, edit, owner, kind, &parts)?;
+            self.drop_targets(edit, targets)?;
+        }
+        Ok(placed)
+    }
+
+    /// Places the message of a renamed attribute, whose parts also belong to the former message until that is released.
+    pub(super) fn place_renamed(
+        &mut self,
+        edit: &mut Edit<'_>,
+        flags: MessageFlags,
+        body: Vec<u8>,
+    ) -> Result<Placed> {
+        for (kind, reference) in
+            sharing::parts(self.container, self.address(), MessageType::ATTRIBUTE, &body)?
+        {
+            match (reference.location, &self.container.shared_messages) {
+                (SharedLocation::Committed(datatype), _) => self.refer(edit, datatype)?,
+                (SharedLocation::Heap(id), Some(shared)) => shared.acquire(edit, kind, id)?,
+                (SharedLocation::Heap(_), None) => {}
+            }
+        }
+        self.place_body(edit, flags, body)
+    }
+
+    /// Releases the references of a removed attribute.
+    pub(super) fn release(&mut self, edit: &mut Edit<'_>, stored: &Stored) -> Result<()> {
+        let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
+        let body = stored.reference.as_deref().unwrap_or(&stored.body);
+        let targets = sharing::release(self.container, edit, owner, kind, stored.flags, body)?;
+        self.drop_targets(edit, targets)
+    }
+
+    /// Decrements the reference counts of committed datatypes, one of which may be this object.
+    fn drop_targets(&mut self, edit: &mut Edit<'_>, targets: Vec<Address>) -> Result<()> {
+        for target in targets {
+            if target == self.address() {
+                delete::uncount_reference(edit.store(), &mut self.open.header)?;
+                continue;
+            }
+            let no_raw_data: &mut RawData<'_> = &mut |_, _| Ok(());
+            delete::drop_reference(self.container, edit, target, no_raw_data)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,11 @@
+//! Raw Snappy streams, without a frame.
+
+#[cfg(feature = "snappy")]
+#[path = "snap.rs"]
+mod codec;
+
+#[cfg(not(feature = "snappy"))]
+#[path = "absent.rs"]
+mod codec;
+
+pub(crate) use codec::{decode, encode};

@@ -1,0 +1,208 @@
+//! Writing elements with contents in a heap: strings, sequences, dynamic values and references.
+
+use hyperslab_engine::{Error, Result};
+
+use super::Dataset;
+use crate::datatype::convert::{VariableArena, VariableSink as _};
+use crate::dynamic::Encoder;
+use crate::{Datatype, DatatypeClass, H5Type, ReferenceTarget, Selection, Value};
+
+impl Dataset {
+    /// Writes strings of fixed or variable length to all elements.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let names = file.new_dataset("names").write_strings(&["one", "", "three"])?;
+    /// assert_eq!(names.read_strings()?.into_raw_vec_and_offset().0, ["one", "", "three"]);
+    /// names.write_strings(&["a", "longer than before", "c"])?;
+    /// assert_eq!(names.read_strings()?[1], "longer than before");
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings, if the number of texts is not the
+    /// number of elements, or if a text is longer than a string of fixed length; the errors of
+    /// [`write_raw`](Self::write_raw).
+    pub fn write_strings<S: AsRef<str>>(&self, texts: &[S]) -> Result<()> {
+        self.write_strings_selection(&Selection::All, texts)
+    }
+
+    /// Writes strings to the selected elements; see [`write_strings`](Self::write_strings).
+    ///
+    /// # Errors
+    /// The errors of [`write_strings`](Self::write_strings) and [`write_selection`](Self::write_selection).
+    pub fn write_strings_selection<S: AsRef<str>>(&self, selection: &Selection, texts: &[S]) -> Result<()> {
+        let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_ref().as_bytes()).collect();
+        match &self.datatype().class {
+            DatatypeClass::String(_) => {
+                let bytes = fixed_texts(self.datatype().size as usize, &texts);
+                self.write_stored(selection, &bytes.map_err(|error| self.context(error))?)
+            }
+            DatatypeClass::VariableLength(_) if self.datatype().is_variable_string() => {
+                self.check_count(selection, texts.len())?;
+                if self.is_structured() {
+                    let contents = self.foreign_texts(&texts)?;
+                    return self.write_from(selection, &contents.origin());
+                }
+                let file = self.object.file();
+                self.replace_contents(selection, |edit| file.store_texts(edit, &texts))
+            }
+            _ => {
+                Err(self
+                    .context(Error::Misuse(format!("its elements are no strings but {}", self.datatype()))))
+            }
+        }
+    }
+
+    /// Writes sequences of variable length to all elements.
+    ///
+    /// ```
+    /// use hyperslab::{Datatype, H5Type};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").datatype(Datatype::sequence(i32::datatype(), 8)).shape(&[2]).create()?;
+    /// dataset.write_sequences(&[vec![1_i64, 2, 3], vec![]])?;
+    /// assert_eq!(dataset.read_sequences::<i32>()?.into_raw_vec_and_offset().0, [vec![1, 2, 3], vec![]]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences or their items cannot be
+    /// converted; the errors of [`write_raw`](Self::write_raw).
+    pub fn write_sequences<T: H5Type, S: AsRef<[T]>>(&self, sequences: &[S]) -> Result<()> {
+        let arena = VariableArena::default();
+        let mut bytes = vec![0; sequences.len().saturating_mul(16)];
+        for (sequence, descriptor) in sequences.iter().zip(bytes.chunks_exact_mut(16)) {
+            let items = sequence.as_ref();
+            arena
+                .store(&T::to_bytes(items), items.len(), descriptor)
+                .map_err(|error| self.context(error.into()))?;
+        }
+        let memory = Datatype::sequence(T::datatype(), 8);
+        self.write_contents(&Selection::All, &memory, &bytes, Some(arena))
+    }
+
+    /// Writes elements of any datatype from dynamic values: compounds with members of variable length, sequences of such
+    /// compounds, arrays. The name of a member identifies the member.
+    ///
+    /// ```
+    /// use hyperslab::{CharacterSet, Datatype, Selection, Value, datatype::ByteOrder::LittleEndian};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let run = Datatype::packed([
+    ///     ("name", Datatype::variable_string(CharacterSet::Utf8, 8)),
+    ///     ("counts", Datatype::sequence(Datatype::u16(LittleEndian), 8)),
+    /// ]);
+    /// let runs = file.new_dataset("runs").datatype(run).shape(&[1]).create()?;
+    /// let counts = Value::Sequence(vec![Value::Integer(3), Value::Integer(4)]);
+    /// let record = Value::Compound(vec![("name".into(), Value::Text("first".into())), ("counts".into(), counts)]);
+    /// runs.write_values(&Selection::All, &[record.clone()])?;
+    /// assert_eq!(runs.read_dyn()?.get(&[0]), Some(record));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value does not have the datatype of the dataset, or the number
+    /// of values is not the number of selected elements; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times; the errors
+    /// of [`write_selection`](Self::write_selection).
+    pub fn write_values(&self, selection: &Selection, values: &[Value]) -> Result<()> {
+        let arena = VariableArena::default();
+        let encoder = Encoder::new(self.datatype()).map_err(|error| self.context(error))?;
+        let bytes = encoder.encode(values, &arena).map_err(|error| self.context(error))?;
+        self.write_contents(selection, encoder.memory(), &bytes, Some(arena))
+    }
+
+    /// Writes references of any kind to all elements.
+    ///
+    /// ```
+    /// use hyperslab::{Datatype, ReferenceTarget, Region, Selection};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let values = file.new_dataset("values").write(&[1, 2, 3, 4])?;
+    /// let links = file.new_dataset("links").datatype(Datatype::object_reference(8)).shape(&[2]).create()?;
+    /// links.write_references(&[ReferenceTarget::object(&values), ReferenceTarget::Null])?;
+    /// assert_eq!(links.read_references()?[0].object()?.token(), values.token());
+    /// let middle = Selection::region(&Region::new(&[1], &[2]).map_err(hyperslab::Error::from)?);
+    /// let parts = file.new_dataset("parts").datatype(Datatype::region_reference(8)).shape(&[1]).create()?;
+    /// parts.write_references(&[ReferenceTarget::Region(values.token(), middle)])?;
+    /// assert_eq!(parts.read_references()?[0].read::<i32>()?.into_raw_vec_and_offset().0, [2, 3]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references, or if references of that kind
+    /// cannot have such a target; the errors of [`write_raw`](Self::write_raw).
+    pub fn write_references(&self, targets: &[ReferenceTarget]) -> Result<()> {
+        let DatatypeClass::Reference(kind) = self.datatype().class else {
+            let what = format!("its elements are no references but {}", self.datatype());
+            return Err(self.context(Error::Misuse(what)));
+        };
+        self.check_count(&Selection::All, targets.len())?;
+        let (file, size) = (self.object.file(), self.datatype().size as usize);
+        self.replace_contents(&Selection::All, |edit| {
+            let mut elements = Vec::with_capacity(size.saturating_mul(targets.len()));
+            for target in targets {
+                elements.extend(file.store_reference(
+                    edit,
+                    kind,
+                    size,
+                    &target.stored(&file.container.store)?,
+                )?);
+            }
+            Ok(elements)
+        })
+    }
+
+    /// Converts and writes elements with contents of variable length. Frees the contents that they replace.
+    pub(super) fn write_contents(
+        &self,
+        selection: &Selection,
+        memory: &Datatype,
+        bytes: &[u8],
+        arena: Option<VariableArena>,
+    ) -> Result<()> {
+        if self.is_structured() {
+            let contents = self.foreign_contents(memory, bytes, arena)?;
+            return self.write_from(selection, &contents.origin());
+        }
+        let file = self.object.file();
+        let mut conversions = (*self.conversions).clone();
+        if let Some(arena) = arena {
+            conversions = conversions.with_source_heap(std::sync::Arc::new(arena));
+        }
+        self.check_count(selection, bytes.len() / (memory.size as usize).max(1))?;
+        self.replace_contents(selection, |edit| {
+            file.store_converted(edit, &conversions, (memory, self.datatype()), bytes)
+        })
+    }
+
+    /// Writes the elements that `store` returns, whose contents it puts into the heap. Frees the contents that they replace.
+    fn replace_contents(
+        &self,
+        selection: &Selection,
+        store: impl FnOnce(&mut hyperslab_engine::store::Edit<'_>) -> Result<Vec<u8>>,
+    ) -> Result<()> {
+        let selection = self.without_overlaps(selection)?;
+        let (file, size) = (self.object.file(), self.datatype().size as usize);
+        self.change(|edit| file.replace_contents(edit, self.write_to(), &selection, size, store))
+    }
+
+    /// Returns an error unless the selection has `count` elements.
+    fn check_count(&self, selection: &Selection, count: usize) -> Result<()> {
+        let selected = self.dataspace().selected(selection).map_err(|error| self.context(error.into()))?;
+        if selected == count as u64 {
+            return Ok(());
+        }
+        Err(self.context(Error::Misuse(format!("{selected} elements are selected, but {count} are given"))))
+    }
+}
+
+/// Returns texts as strings of fixed length, padded with zero bytes.
+pub(crate) fn fixed_texts(size: usize, texts: &[&[u8]]) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; size.saturating_mul(texts.len())];
+    for (text, place) in texts.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
+        let Some(to) = place.get_mut(..text.len()) else {
+            let text = String::from_utf8_lossy(text);
+            return Err(Error::Misuse(format!("`{text}` is longer than the {size} bytes of a string")));
+        };
+        to.copy_from_slice(text);
+    }
+    Ok(bytes)
+}
