@@ -1,11 +1,14 @@
 //! The filters of a dataset, one after another.
 
+mod hand;
+
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
+use hand::Hand;
+
 use crate::codec::times;
-use crate::filter::{OUTSIDE, copy_start};
+use crate::filter::copy_start;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Registry, Result, Workspace};
 
 /// One filter of a pipeline, as the file describes it.
@@ -435,77 +438,6 @@ fn mask_bit(stage: usize) -> u32 {
 
 fn is_masked(filter_mask: u32, stage: usize) -> bool {
     filter_mask & mask_bit(stage) != 0
-}
-
-/// The chunk on its way: some bytes of one buffer, and others to write the next ones into.
-struct Hand<'a> {
-    current: Cow<'a, [u8]>,
-    range: Range<usize>,
-    spare: Vec<u8>,
-    /// Takes the place of `spare` while `current` is borrowed.
-    second: Vec<u8>,
-}
-
-impl<'a> Hand<'a> {
-    fn new(bytes: Cow<'a, [u8]>, scratch: &mut Scratch) -> Self {
-        let [spare, second] = std::mem::take(&mut scratch.spares);
-        Self { range: 0..bytes.len(), current: bytes, spare, second }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.current.split_at(self.range.end).0.split_at(self.range.start).1
-    }
-
-    /// Runs one filter; after an error the bytes are the same as before.
-    fn pass(
-        &mut self,
-        id: FilterId,
-        run: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<Produced>,
-    ) -> Result<()> {
-        let Range { start, end } = self.range.clone();
-        let input = self.current.split_at(end).0.split_at(start).1;
-        match run(input, &mut self.spare)? {
-            Produced::Output => {
-                let new = std::mem::take(&mut self.spare);
-                self.range = 0..new.len();
-                self.spare = match std::mem::replace(&mut self.current, Cow::Owned(new)) {
-                    Cow::Owned(old) => old,
-                    Cow::Borrowed(_) => std::mem::take(&mut self.second),
-                };
-            }
-            Produced::Input(part) => {
-                if part.start > part.end || part.end > input.len() {
-                    return Err(FilterError::Internal { id, invariant: OUTSIDE });
-                }
-                self.range = self.range.start + part.start..self.range.start + part.end;
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives all memory back.
-    fn release(self, scratch: &mut Scratch) {
-        let second = match self.current {
-            Cow::Owned(bytes) => bytes,
-            Cow::Borrowed(_) => self.second,
-        };
-        scratch.spares = [self.spare, second];
-    }
-
-    /// Gives the bytes, and the other memory back.
-    fn finish(self, scratch: &mut Scratch) -> Vec<u8> {
-        scratch.spares = [self.spare, self.second];
-        match self.current {
-            Cow::Borrowed(bytes) => bytes.split_at(self.range.end).0.split_at(self.range.start).1.to_vec(),
-            Cow::Owned(mut bytes) => {
-                bytes.truncate(self.range.end);
-                if self.range.start > 0 {
-                    bytes.drain(..self.range.start.min(bytes.len()));
-                }
-                bytes
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -154,12 +154,13 @@ impl Columns {
         }
     }
 
-    /// Elements of which all columns are taken before the next ones: of whole bytes of code.
+    /// Returns the bytes of the elements of which all columns are taken before those of the next elements: whole bytes of
+    /// code. All elements are one batch if there is one column.
     fn batch(&self) -> usize {
         if self.columns.len() == 1 {
             usize::MAX
         } else {
-            (BATCH / self.bytes.max(1)).max(1).next_multiple_of(GROUP)
+            (BATCH / self.bytes.max(1)).max(1).next_multiple_of(GROUP) * self.bytes
         }
     }
 
@@ -167,7 +168,7 @@ impl Columns {
     pub(super) fn decode(&self, input: &[u8], elements: &mut [u8]) -> Option<()> {
         let batch = self.batch();
         let mut bit = 0;
-        for elements in elements.chunks_mut(batch * self.bytes) {
+        for elements in elements.chunks_mut(batch) {
             if !self.covers_all() {
                 elements.fill(0);
             }
@@ -210,7 +211,7 @@ impl Columns {
         }
         output.resize(length.checked_add(SLACK)?, 0);
         let mut bit = 0;
-        for elements in elements.chunks(self.batch() * self.bytes) {
+        for elements in elements.chunks(self.batch()) {
             let count = elements.len() / self.bytes;
             for column in &self.columns {
                 column.each_place(self, bit, count, |place| match column.size {
