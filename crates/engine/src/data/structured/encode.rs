@@ -1,4 +1,4 @@
-//! A chunk in memory to the bytes that are stored.
+//! The encoding of a structured chunk.
 
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::codec::Address;
