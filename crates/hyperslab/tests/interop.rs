@@ -144,6 +144,16 @@ fn what_a_short_chunk_does_not_have_is_the_fill_value() {
         let report = check(&path, true);
         let faults: Vec<String> = report.fault_findings().map(ToString::to_string).collect();
         assert!(faults.len() == 2 && faults.iter().all(|fault| fault.contains("/whole")), "{faults:?}");
+        // Copies of such chunks have all elements.
+        let (salvaged, repacked) = (folder.path().join("salvaged.h5"), folder.path().join("repacked.h5"));
+        hyperslab::Recovery::new().salvage(&path, &salvaged).unwrap();
+        hyperslab::Repack::new().run(&hyperslab::File::open(&path).unwrap(), &repacked).unwrap();
+        for copy in [&salvaged, &repacked] {
+            assert_eq!(check(copy, true).faults, 0, "{}", copy.display());
+            let dataset = hyperslab::File::open(copy).unwrap().dataset("whole").unwrap();
+            assert_eq!(dataset.read_raw::<i32>().unwrap(), expected, "{}", copy.display());
+            std::fs::remove_file(copy).unwrap();
+        }
         // A part of such a chunk is written, which makes it whole.
         let file = hyperslab::File::open_rw(&path).unwrap();
         let dataset = file.dataset("whole").unwrap();
