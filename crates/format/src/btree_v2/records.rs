@@ -1,17 +1,21 @@
-//! Records of version 2 B-trees (File Format Specification, section III.A.2; types 12 and 13: structured
-//! chunks). Type 7 is [`SharedMessageRecord`](crate::shared_message::SharedMessageRecord).
+//! Records of version 2 B-trees (File Format Specification, section III.A.2; types 12 and 13:
+//! structured chunks). Type 7 is
+//! [`SharedMessageRecord`](crate::shared_message::SharedMessageRecord).
 //!
 //! ```text
 //!  1  huge object, indirect            address (O), length (L), ID (L)
-//!  2  huge object, indirect, filtered  address (O), length (L), filter mask (4), size in memory (L), ID (L)
+//!  2  huge object, indirect, filtered  address (O), length (L), filter mask (4),
+//!                                      decoded size (L), ID (L)
 //!  3  huge object, direct              address (O), length (L)
-//!  4  huge object, direct, filtered    address (O), length (L), filter mask (4), size in memory (L)
+//!  4  huge object, direct, filtered    address (O), length (L), filter mask (4), decoded size (L)
 //!  5  link by name                     hash (4), heap ID (7)
 //!  6  link by creation order           creation order (8), heap ID (7)
-//!  8  attribute by name                heap ID (8), message flags (1), creation order (4), hash (4)
+//!  8  attribute by name                heap ID (8), message flags (1), creation order (4),
+//!                                      hash (4)
 //!  9  attribute by creation order      heap ID (8), message flags (1), creation order (4)
 //! 10  chunk                            address (O), scaled offsets (8 each)
-//! 11  chunk, filtered                  address (O), size (s), filter mask (4), scaled offsets (8 each)
+//! 11  chunk, filtered                  address (O), size (s), filter mask (4),
+//!                                      scaled offsets (8 each)
 //! 12  structured chunk                 address (O), size (s), scaled offsets (8 each), metadata
 //! 13  structured chunk, filtered       the same with longer metadata
 //! ```
@@ -23,9 +27,9 @@ use smallvec::SmallVec;
 
 use crate::codec::{Address, FileParams, FormatError, Reader, Result, Writer};
 
-/// The record types, as the header of a tree names them.
+/// The record types that a tree's header may state.
 pub mod types {
-    /// Made by libhdf5's own tests only.
+    /// Type of test records that only libhdf5's own tests create.
     pub const TESTING: u8 = 0;
     /// Huge fractal heap objects, indirect.
     pub const HUGE_INDIRECT: u8 = 1;
@@ -57,27 +61,27 @@ pub mod types {
 
 /// A record of a version 2 B-tree.
 pub trait BTreeV2Record: Sized {
-    /// The name as it stands in errors.
+    /// Name of the record in error messages.
     const NAME: &'static str;
-    /// What the layout depends on besides the bytes.
+    /// Parameters that determine the layout of the record.
     type Context: Copy;
 
-    /// Bytes of a record.
+    /// Returns the size of a record in bytes.
     fn size(context: Self::Context) -> usize;
 
-    /// Reads the fields.
+    /// Reads the fields of a record.
     ///
     /// # Errors
-    /// If bytes are missing or contradict the format.
+    /// Returns an error if bytes are missing or contradict the format.
     fn read(reader: &mut Reader<'_>, context: Self::Context) -> Result<Self>;
 
-    /// Writes the fields.
+    /// Writes the fields of the record.
     fn write(&self, writer: &mut Writer, context: Self::Context);
 
-    /// Decodes a record that takes all of `bytes`.
+    /// Decodes a record that occupies all of `bytes`.
     ///
     /// # Errors
-    /// If the record has another length or contradicts the format.
+    /// Returns an error if the record has another length or contradicts the format.
     fn decode(bytes: &[u8], context: Self::Context) -> Result<Self> {
         let mut reader = Reader::new(Self::NAME, bytes);
         let record = Self::read(&mut reader, context)?;
@@ -88,7 +92,7 @@ pub trait BTreeV2Record: Sized {
     /// Encodes the record.
     ///
     /// # Errors
-    /// If a value does not fit its field.
+    /// Returns [`FormatError::Encode`] if a value does not fit its field.
     fn encode(&self, context: Self::Context) -> Result<Vec<u8>> {
         let mut writer = Writer::with_capacity(Self::NAME, 32);
         self.write(&mut writer, context);
@@ -99,36 +103,36 @@ pub trait BTreeV2Record: Sized {
     }
 }
 
-/// Types 1 to 4: where a huge object of a fractal heap lies.
+/// A record of types 1 to 4: the address of a huge object of a fractal heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeObjectRecord {
-    /// The object.
+    /// Address of the object.
     pub address: Address,
-    /// Bytes of the object in the file.
+    /// Stored size of the object in bytes.
     pub length: u64,
-    /// What filters did, in a heap with filters.
+    /// Filter information, in a heap with filters.
     pub filtered: Option<HugeObjectFiltered>,
-    /// The key in the heap ID, where the heap ID does not say it all; in types 3 and 4 0.
+    /// Key that the heap ID contains, in types 1 and 2; 0 in types 3 and 4.
     pub id: u64,
 }
 
-/// What filters did to a huge object.
+/// Filter information of a huge object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeObjectFiltered {
-    /// Filters skipped: bit i for filter i of the pipeline.
+    /// Filter mask: bit i is set if filter i of the pipeline was skipped.
     pub filter_mask: u32,
-    /// Bytes of the object without filters.
+    /// Decoded size of the object in bytes.
     pub memory_size: u64,
 }
 
-/// Which of the types 1 to 4.
+/// The layout parameters of a huge object record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeRecordContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// Types 1 and 2: heap IDs hold a key only.
+    /// True for types 1 and 2: heap IDs hold only a key.
     pub indirect: bool,
-    /// Types 2 and 4: the heap has filters.
+    /// True for types 2 and 4: the heap has filters.
     pub filtered: bool,
 }
 
@@ -173,7 +177,7 @@ impl BTreeV2Record for HugeObjectRecord {
 }
 
 impl HugeRecordContext {
-    /// The record type of a tree of such records.
+    /// Returns the record type of a tree of such records.
     pub fn record_type(self) -> u8 {
         match (self.indirect, self.filtered) {
             (true, false) => types::HUGE_INDIRECT,
@@ -184,20 +188,21 @@ impl HugeRecordContext {
     }
 }
 
-/// Type 5: a link by the hash of its name.
+/// A record of type 5: a link, ordered by the hash of the link name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkNameRecord {
     /// [`checksum`](crate::codec::checksum) of the name.
     pub hash: u32,
-    /// The link message in the group's fractal heap.
+    /// Heap ID of the link message in the group's fractal heap.
     pub heap_id: [u8; 7],
 }
 
 impl LinkNameRecord {
-    /// The hash alone, which nearly every comparison of a search is decided by.
+    /// Returns the hash of an encoded record. Searches compare hashes first and seldom need the
+    /// other fields.
     ///
     /// # Errors
-    /// If bytes are missing.
+    /// Returns [`FormatError::Corrupt`] if bytes are missing.
     pub fn hash_in(record: &[u8]) -> Result<u32> {
         match record.first_chunk() {
             Some(hash) => Ok(u32::from_le_bytes(*hash)),
@@ -224,12 +229,12 @@ impl BTreeV2Record for LinkNameRecord {
     }
 }
 
-/// Type 6: a link by its creation order.
+/// A record of type 6: a link, ordered by creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkCreationOrderRecord {
     /// Creation order of the link.
     pub creation_order: i64,
-    /// The link message in the group's fractal heap.
+    /// Heap ID of the link message in the group's fractal heap.
     pub heap_id: [u8; 7],
 }
 
@@ -252,12 +257,13 @@ impl BTreeV2Record for LinkCreationOrderRecord {
     }
 }
 
-/// Type 8: an attribute by the hash of its name.
+/// A record of type 8: an attribute, ordered by the hash of the attribute name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttributeNameRecord {
-    /// The attribute message in the object's fractal heap, or in the file's heap of shared messages.
+    /// Heap ID of the attribute message, in the object's fractal heap or in the file's heap of
+    /// shared messages.
     pub heap_id: [u8; 8],
-    /// Flags of the header message; bit 1: the message is shared.
+    /// Flags of the header message. Bit 1: the message is shared.
     pub message_flags: u8,
     /// Creation order of the attribute.
     pub creation_order: u32,
@@ -266,10 +272,11 @@ pub struct AttributeNameRecord {
 }
 
 impl AttributeNameRecord {
-    /// The hash alone, which nearly every comparison of a search is decided by.
+    /// Returns the hash of an encoded record. Searches compare hashes first and seldom need the
+    /// other fields.
     ///
     /// # Errors
-    /// If bytes are missing.
+    /// Returns [`FormatError::Corrupt`] if bytes are missing.
     pub fn hash_in(record: &[u8]) -> Result<u32> {
         match record.last_chunk() {
             Some(hash) => Ok(u32::from_le_bytes(*hash)),
@@ -303,12 +310,13 @@ impl BTreeV2Record for AttributeNameRecord {
     }
 }
 
-/// Type 9: an attribute by its creation order.
+/// A record of type 9: an attribute, ordered by creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttributeCreationOrderRecord {
-    /// The attribute message in the object's fractal heap, or in the file's heap of shared messages.
+    /// Heap ID of the attribute message, in the object's fractal heap or in the file's heap of
+    /// shared messages.
     pub heap_id: [u8; 8],
-    /// Flags of the header message; bit 1: the message is shared.
+    /// Flags of the header message. Bit 1: the message is shared.
     pub message_flags: u8,
     /// Creation order of the attribute.
     pub creation_order: u32,
@@ -337,47 +345,48 @@ impl BTreeV2Record for AttributeCreationOrderRecord {
     }
 }
 
-/// Types 10 to 13: a chunk of a dataset.
+/// A record of types 10 to 13: a chunk of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkRecord {
-    /// The chunk.
+    /// Address of the chunk.
     pub address: Address,
-    /// Bytes of the chunk in the file; 0 in type 10, which does not store it.
+    /// Stored size of the chunk in bytes; 0 in type 10, which has no size field.
     pub size: u64,
-    /// Filters skipped: bit i for filter i of the pipeline; stored in type 11 only.
+    /// Filter mask: bit i is set if filter i of the pipeline was skipped. Only type 11 stores the
+    /// mask.
     pub filter_mask: u32,
-    /// The chunk's place, counted in chunks along each dimension.
+    /// Coordinates of the chunk, in units of chunks along each dimension.
     pub scaled: Dims,
-    /// Structured chunk metadata (types 12 and 13), not interpreted.
+    /// Structured chunk metadata (types 12 and 13) as raw bytes.
     pub metadata: SmallVec<[u8; 16]>,
 }
 
-/// Which of the types 10 to 13, and its widths.
+/// The layout parameters of a chunk record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRecordContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// Dimensions of the dataset.
+    /// Rank of the dataset.
     pub rank: usize,
-    /// What is stored besides address and place.
+    /// Fields of the record besides address and coordinates.
     pub form: ChunkRecordForm,
 }
 
-/// What a chunk record stores besides address and place.
+/// The fields of a chunk record besides address and coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkRecordForm {
-    /// Type 10: nothing.
+    /// Type 10: no further fields.
     Plain,
     /// Type 11: size and filter mask.
     Filtered {
-        /// Bytes of the size field.
+        /// Width of the size field in bytes.
         size_width: usize,
     },
     /// Types 12 and 13: size and structured chunk metadata.
     Structured {
-        /// Bytes of the size field.
+        /// Width of the size field in bytes.
         size_width: usize,
-        /// Bytes of the metadata.
+        /// Size of the metadata in bytes.
         metadata_size: usize,
     },
 }
@@ -437,11 +446,14 @@ impl BTreeV2Record for ChunkRecord {
 }
 
 impl ChunkRecordContext {
-    /// The context that a tree's record type and size lead to. `metadata_size` is that of structured chunks
-    /// and does not matter for types 10 and 11.
+    /// Derives the context from a tree's record type and record size.
+    ///
+    /// `metadata_size` is the metadata size of structured chunks in bytes; types 10 and 11 ignore
+    /// it.
     ///
     /// # Errors
-    /// Another record type, or a record size that leaves no chunk size field of 1 to 8 bytes.
+    /// Returns [`FormatError::Corrupt`] for another record type, or if the record size leaves no
+    /// chunk size field of 1 to 8 bytes.
     pub fn new(
         params: FileParams,
         rank: usize,
@@ -453,7 +465,7 @@ impl ChunkRecordContext {
         let width = |rest: usize| {
             let width = record_size.checked_sub(fixed).and_then(|width| width.checked_sub(rest));
             width.filter(|width| (1..=8).contains(width)).ok_or_else(|| {
-                let expected = format!("{fixed} and {rest} and a chunk size of 1 to 8 bytes");
+                let expected = format!("{fixed} + {rest} + a chunk size field of 1 to 8 bytes");
                 FormatError::corrupt(ChunkRecord::NAME, "record size", expected, record_size)
             })
         };
@@ -472,7 +484,7 @@ impl ChunkRecordContext {
         Ok(Self { params, rank, form })
     }
 
-    /// Where the scaled offsets begin in a record.
+    /// Returns the offset of the scaled coordinates within a record.
     fn scaled_start(self) -> usize {
         let before = match self.form {
             ChunkRecordForm::Plain => 0,
@@ -482,13 +494,13 @@ impl ChunkRecordContext {
         self.params.offset_width() + before
     }
 
-    /// The scaled offsets of a record, without decoding the rest.
+    /// Decodes only the scaled coordinates of a record.
     pub fn scaled(self, record: &[u8]) -> impl Iterator<Item = u64> + '_ {
         let words = record.get(self.scaled_start()..).into_iter().flat_map(|rest| rest.as_chunks::<8>().0);
         words.take(self.rank).map(|word| u64::from_le_bytes(*word))
     }
 
-    /// How a record compares with a place: the order of the tree.
+    /// Compares the coordinates of a record with `scaled`, in the order of the tree.
     pub fn compare(self, record: &[u8], scaled: &[u64]) -> Ordering {
         self.scaled(record).cmp(scaled.iter().copied())
     }
