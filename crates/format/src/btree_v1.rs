@@ -232,7 +232,8 @@ impl Structure for BTreeV1Node {
             writer.fail("entries used", self.children.len());
         }
         if self.keys.len() != self.children.len() + 1 {
-            writer.fail("keys", format_args!("{} for {} children", self.keys.len(), self.children.len()));
+            writer
+                .fail("keys", format_args!("{} keys for {} children", self.keys.len(), self.children.len()));
         }
         writer.bytes(SIGNATURE);
         writer.u8(context.node_type());

@@ -32,7 +32,8 @@ use crate::symbol_table_entry::SymbolTableEntry;
 const NAME: &str = "superblock";
 
 bitflags! {
-    /// File consistency flags of versions 2 and 3. Bit 2 is valid only in version 3.
+    /// The status flags of versions 2 and 3, "file consistency flags" in the specification. Bit 2 is
+    /// valid only in version 3.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ConsistencyFlags: u32 {
         /// A writer has the file open, or the last writer did not close the file.
@@ -45,12 +46,12 @@ bitflags! {
 }
 
 /// The superblock of a file: sizes of addresses and lengths, the addresses of the first structures,
-/// and the consistency flags.
+/// and the status flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Superblock {
     /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// File consistency flags.
+    /// Status flags.
     pub consistency: ConsistencyFlags,
     /// Base address: the offset in the file from which addresses count, in bytes.
     pub base_address: u64,

@@ -56,7 +56,10 @@ impl Structure for BTreeV2Leaf {
     fn encode(&self, context: &BTreeV2LeafContext) -> Result<Vec<u8>> {
         let mut writer = Writer::new(Self::NAME);
         if self.records.len() != context.records * context.record_size {
-            writer.fail("records", format_args!("{} bytes for {}", self.records.len(), context.records));
+            writer.fail(
+                "records",
+                format_args!("{} bytes for {} records", self.records.len(), context.records),
+            );
         }
         writer.bytes(SIGNATURE);
         writer.u8(self.version);

@@ -109,7 +109,7 @@ impl ExtensibleArrayGeometry {
         if max_bits > 64 || max_bits < min_bits {
             return Err(corrupt(
                 "max nelmts bits",
-                "the bits of a data block, up to 64",
+                "at least the bits of the smallest data block, at most 64",
                 header.max_elements_bits,
             ));
         }
@@ -117,12 +117,16 @@ impl ExtensibleArrayGeometry {
         let inline_secondary_blocks = 2 * pointer_bits;
         if inline_secondary_blocks > secondary_blocks {
             let got = header.min_secondary_block_pointers;
-            return Err(corrupt("secondary blk min data ptrs", "fewer than the elements need", got));
+            return Err(corrupt(
+                "secondary blk min data ptrs",
+                "a number that fits the largest number of elements",
+                got,
+            ));
         }
         let page_bits = u32::from(header.page_bits);
         // Data blocks of the index block cannot be paged: the index block stores no page bitmap.
         if page_bits > 63 || page_bits < min_bits + pointer_bits {
-            let expected = "a page as large as a data block of the index block, below 2^64";
+            let expected = "a page at least as large as the data blocks of the index block, below 2^64";
             return Err(corrupt("max data blk page nelmts bits", expected, header.page_bits));
         }
         if header.element_size == 0 {

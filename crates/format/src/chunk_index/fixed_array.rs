@@ -108,7 +108,7 @@ impl FixedArrayLayout {
             return corrupt("entry size", "at least 1", 0);
         }
         let Some(page_elements) = 1_usize.checked_shl(header.page_bits.into()) else {
-            return corrupt("page bits", "fewer than the bits of an address", header.page_bits.into());
+            return corrupt("page bits", "fewer bits than a memory address", header.page_bits.into());
         };
         let element_size = usize::from(header.element_size);
         // The whole block, with a checksum for each element, must be addressable. After this check,
@@ -117,7 +117,7 @@ impl FixedArrayLayout {
             *elements > 0 && elements.checked_mul(element_size + 2 * CHECKSUM_SIZE).is_some()
         });
         let Some(elements) = elements else {
-            return corrupt("max num entries", "1 or more, within the address space", header.elements);
+            return corrupt("max num entries", "at least 1, within the address space", header.elements);
         };
         Ok(Self { params, header: address, client: header.client, element_size, elements, page_elements })
     }

@@ -1,4 +1,4 @@
-//! Writer of the bytes of one structure. It reports overflows at the end.
+//! Writer of the bytes of one structure, with deferred overflow errors.
 
 use super::{Address, FileParams, FormatError, Result, checksum};
 

@@ -34,7 +34,7 @@ const SIGNATURE: &[u8; 4] = b"FRHP";
 const VERSION: u8 = 0;
 
 bitflags::bitflags! {
-    /// The status flags of a fractal heap.
+    /// The flags of a fractal heap.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct FractalHeapFlags: u8 {
         /// The counter of huge object IDs wrapped around: a search must find the next unused ID.
@@ -61,7 +61,7 @@ pub struct FractalHeapHeaderContext {
 pub struct FractalHeapHeader {
     /// Length of a heap ID in bytes.
     pub id_length: u16,
-    /// Status flags of the heap.
+    /// Flags of the heap.
     pub flags: FractalHeapFlags,
     /// Size of the largest managed object. Larger objects are huge objects.
     pub max_managed_size: u32,

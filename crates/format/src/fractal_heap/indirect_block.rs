@@ -106,7 +106,10 @@ impl Structure for FractalHeapIndirectBlock {
         let mut writer = Writer::new(Self::NAME);
         let filtered = if context.filtered { context.direct } else { 0 };
         if self.children.len() != context.direct + context.indirect || self.filtered.len() != filtered {
-            writer.fail("child blocks", format_args!("{} and {}", self.children.len(), self.filtered.len()));
+            writer.fail(
+                "child blocks",
+                format_args!("{} addresses and {} filter entries", self.children.len(), self.filtered.len()),
+            );
         }
         writer.bytes(SIGNATURE);
         writer.u8(VERSION);

@@ -45,9 +45,9 @@ pub struct FreeSpaceHeader {
     pub unserialized_sections: u64,
     /// Number of section classes of the client.
     pub section_classes: u16,
-    /// Percentage by which the section list shrinks.
+    /// Percentage of the current size for shrinking the allocated section list.
     pub shrink_percent: u16,
-    /// Percentage by which the section list grows.
+    /// Percentage of the current size for growing the allocated section list.
     pub expand_percent: u16,
     /// Number of bits of an offset in the client's address space.
     pub address_bits: u16,

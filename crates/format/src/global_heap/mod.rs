@@ -101,7 +101,7 @@ impl Structure for GlobalHeapCollection {
         let size = Self::stored_size(bytes, params)?;
         let image = usize::try_from(size).ok().and_then(|size| bytes.get(..size));
         let Some(image) = image.filter(|image| image.len() >= header_size(params)) else {
-            let got = format_args!("{size} for {} bytes", bytes.len());
+            let got = format_args!("{size} with {} bytes available", bytes.len());
             return Err(FormatError::corrupt(
                 Self::NAME,
                 "collection size",

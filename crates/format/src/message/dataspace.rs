@@ -101,7 +101,10 @@ impl Message<'_> for DataspaceMessage {
         }
         if let Some(max_dims) = max_dims {
             if max_dims.len() != rank {
-                w.fail("dimension maximum size", format_args!("{} of rank {rank}", max_dims.len()));
+                w.fail(
+                    "dimension maximum size",
+                    format_args!("{} maximum sizes for rank {rank}", max_dims.len()),
+                );
             }
             for max in max_dims {
                 w.length_or_undefined(params, *max, "dimension maximum size");

@@ -61,11 +61,11 @@ impl AllocationTime {
 pub struct FillWriteTime(pub u8);
 
 impl FillWriteTime {
-    /// When space is allocated.
+    /// At the allocation of the space.
     pub const ON_ALLOCATION: Self = Self(0);
-    /// Never.
+    /// Never: allocated space is not filled.
     pub const NEVER: Self = Self(1);
-    /// When space is allocated, if the user set the fill value.
+    /// At the allocation of the space, if the user set the fill value.
     pub const IF_SET: Self = Self(2);
 }
 

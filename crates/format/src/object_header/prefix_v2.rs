@@ -132,7 +132,7 @@ impl PrefixV2 {
         w.u8(self.flags.bits());
         if self.flags.contains(HeaderFlags::TIMES_STORED) {
             let times = self.times.unwrap_or_else(|| {
-                w.fail("times", "missing times, although the flags require times");
+                w.fail("times", "no times (the flags require times)");
                 ObjectTimes::default()
             });
             for time in [times.access, times.modification, times.change, times.birth] {
@@ -141,7 +141,7 @@ impl PrefixV2 {
         }
         if self.flags.contains(HeaderFlags::PHASE_CHANGE_STORED) {
             let phase = self.phase_change.unwrap_or_else(|| {
-                w.fail("phase change", "missing values, although the flags require values");
+                w.fail("phase change", "no values (the flags require values)");
                 AttributePhaseChange::default()
             });
             w.u16(phase.max_compact);
@@ -229,7 +229,7 @@ mod tests {
             let mut writer = Writer::new("test");
             PrefixV2 { flags: flag, times: None, phase_change: None, chunk0_size: 3 }.encode(&mut writer);
             let error = writer.finish().unwrap_err().to_string();
-            assert!(error.contains("under a flag that announces"), "{error}");
+            assert!(error.contains("(the flags require"), "{error}");
         }
     }
 }

@@ -159,7 +159,8 @@ fn object<'s>(r: &mut Reader<'_>, slots: &'s [HeapSlot], item_size: usize) -> Re
     };
     let wanted = usize::try_from(items).ok().and_then(|items| items.checked_mul(item_size));
     if wanted != Some(object.len()) {
-        let expected = format!("the {} bytes of object {index} in items of {item_size}", object.len());
+        let expected =
+            format!("{item_size}-byte items that fill the {} bytes of object {index}", object.len());
         return Err(r.corrupt("length", expected, items));
     }
     Ok(object)

@@ -98,7 +98,7 @@ impl ChunkSections {
         let mut end = chunk_size;
         for (number, section) in list.iter_mut().enumerate().rev() {
             let Some(size) = end.checked_sub(section.offset) else {
-                let expected = format!("section {number} at most at {end} of the chunk's {chunk_size} bytes");
+                let expected = format!("at most {end} for section {number} of a chunk of {chunk_size} bytes");
                 return Err(r.corrupt("offset of section", expected, section.offset));
             };
             section.size = size;

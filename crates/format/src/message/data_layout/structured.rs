@@ -302,7 +302,7 @@ impl Composition {
         }
         let sections = r.u8("number of sections")?;
         if !sections_fit(chunk_type, sections) {
-            let expected = format!("a number for structured chunk type {}", chunk_type.bits());
+            let expected = format!("a number that matches structured chunk type {}", chunk_type.bits());
             return Err(r.corrupt("number of sections", expected, sections));
         }
         let count = r.u8("number of sections with metadata")?;

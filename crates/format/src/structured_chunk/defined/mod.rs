@@ -116,7 +116,7 @@ fn read_extent(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
     if extent.dataspace.dims() == chunk {
         return check_extent_length(reader, &extent, length, size_of_lengths);
     }
-    let expected = format!("{} (the extent of the chunk)", Dataspace::simple(chunk));
+    let expected = format!("the extent of the chunk, {}", Dataspace::simple(chunk));
     Err(reader.corrupt("extent", expected, extent.dataspace))
 }
 
@@ -142,7 +142,7 @@ fn read_rank(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
     if usize::try_from(rank) == Ok(chunk.len()) {
         return Ok(());
     }
-    Err(reader.corrupt("rank", format!("{} (the rank of the chunk)", chunk.len()), rank))
+    Err(reader.corrupt("rank", format!("the rank of the chunk, {}", chunk.len()), rank))
 }
 
 /// Reads the width of coordinates. Version 1 has a length instead, which is ignored, and a width of

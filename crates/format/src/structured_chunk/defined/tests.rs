@@ -77,7 +77,7 @@ fn points_in_any_order() {
     assert_eq!(decode(&[0, 1, 0, 1]).unwrap().order, Some(vec![1]));
     assert_eq!(decode(&[]).unwrap(), DecodedDefined { set: set(&[4, 5], &[]), order: None, stored: 0 });
     let error = decode(&[0, 1, 0, 5]).unwrap_err().to_string();
-    assert!(error.contains("less than 5, the chunk's size, got 5"), "{error}");
+    assert!(error.contains("less than 5 (the size of the chunk), got 5"), "{error}");
     assert!(decode(&[4, 0]).is_err());
     assert!(matches!(decode(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Err(FormatError::Limit { .. })));
 }
@@ -136,7 +136,7 @@ fn contradictions_are_refused() {
         assert!(blocks(1, &bad).is_err(), "{bad:?}");
     }
     let outside = blocks(1, &[0, 0, 0, 5]).unwrap_err().to_string();
-    assert!(outside.contains("less than 5, the chunk's size, got 5"), "{outside}");
+    assert!(outside.contains("less than 5 (the size of the chunk), got 5"), "{outside}");
     assert!(blocks(0xffff, &[0, 0, 0, 0]).unwrap_err().to_string().contains("num blocks"));
     for bad in [
         words(&[4, 1, 0, 0]),
