@@ -91,7 +91,8 @@ pub trait BTreeV2Record: Sized {
     /// Encodes the record.
     ///
     /// # Errors
-    /// Returns [`FormatError::Encode`] if a value does not fit its field.
+    /// Returns [`FormatError::Encode`](crate::codec::FormatError::Encode) if a value does not fit
+    /// its field.
     fn encode(&self, context: Self::Context) -> Result<Vec<u8>> {
         let mut writer = Writer::with_capacity(Self::NAME, 32);
         self.write(&mut writer, context);
@@ -201,7 +202,7 @@ impl LinkNameRecord {
     /// other fields.
     ///
     /// # Errors
-    /// Returns [`FormatError::Corrupt`] if bytes are missing.
+    /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if bytes are missing.
     pub fn hash_in(record: &[u8]) -> Result<u32> {
         match record.first_chunk() {
             Some(hash) => Ok(u32::from_le_bytes(*hash)),
@@ -275,7 +276,7 @@ impl AttributeNameRecord {
     /// other fields.
     ///
     /// # Errors
-    /// Returns [`FormatError::Corrupt`] if bytes are missing.
+    /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if bytes are missing.
     pub fn hash_in(record: &[u8]) -> Result<u32> {
         match record.last_chunk() {
             Some(hash) => Ok(u32::from_le_bytes(*hash)),
