@@ -104,7 +104,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("bad_hyperslab_outside_chunk", &["encoded selection at 0x", "in dimension 1, whose size is 5"]),
     ("bad_metadata_section_list", &["data layout message at 0x368", "section with metadata"]),
     ("bad_nsects_wrong_for_type", &["data layout message at 0x368", "3 sections"]),
-    ("bad_offset_past_chunk_end", &["structured chunk metadata at 0x", "section 1 at most at"]),
+    ("bad_offset_past_chunk_end", &["structured chunk metadata at 0x", "for section 1 of a chunk"]),
     ("bad_ohdr_checksum", &["object header (version 2) at 0x368", "checksum"]),
     ("bad_pipeline_list_size", &["filter description list at 0x3c8", "1 more"]),
     ("bad_pipeline_version", &["filter pipeline message", "version 9"]),

@@ -282,7 +282,7 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
 fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
     let mut bytes = vec![0; usize::try_from(length.min(Superblock::MAX_SIZE as u64)).unwrap_or(0)];
     if driver.read_at(0, &mut bytes).is_ok()
-        && let Some(superblock) = Superblock::decode_unsealed(&bytes)
+        && let Some(superblock) = Superblock::decode_ignoring_checksum(&bytes)
         && check_widths(&superblock).is_ok()
         && superblock.root().get().is_some_and(|root| root < length)
     {

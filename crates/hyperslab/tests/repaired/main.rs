@@ -185,7 +185,7 @@ fn accepted(bytes: &[u8]) -> usize {
     let (mut chain, mut rest, mut count) = (JournalChain::new(header), &bytes[JournalHeader::SIZE..], 0);
     while let Some((head, behind)) = rest.split_at_checked(JournalRecord::SIZE) {
         let record = JournalRecord::decode(head).unwrap();
-        let (body, behind) = behind.split_at(usize::try_from(record.rest()).unwrap());
+        let (body, behind) = behind.split_at(usize::try_from(record.body_size()).unwrap());
         if chain.accept(&record, head, body).is_err() {
             break;
         }

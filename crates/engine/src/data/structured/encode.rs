@@ -3,7 +3,7 @@
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{
-    ChunkSection, ChunkSections, SectionHeap, UNUSED_WIDTH, encode_defined, seal_section,
+    ChunkSection, ChunkSections, HEAP_PREFIX_BYTES, SectionHeap, encode_defined, seal_section,
 };
 
 use super::{ChunkKind, EncodedChunk, StructuredForm};
@@ -48,7 +48,7 @@ impl StructuredForm {
         } else {
             let counted = SectionHeap::decode(&chunk.heap, self.params)?;
             let mut heap = self.variable.take(&mut values, &counted, u64::MAX)?;
-            if heap.len() <= UNUSED_WIDTH {
+            if heap.len() <= HEAP_PREFIX_BYTES {
                 heap.clear();
             }
             contents.push(values);
@@ -137,7 +137,7 @@ impl StructuredForm {
                 bytes.extend_from_slice(&section);
             }
         }
-        Ok(EncodedChunk { bytes, sections: ChunkSections::side_by_side(sections) })
+        Ok(EncodedChunk { bytes, sections: ChunkSections::consecutive(sections) })
     }
 
     /// What the index says of a stored chunk.

@@ -138,14 +138,14 @@ impl<'j> Walk<'j> {
         }
         self.journal.read_at(self.at, &mut head)?;
         let Ok(record) = JournalRecord::decode(&head) else { return Ok(None) };
-        let end = behind.saturating_add(record.rest());
+        let end = behind.saturating_add(record.body_size());
         if end > self.length {
             return Ok(None);
         }
-        let mut rest = vec![0; to_usize(record.rest())];
+        let mut rest = vec![0; to_usize(record.body_size())];
         self.journal.read_at(behind, &mut rest)?;
         let Ok(body) = self.chain.accept(&record, &head, &rest) else { return Ok(None) };
-        let place = behind.saturating_add(record.bytes_of_sums());
+        let place = behind.saturating_add(record.sums_size());
         self.at = end;
         let step = match (record.kind, body) {
             (JournalRecordKind::Bytes { offset, .. }, JournalBody::Bytes { sums, bytes }) => {
