@@ -1,9 +1,9 @@
-//! The numbers by which files name filters.
+//! The registered numbers of filters.
 
 use std::fmt;
 
-/// The number of a filter, as a filter pipeline message stores it. Any number is representable; the ones
-/// that are registered and commonly met have names.
+/// The number of a filter, as a filter pipeline message stores it. Every number is valid;
+/// registered filters have a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilterId(pub u16);
 
@@ -12,10 +12,10 @@ macro_rules! filters {
         impl FilterId {
             $($(#[$doc])* pub const $constant: Self = Self($id);)*
 
-            /// Every number that has a name here, ascending.
+            /// All numbers with a constant, in ascending order.
             pub const KNOWN: &[Self] = &[$(Self::$constant),*];
 
-            /// The filter's name, if its number is a known one.
+            /// Returns the name of the filter; [`None`] if the number has no constant.
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $($id => Some($name),)*
@@ -29,21 +29,21 @@ macro_rules! filters {
 filters! {
     /// Deflate (gzip, zlib).
     DEFLATE = 1, "deflate";
-    /// Bytes of elements, transposed.
+    /// Transposition of the bytes of elements.
     SHUFFLE = 2, "shuffle";
     /// Fletcher's checksum.
     FLETCHER32 = 3, "fletcher32";
     /// Szip (extended Rice coding).
     SZIP = 4, "szip";
-    /// Only the bits an element uses.
+    /// Removal of the unused bits of each element (n-bit).
     NBIT = 5, "nbit";
-    /// Offset and scale to integers of few bits.
+    /// Scaling and offsetting of numbers to integers with few bits.
     SCALEOFFSET = 6, "scaleoffset";
-    /// LZO, by PyTables.
+    /// LZO, from PyTables.
     LZO = 305, "LZO";
     /// bzip2.
     BZIP2 = 307, "bzip2";
-    /// LZF, by h5py.
+    /// LZF, from h5py.
     LZF = 32000, "LZF";
     /// Blosc 1.
     BLOSC = 32001, "Blosc";
@@ -59,7 +59,7 @@ filters! {
     CBF = 32006, "CBF";
     /// JPEG-XR.
     JPEG_XR = 32007, "JPEG-XR";
-    /// Bits of elements, transposed, with LZ4 or Zstandard.
+    /// Transposition of the bits of elements, with LZ4 or Zstandard compression.
     BITSHUFFLE = 32008, "bitshuffle";
     /// SPDP.
     SPDP = 32009, "SPDP";
@@ -83,7 +83,7 @@ filters! {
     FCIDECOMP = 32018, "FCIDECOMP";
     /// JPEG.
     JPEG = 32019, "JPEG";
-    /// VBZ, of nanopore signals.
+    /// VBZ, for signals of nanopore sequencers.
     VBZ = 32020, "VBZ";
     /// FAPEC.
     FAPEC = 32021, "FAPEC";
@@ -108,11 +108,11 @@ filters! {
 }
 
 impl FilterId {
-    /// Numbers below this one belong to the format; version 2 filter pipeline messages store no name for
-    /// them.
+    /// The first number that is registered by The HDF Group. Smaller numbers belong to the format:
+    /// version 2 of the filter pipeline message stores no name for them.
     pub const FIRST_REGISTERED: Self = Self(256);
 
-    /// The Cargo feature that would bring this filter, if it is off.
+    /// Returns the Cargo feature that enables this filter, if the feature is off.
     pub(crate) fn missing_feature(self) -> Option<&'static str> {
         let (feature, is_on) = match self {
             Self::BZIP2 => ("bzip2", cfg!(feature = "bzip2")),

@@ -1,4 +1,4 @@
-//! Chunks that libhdf5 and its plugins encode are decoded, and the reverse.
+//! Interoperability with libhdf5 and its plug-ins: chunks of either side are decoded by the other.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -9,34 +9,36 @@
 use hyperslab_filter::{FilterContext, FilterId, Produced, Registry};
 use hyperslab_testkit::referee;
 
-/// What libhdf5 made of one chunk.
+/// A chunk that libhdf5 encoded.
 struct Case {
     name: String,
     id: FilterId,
     client_data: Vec<u32>,
     raw: Vec<u8>,
-    /// [`None`] where the filter was left out, as it did not make the chunk smaller.
+    /// The encoded chunk; [`None`] if libhdf5 skipped the filter, because the chunk did not become
+    /// smaller.
     stored: Option<Vec<u8>>,
-    /// `raw` again, but for what the filter drops.
+    /// The decoded chunk: `raw`, except for bits that the filter drops.
     back: Vec<u8>,
 }
 
 const MAIN: &str = include_str!("referee.py");
 
-/// How the chunks that are encoded here must relate to those of libhdf5.
+/// The required relation between our encoded chunks and those of libhdf5.
 #[derive(Clone, Copy, PartialEq)]
 enum Stored {
     Equal,
-    /// libhdf5 leaves a last byte without bits as memory was.
+    /// Equal, except for a last byte without bits, which libhdf5 leaves uninitialised.
     EqualButTheLastByte,
-    /// Here are zeros more, up to a multiple of 8 bytes.
+    /// Equal, except for additional zeros up to a multiple of 8 bytes.
     EqualButPadding,
     Differ,
-    /// Nothing is encoded here.
+    /// Not compared, because the filter only decodes.
     OnlyRead,
 }
 
-/// Lets libhdf5 encode the cases, decodes them, encodes them, and lets libhdf5 decode that.
+/// Encodes the cases with libhdf5, decodes and encodes them with our filter, and decodes the result
+/// with libhdf5.
 fn compare(cases: &str, stored: Stored) {
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
@@ -47,7 +49,12 @@ fn compare(cases: &str, stored: Stored) {
     if stored == Stored::OnlyRead {
         let differs = |case: &&Case| decode(case, case.stored.as_ref().unwrap()) != case.back;
         let wrong: Vec<_> = cases.iter().filter(differs).map(|case| &case.name).collect();
-        assert!(wrong.is_empty(), "{} of {} are decoded otherwise: {wrong:?}", wrong.len(), cases.len());
+        assert!(
+            wrong.is_empty(),
+            "{} of {} chunks are decoded differently: {wrong:?}",
+            wrong.len(),
+            cases.len()
+        );
         return;
     }
     let mut chunks = String::new();
@@ -64,7 +71,7 @@ fn compare(cases: &str, stored: Stored) {
             );
             check_stored(case, &encoded, chunk, stored);
         }
-        assert!(decode(case, &encoded) == case.back, "{}: there and back", case.name);
+        assert!(decode(case, &encoded) == case.back, "{}: our own round trip", case.name);
         chunks += &format!("{} {}\n", case.name, hex(&encoded));
     }
     let list = folder.path().join("chunks");
@@ -74,7 +81,7 @@ fn compare(cases: &str, stored: Stored) {
         assert_eq!(line.split_once(' ').unwrap().0, case.name);
         assert!(
             line.ends_with(&format!(" {}", hex(&case.back))),
-            "{}: libhdf5 reads it otherwise",
+            "{}: libhdf5 decodes our chunk differently",
             case.name
         );
     }
@@ -265,7 +272,8 @@ for block in [4, 16]:
     compare(cases, Stored::Differ);
 }
 
-/// Chunks for filters that take any bytes: `filters` makes pairs of a name and what sets up the filter.
+/// Chunks for filters that accept any bytes. `filters` contains pairs of a name and a function that
+/// sets up the filter.
 const ANY_BYTES: &str = "
 rng = np.random.default_rng(3)
 def chunks():
@@ -287,7 +295,7 @@ for chunk, values in chunks():
         cases.append((f'{chunk}.{name}', h5t.py_create(values.dtype), values.shape, setup, values.tobytes(), None))
 ";
 
-/// Sets up plug-in filter `id` with each of `client_data`.
+/// Compares the plug-in filter `id` with each of `client_data`.
 fn compare_any(id: FilterId, client_data: &[&[u32]]) {
     let filters: String = client_data
         .iter()
@@ -340,7 +348,7 @@ fn bitshuffle_with_zstd() {
     compare_any(FilterId::BITSHUFFLE, &[&[0, 3, 5], &[512, 3, 1]]);
 }
 
-/// Levels and shuffles of Blosc with one compressor.
+/// Compares Blosc with all levels and shuffles for one compressor.
 fn compare_blosc(compressor: u32) {
     let data = [[5, 1], [5, 0], [9, 2], [1, 2], [0, 1]]
         .map(|[level, shuffle]| [0, 0, 0, 0, level, shuffle, compressor]);
@@ -376,7 +384,8 @@ fn blosc_with_zstd() {
     compare_blosc(5);
 }
 
-/// Chunks of 1 to 4 dimensions, some of one value, for each of `modes`: pairs of a name and options of the plug-in.
+/// Chunks with 1 to 4 dimensions, some of size 1, for each of `modes`: pairs of a name and options
+/// of the plug-in.
 #[cfg(feature = "zfp")]
 const ZFP: &str = "
 rng = np.random.default_rng(3)
@@ -416,7 +425,7 @@ modes += [(f'expert{a}_{b}', hdf5plugin.Zfp(minbits=a, maxbits=b, maxprec=40, mi
     compare(&format!("{modes}{ZFP}"), Stored::EqualButPadding);
 }
 
-/// The client data that the plug-in makes are those that we make.
+/// Checks that our client data equal those of the plug-in.
 #[cfg(feature = "zfp")]
 #[test]
 fn client_data_of_zfp() {
@@ -450,7 +459,7 @@ with h5py.File(sys.argv[1], 'w') as file:
     }
 }
 
-/// Levels, block sizes and transforms of Blosc2 with one compressor.
+/// Compares Blosc2 with all levels, block sizes and transforms for one compressor.
 fn compare_blosc2(compressor: u32) {
     let data = [[0, 5, 1], [0, 5, 0], [4160, 9, 2], [0, 1, 2], [0, 0, 1], [0, 5, 3], [1040, 3, 3]]
         .map(|[block, level, transform]| [1, block, 0, 0, level, transform, compressor]);

@@ -1,14 +1,17 @@
-//! How a chunk of Blosc 2 is encoded.
+//! The encoder of Blosc 2 chunks.
 
 use crate::Result;
-use crate::codec::choice::Codec;
+use crate::codec::blosc_codec::Codec;
 use crate::codec::length_u32;
 
-use super::chunk::{AS_IT_IS, HEADER, IS_LONG, LONG_HEADER, Memory, NOT_SPLIT, RUN, TRANSFORMS, VERSION};
+use super::chunk::{
+    BlockScratch, HEADER_BYTES, LONG_HEADER_BYTES, LONG_HEADER_FLAGS, RUN_FLAG, TRANSFORM_COUNT,
+    UNCOMPRESSED_FLAG, UNSPLIT_FLAG, VERSION,
+};
 use super::transform::{Elements, Transform};
 use super::{ID, failed};
 
-/// How to encode.
+/// The parameters of the encoder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) codec: Codec,
@@ -21,32 +24,37 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Bytes of an element as a chunk has it: one byte, where they are too many for its header.
+    /// Returns the element size for the chunk header: 1 if the size does not fit into one byte.
     fn element(&self) -> u8 {
-        // The header of Blosc2 has one byte for it; what is longer counts as single bytes.
+        // The header field has one byte. Larger elements count as single bytes.
         u8::try_from(self.size).unwrap_or(1)
     }
 
-    /// Whether its blocks are split.
+    /// Returns true if the blocks are split into one stream for each byte of an element.
     fn is_split(&self) -> bool {
         self.codec.is_split() && self.element() > 1 && self.block.is_multiple_of(usize::from(self.element()))
     }
 
-    /// A header, but for the bytes of the chunk.
-    fn header(&self, length: u32) -> Result<[u8; LONG_HEADER]> {
-        let mut header = [0; LONG_HEADER];
-        let flags = IS_LONG | self.codec.format() << 5 | if self.is_split() { 0 } else { NOT_SPLIT };
+    /// Returns a header for a chunk of `length` bytes; the size of the encoded chunk is still 0.
+    fn header(&self, length: u32) -> Result<[u8; LONG_HEADER_BYTES]> {
+        let mut header = [0; LONG_HEADER_BYTES];
+        let flags =
+            LONG_HEADER_FLAGS | self.codec.format() << 5 | if self.is_split() { 0 } else { UNSPLIT_FLAG };
         let block = length_u32(ID, self.block)?;
         let [l0, l1, l2, l3] = length.to_le_bytes();
         let [b0, b1, b2, b3] = block.to_le_bytes();
         let start = [VERSION, 1, flags, self.element(), l0, l1, l2, l3, b0, b1, b2, b3];
         header.iter_mut().zip(start).for_each(|(to, from)| *to = from);
-        header.iter_mut().skip(HEADER + TRANSFORMS - 1).take(1).for_each(|to| *to = self.transform.number());
+        header
+            .iter_mut()
+            .skip(HEADER_BYTES + TRANSFORM_COUNT - 1)
+            .take(1)
+            .for_each(|to| *to = self.transform.number());
         Ok(header)
     }
 }
 
-/// A chunk of these bytes; nothing for none.
+/// Returns the encoded chunk; no bytes if `input` is empty.
 pub(super) fn encode(plan: Plan, input: &[u8]) -> Result<Vec<u8>> {
     if input.is_empty() {
         return Ok(Vec::new());
@@ -55,22 +63,22 @@ pub(super) fn encode(plan: Plan, input: &[u8]) -> Result<Vec<u8>> {
     let length = length.ok_or_else(|| failed("the chunk has more than 2 GiB"))?.cast_unsigned();
     let mut output = plan.header(length)?.to_vec();
     if plan.level > 0 {
-        let places = output.len();
-        output.resize(places + 4 * input.len().div_ceil(plan.block), 0);
-        let mut memory = Memory::default();
+        let offsets = output.len();
+        output.resize(offsets + 4 * input.len().div_ceil(plan.block), 0);
+        let mut scratch = BlockScratch::default();
         let first = input.get(..plan.block).unwrap_or(input);
         for (at, block) in input.chunks(plan.block).enumerate() {
-            let place = length_u32(ID, output.len())?.to_le_bytes();
-            if let Some(to) = output.get_mut(places + 4 * at..).and_then(<[u8]>::first_chunk_mut) {
-                *to = place;
+            let offset = length_u32(ID, output.len())?.to_le_bytes();
+            if let Some(to) = output.get_mut(offsets + 4 * at..).and_then(<[u8]>::first_chunk_mut) {
+                *to = offset;
             }
-            plan.encode_block(if at > 0 { Some(first) } else { None }, block, &mut output, &mut memory)?;
+            plan.encode_block(if at > 0 { Some(first) } else { None }, block, &mut output, &mut scratch)?;
         }
     }
-    if plan.level == 0 || output.len() >= LONG_HEADER + input.len() {
-        output.truncate(LONG_HEADER);
+    if plan.level == 0 || output.len() >= LONG_HEADER_BYTES + input.len() {
+        output.truncate(LONG_HEADER_BYTES);
         output.extend_from_slice(input);
-        output.iter_mut().skip(2).take(1).for_each(|flags| *flags |= AS_IT_IS);
+        output.iter_mut().skip(2).take(1).for_each(|flags| *flags |= UNCOMPRESSED_FLAG);
     }
     let whole = length_u32(ID, output.len())?.to_le_bytes();
     if let Some(to) = output.get_mut(12..).and_then(<[u8]>::first_chunk_mut) {
@@ -85,24 +93,24 @@ impl Plan {
         first: Option<&[u8]>,
         block: &[u8],
         output: &mut Vec<u8>,
-        memory: &mut Memory,
+        scratch: &mut BlockScratch,
     ) -> Result<()> {
-        memory.planes.resize(block.len(), 0);
+        scratch.planes.resize(block.len(), 0);
         let layout = Elements { size: usize::from(self.element()), version: VERSION };
-        layout.apply(self.transform, first, block, &mut memory.planes, &mut memory.bits);
+        layout.apply(self.transform, first, block, &mut scratch.planes, &mut scratch.bits);
         let is_split = self.is_split() && block.len() == self.block;
         let streams = if is_split { usize::from(self.element()) } else { 1 };
-        for plane in memory.planes.chunks_exact(block.len() / streams) {
+        for plane in scratch.planes.chunks_exact(block.len() / streams) {
             if let Some((byte, others)) = plane.split_first()
                 && others.iter().all(|other| other == byte)
             {
                 output.extend_from_slice(&(-i32::from(*byte)).to_le_bytes());
-                output.extend((*byte != 0).then_some(RUN));
+                output.extend((*byte != 0).then_some(RUN_FLAG));
                 continue;
             }
-            memory.stream.clear();
-            self.codec.encode(ID, self.level, plane, &mut memory.stream)?;
-            let stream = if memory.stream.len() < plane.len() { &memory.stream } else { plane };
+            scratch.stream.clear();
+            self.codec.encode(ID, self.level, plane, &mut scratch.stream)?;
+            let stream = if scratch.stream.len() < plane.len() { &scratch.stream } else { plane };
             output.extend_from_slice(&length_u32(ID, stream.len())?.to_le_bytes());
             output.extend_from_slice(stream);
         }

@@ -3,9 +3,9 @@
 //! ```text
 //! client data  | meaning
 //! -------------+----------------------------------------------------
-//! 0            | level, 0 (store) to 9 (smallest); only to encode
+//! 0            | level, 0 (stored) to 9 (smallest); used only by the encoder
 //! ```
-//! Bytes behind the end of the stream are ignored, as libhdf5 does.
+//! The decoder ignores bytes after the end of the stream, as libhdf5 does.
 
 #[cfg(not(feature = "libdeflate"))]
 #[path = "zlib.rs"]
@@ -24,17 +24,18 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deflate;
 
-/// Deflate makes at most so many bytes of one.
-const EXPANSION: usize = 1032;
+/// The maximum ratio of decoded to encoded bytes of deflate.
+const MAX_EXPANSION_RATIO: usize = 1032;
 
-/// How a chunk is encoded.
+/// The parameters of the encoder.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     level: u32,
-    /// Bytes after each of which a block ends; 0 if they may end anywhere. The planes of shuffled elements have little in
-    /// common, so that each has codes of its own then.
+    /// The number of input bytes after which a deflate block ends; 0 if blocks may end anywhere.
+    /// The byte planes of shuffled elements differ statistically, so each plane gets its own
+    /// Huffman codes.
     plane: usize,
-    /// Only runs of one byte are sought, no other repetition.
+    /// True if the encoder searches only for runs of one byte, not for other matches.
     runs_only: bool,
 }
 
@@ -42,12 +43,12 @@ impl Plan {
     fn parts<'i>(&self, input: &'i [u8]) -> impl Iterator<Item = &'i [u8]> + use<'i> {
         let split = self.plane > 0 && self.plane < input.len();
         let first = input.chunks(if split { self.plane } else { input.len().max(1) });
-        // An empty chunk is a stream, too.
+        // An empty chunk is encoded as an empty stream.
         first.chain(input.is_empty().then_some(input))
     }
 }
 
-/// The level that is used where client data names none.
+/// The default level.
 const DEFAULT_LEVEL: u32 = 6;
 
 impl Filter for Deflate {
@@ -66,8 +67,8 @@ impl Filter for Deflate {
         output: &mut Vec<u8>,
         workspace: &mut Workspace,
     ) -> Result<Produced> {
-        // No stream gives more; a hint or a limit that promises more takes no memory.
-        let most = times(input.len(), EXPANSION);
+        // The maximum expansion bounds the buffer, whatever the hint and the limit promise.
+        let most = times(input.len(), MAX_EXPANSION_RATIO);
         let guess = context.expected_output.unwrap_or(times(input.len(), 4));
         let mut state: Box<codec::State> = workspace.take();
         grow(self.id(), guess.min(most), context.max_output, output, |output| {
@@ -152,7 +153,7 @@ mod tests {
         conformance::run(&Deflate, &[]);
     }
 
-    /// `b"hello hello hello"` as zlib writes it.
+    /// `b"hello hello hello"` as encoded by zlib.
     const HELLO: [u8; 19] = [
         0x78, 0x9c, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40, 0x90, 0x00, 0x3a, 0x2e, 0x06, 0x7d, 0, 0,
         0,

@@ -1,18 +1,19 @@
-//! The FCIDECOMP filter (number 32018): a JPEG-LS image (ITU-T T.87).
+//! The FCIDECOMP filter (number 32018): a JPEG-LS image (ITU-T T.87) for each chunk.
 //!
 //! ```text
 //! client data  | meaning
 //! -------------+--------------------------------------------------------------------------------
 //! 0            | bytes of an element: 1 or 2
-//! 1, 2, 3      | components, lines, samples of a line: the chunk's dimensions, 1 component if it has two
+//! 1, 2, 3      | components, lines, samples of a line: the dimensions of the chunk; 1 component if
+//!              | there are two
 //! 4, 5         | bits of a sample; components again
-//! 6            | how they take turns: 0 not at all, 1 by lines, 2 by samples
-//! 7            | largest error; 0: nothing is lost
-//! 8 to 12      | largest sample, three thresholds, reset; 0 each for the usual
+//! 6            | interleave mode: 0 none, 1 by line, 2 by sample
+//! 7            | maximum error of a sample; 0: lossless
+//! 8 to 12      | maximum sample value, three thresholds, reset interval; 0 for the default of each
 //! ```
-//! All but the bytes of an element stands in the image, too; only it counts to decode. Samples of more than 8 bits have
-//! two bytes, the lower first. Where components take turns (only three or four do), those of a sample stand together in the
-//! chunk, too.
+//! The image repeats all values except the element size. The decoder uses only the image. Samples
+//! of more than 8 bits have two bytes, little-endian. Only three or four components can be
+//! interleaved; the samples of one position are then adjacent in the chunk, too.
 
 mod bits;
 mod image;
@@ -50,9 +51,9 @@ impl Filter for Fcidecomp {
         if length > context.max_output {
             return Err(FilterError::Limit { id: ID, limit: context.max_output });
         }
-        // A line takes a bit at least.
+        // Each line takes at least one bit.
         if image.frame.height / 8 > input.len() {
-            return Err(corrupt("it has too few bytes for its lines"));
+            return Err(corrupt("the image has too few bytes for the number of lines"));
         }
         output.clear();
         resize(ID, output, length)?;
@@ -63,9 +64,9 @@ impl Filter for Fcidecomp {
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(ID, reason);
         let plan =
-            plan(context.client_data).ok_or_else(|| failed("its client data are missing or cannot be"))?;
+            plan(context.client_data).ok_or_else(|| failed("the client data are missing or invalid"))?;
         if plan.frame.length() != input.len() {
-            return Err(failed("the chunk has not the bytes its client data foretell"));
+            return Err(failed("the chunk length differs from the image size in the client data"));
         }
         output.clear();
         image::encode(&plan, input, output)?;
@@ -100,7 +101,7 @@ fn plan(client_data: &[u32]) -> Option<Plan> {
         thresholds: [number(t1)?, number(t2)?, number(t3)?],
         reset: number(reset)?,
     };
-    // Only three or four components take turns.
+    // Only images with three or four components can be interleaved.
     let turns = if matches!(frame.components, 3 | 4) { turns } else { 0 };
     Some(Plan { frame, near: u8::try_from(near).ok()?, turns, stored })
 }
@@ -111,7 +112,7 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    /// Client data of images of `[components, height, width]` samples.
+    /// Returns client data for images of `[components, height, width]` samples.
     fn client_data(shape: [u32; 3], bits: u32, turns: u32, near: u32) -> Vec<u32> {
         let [components, height, width] = shape;
         let bytes = bits.div_ceil(8);
@@ -136,7 +137,7 @@ mod tests {
         }
     }
 
-    /// The example of T.87, H.3: 4 lines of 4 samples.
+    /// Decodes the example of T.87, H.3: 4 lines of 4 samples.
     #[test]
     fn the_example_of_the_standard() {
         let raw = [0, 0, 90, 74, 68, 50, 43, 205, 64, 145, 145, 145, 100, 145, 145, 145];
@@ -161,11 +162,12 @@ mod tests {
             conformance::decode(&Fcidecomp, &[], &image, None, 1000)
         };
         assert!(with(0, &[0xff]).is_ok());
-        // Another JPEG, no height, other sampling, a mapping table.
+        // Another JPEG process, no height, other sampling factors, a mapping table.
         for (at, bytes) in [(3, &[0xc0][..]), (7, &[0, 0]), (13, &[0x22]), (21, &[1])] {
             assert!(matches!(with(at, bytes), Err(FilterError::Unsupported { .. })), "{at}");
         }
-        // No image, samples of one bit, no width, no component, an unknown component, too large an error.
+        // Not an image, samples of one bit, no width, no component, an unknown component, an error
+        // limit that is too large.
         for (at, bytes) in [(0, &[0][..]), (6, &[1]), (9, &[0, 0]), (11, &[0]), (20, &[7]), (22, &[200])] {
             assert!(matches!(with(at, bytes), Err(FilterError::Corrupt { .. })), "{at}");
         }
@@ -226,7 +228,7 @@ mod tests {
             let mut state = seed;
             let samples: Vec<u16> = (0..count).map(|at| {
                 state = state.wrapping_mul(25173).wrapping_add(13849);
-                // Flat parts with noise between them.
+                // Constant parts with noise between them.
                 if at / 37 % 2 == 0 { seed & largest } else { (seed.wrapping_add(state % (step.max(1)))) & largest }
             }).collect();
             let bytes = |sample: &u16| {
