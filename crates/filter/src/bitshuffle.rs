@@ -59,14 +59,14 @@ enum Codec {
 
 /// The decoded client data; no size is 0.
 #[derive(Debug, Clone, Copy)]
-struct Parameters {
+struct BitshuffleParameters {
     size: usize,
     /// Bytes of a block, a multiple of 8 elements.
     block: usize,
     codec: Codec,
 }
 
-impl Parameters {
+impl BitshuffleParameters {
     fn parse(client_data: &[u32]) -> std::result::Result<Self, &'static str> {
         let value = |at: usize| client_data.get(at).copied().unwrap_or(0);
         let size = value(2) as usize;
@@ -146,7 +146,7 @@ impl Filter for Bitshuffle {
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(ID, reason);
-        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        let parameters = BitshuffleParameters::parse(context.client_data).map_err(failed)?;
         let (whole, _) = parameters.split(input.len()).map_err(failed)?;
         let (blocks, tail) = input.split_at(whole);
         output.clear();
@@ -161,7 +161,7 @@ impl Filter for Bitshuffle {
     }
 
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
-        let parameters = Parameters::parse(context.client_data).ok()?;
+        let parameters = BitshuffleParameters::parse(context.client_data).ok()?;
         (parameters.codec == Codec::None).then_some(input)
     }
 
@@ -170,10 +170,10 @@ impl Filter for Bitshuffle {
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let data: Vec<u32> =
-            VERSION.into_iter().chain([dataset.datatype.size]).chain(asked.iter().copied()).collect();
-        match Parameters::parse(&data).map_err(|reason| FilterError::refused(ID, reason))?.codec {
+            VERSION.into_iter().chain([dataset.datatype.size]).chain(requested.iter().copied()).collect();
+        match BitshuffleParameters::parse(&data).map_err(|reason| FilterError::refused(ID, reason))?.codec {
             Codec::Lz4 => Compressor::Lz4.check(ID)?,
             Codec::Zstd { .. } => Compressor::Zstd.check(ID)?,
             Codec::None => {}
@@ -184,7 +184,7 @@ impl Filter for Bitshuffle {
 
 /// An encoded chunk with its parsed header.
 struct Encoded<'a> {
-    parameters: Parameters,
+    parameters: BitshuffleParameters,
     /// Bytes of the decoded chunk.
     length: usize,
     /// Decoded bytes that lie in blocks.
@@ -203,7 +203,7 @@ struct BlockScratch {
 impl<'a> Encoded<'a> {
     fn parse(context: &FilterContext<'_>, input: &'a [u8]) -> Result<Self> {
         let corrupt = |what: &str| FilterError::corrupt(ID, what);
-        let mut parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        let mut parameters = BitshuffleParameters::parse(context.client_data).map_err(corrupt)?;
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
         let (mut length, mut rest) = (input.len(), input);
         if parameters.codec != Codec::None {
@@ -242,24 +242,24 @@ impl<'a> Encoded<'a> {
 
 /// Decodes all blocks and returns the input after them.
 fn decode_blocks<'a>(
-    parameters: Parameters,
+    parameters: BitshuffleParameters,
     input: &'a [u8],
     blocks: &mut [u8],
     scratch: &mut BlockScratch,
 ) -> Result<&'a [u8]> {
-    let cut = || FilterError::corrupt(ID, "a block is truncated");
+    let truncated = || FilterError::corrupt(ID, "a block is truncated");
     let BlockScratch { planes, spare, zstd: decoder } = scratch;
     let mut rest = input;
     for block in blocks.chunks_mut(parameters.block) {
         if parameters.codec == Codec::None {
-            let (plain, after) = rest.split_at_checked(block.len()).ok_or_else(cut)?;
+            let (plain, after) = rest.split_at_checked(block.len()).ok_or_else(truncated)?;
             bit_planes::from_bit_planes(parameters.size, plain, block, spare);
             rest = after;
             continue;
         }
-        let (size, after) = rest.split_first_chunk().ok_or_else(cut)?;
+        let (size, after) = rest.split_first_chunk().ok_or_else(truncated)?;
         let size = u32::from_be_bytes(*size) as usize;
-        let (encoded, after) = after.split_at_checked(size).ok_or_else(cut)?;
+        let (encoded, after) = after.split_at_checked(size).ok_or_else(truncated)?;
         planes.resize(block.len(), 0);
         if parameters.codec == Codec::Lz4 {
             lz4::decode(ID, encoded, planes)?;
@@ -272,7 +272,7 @@ fn decode_blocks<'a>(
     Ok(rest)
 }
 
-fn encode_blocks(parameters: Parameters, blocks: &[u8], output: &mut Vec<u8>) -> Result<()> {
+fn encode_blocks(parameters: BitshuffleParameters, blocks: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let (mut planes, mut spare, mut encoded) = (Vec::new(), Vec::new(), Vec::new());
     for block in blocks.chunks(parameters.block) {
         planes.resize(block.len(), 0);

@@ -83,9 +83,9 @@ impl Filter for Bzip2 {
         true
     }
 
-    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        match asked {
-            [] | [1..=9, ..] => Ok(asked.to_vec()),
+    fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match requested {
+            [] | [1..=9, ..] => Ok(requested.to_vec()),
             [size, ..] => Err(FilterError::refused(self.id(), format!("block size {size} is not 1 to 9"))),
         }
     }

@@ -74,18 +74,18 @@ fn into_slices(filter: &dyn Filter, context: &FilterContext<'_>, bytes: &[u8]) {
     let decoded = filter.decode(context, bytes, &mut output).map(|produced| taken(produced, bytes, output));
     let mut workspace = Workspace::default();
     let length = decoded.as_ref().map_or(context.expected_output.unwrap_or(40).min(1 << 20), Vec::len);
-    for room in [length, length + 9, length / 2] {
-        let mut output = vec![0xee; room];
+    for size in [length, length + 9, length / 2] {
+        let mut output = vec![0xee; size];
         match (filter.decode_into(context, bytes, &mut output, &mut workspace), &decoded) {
             (Ok(count), Ok(decoded)) => {
-                assert_eq!(count, decoded.len(), "into {room} bytes");
-                let fits = room.min(count);
-                assert_eq!(output.get(..fits), decoded.get(..fits), "into {room} bytes");
+                assert_eq!(count, decoded.len(), "into {size} bytes");
+                let fits = size.min(count);
+                assert_eq!(output.get(..fits), decoded.get(..fits), "into {size} bytes");
             }
             // The description of a corrupt chunk may depend on the length of the output.
             (Err(FilterError::Corrupt { .. }), Err(FilterError::Corrupt { .. })) => {}
-            (Err(error), Err(expected)) => assert_eq!(error, *expected, "into {room} bytes"),
-            (got, _) => assert_eq!(got.as_ref().err(), decoded.as_ref().err(), "into {room} bytes"),
+            (Err(error), Err(expected)) => assert_eq!(error, *expected, "into {size} bytes"),
+            (got, _) => assert_eq!(got.as_ref().err(), decoded.as_ref().err(), "into {size} bytes"),
         }
     }
     let mut output = vec![0xee; 5];
@@ -151,8 +151,8 @@ fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
             into_slices(filter, &FilterContext::new(client_data, limit), bytes);
         }
     };
-    let places = (100_000 / (encoded.len() + 1)).clamp(3, 40);
-    for at in (0..encoded.len()).step_by(encoded.len() / places + 1) {
+    let samples = (100_000 / (encoded.len() + 1)).clamp(3, 40);
+    for at in (0..encoded.len()).step_by(encoded.len() / samples + 1) {
         check(encoded.get(..at).unwrap());
         for flip in [1, 0x80, 0xff] {
             let mut damaged = encoded.to_vec();

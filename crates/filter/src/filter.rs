@@ -151,7 +151,7 @@ pub trait Filter: Send + Sync + Debug {
     fn compresses(&self) -> bool;
 
     /// Returns true if `encode` is implemented, false if the filter can only decode.
-    fn encodes(&self) -> bool {
+    fn can_encode(&self) -> bool {
         true
     }
 
@@ -161,21 +161,21 @@ pub trait Filter: Send + Sync + Debug {
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) with the reason.
-    fn suits(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+    fn check_dataset(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
         let _ = dataset;
         Ok(())
     }
 
-    /// Computes the client data that a new dataset stores, from the client data `asked` that the
-    /// user requested ("set local" in libhdf5).
+    /// Computes the client data that a new dataset stores, from the client data `requested` that
+    /// the user requested ("set local" in libhdf5).
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) if the parameters are invalid, or if the dataset
     /// cannot have this filter even as an optional one;
     /// [`Unsupported`](crate::FilterError::Unsupported) if the filter can only decode.
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let _ = dataset;
-        Ok(asked.to_vec())
+        Ok(requested.to_vec())
     }
 }
 

@@ -70,10 +70,10 @@ impl Filter for Lz4 {
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let asked =
+        let requested =
             context.client_data.first().copied().filter(|block| *block > 0).unwrap_or(DEFAULT_BLOCK_BYTES);
         // A chunk that is longer than a block is split.
-        let block = asked.min(u32::try_from(input.len()).unwrap_or(u32::MAX)).max(1);
+        let block = requested.min(u32::try_from(input.len()).unwrap_or(u32::MAX)).max(1);
         output.clear();
         output.extend_from_slice(&to_u64(input.len()).to_be_bytes());
         output.extend_from_slice(&block.to_be_bytes());
@@ -96,13 +96,13 @@ impl Filter for Lz4 {
         true
     }
 
-    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        match asked {
+    fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match requested {
             [block, ..] if *block > MAX_BLOCK_BYTES => Err(FilterError::refused(
                 self.id(),
                 format!("the block size exceeds {MAX_BLOCK_BYTES} bytes"),
             )),
-            _ => Ok(asked.to_vec()),
+            _ => Ok(requested.to_vec()),
         }
     }
 }

@@ -105,8 +105,9 @@ impl Filter for Lzf {
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        let given = |at: usize, default| asked.get(at).copied().filter(|value| *value > 0).unwrap_or(default);
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let given =
+            |at: usize, default| requested.get(at).copied().filter(|value| *value > 0).unwrap_or(default);
         Ok(vec![given(0, FILTER_REVISION), given(1, LIBRARY_VERSION), dataset.chunk_bytes_for(self.id())?])
     }
 }
@@ -132,7 +133,7 @@ impl Decoder<'_> {
             let available = output.len() - at;
             let (next, length) = if *control < 32 {
                 let count = usize::from(*control) + 1;
-                let (run, after_run) = after.split_at_checked(count).ok_or_else(cut)?;
+                let (run, after_run) = after.split_at_checked(count).ok_or_else(truncated)?;
                 if count <= available {
                     literals(run, after, output.split_at_mut(at).1);
                 }
@@ -141,10 +142,10 @@ impl Decoder<'_> {
                 let mut length = usize::from(control >> 5) + 2;
                 let mut after = after;
                 if length == 9 {
-                    let (more, next) = after.split_first().ok_or_else(cut)?;
+                    let (more, next) = after.split_first().ok_or_else(truncated)?;
                     (length, after) = (length + usize::from(*more), next);
                 }
-                let (low, after) = after.split_first().ok_or_else(cut)?;
+                let (low, after) = after.split_first().ok_or_else(truncated)?;
                 let distance = (usize::from(control & 31) << 8 | usize::from(*low)) + 1;
                 if length <= available {
                     lz77::copy_in(output, at, distance, length).ok_or_else(invalid_distance)?;
@@ -178,7 +179,7 @@ fn invalid_distance() -> FilterError {
     FilterError::corrupt(FilterId::LZF, "a match begins before the start of the chunk")
 }
 
-fn cut() -> FilterError {
+fn truncated() -> FilterError {
     FilterError::corrupt(FilterId::LZF, "the chunk is truncated")
 }
 

@@ -45,7 +45,7 @@ macro_rules! quantised {
                 false
             }
 
-            fn encodes(&self) -> bool {
+            fn can_encode(&self) -> bool {
                 false
             }
         }

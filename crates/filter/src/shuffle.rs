@@ -63,7 +63,7 @@ impl Filter for Shuffle {
         false
     }
 
-    fn prepare(&self, _asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, _requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         Ok(vec![dataset.datatype.size])
     }
 }

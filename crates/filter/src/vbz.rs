@@ -35,7 +35,7 @@ const DEFAULT_LEVEL: u32 = 1;
 
 /// The parsed client data.
 #[derive(Debug, Clone, Copy)]
-struct Parameters {
+struct VbzParameters {
     /// Bytes of an integer, not 0; [`None`] if bytes stay unchanged.
     size: Option<usize>,
     differences: bool,
@@ -44,7 +44,7 @@ struct Parameters {
     level: u32,
 }
 
-impl Parameters {
+impl VbzParameters {
     fn parse(client_data: &[u32]) -> Result<Self, &'static str> {
         let [version @ 0..=1, size @ (0 | 1 | 2 | 4), differences, rest @ ..] = client_data else {
             return Err("the client data are missing, or have an unknown version or integer size");
@@ -70,7 +70,7 @@ impl Filter for Vbz {
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let corrupt = |what: &str| FilterError::corrupt(ID, what);
-        let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        let parameters = VbzParameters::parse(context.client_data).map_err(corrupt)?;
         let (length, input) =
             input.split_first_chunk().ok_or_else(|| corrupt("the decoded length is truncated"))?;
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
@@ -121,7 +121,7 @@ impl Filter for Vbz {
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(ID, reason);
-        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        let parameters = VbzParameters::parse(context.client_data).map_err(failed)?;
         let length = u32::try_from(input.len()).map_err(|_| failed("the chunk has more than 4 GiB"))?;
         if !input.len().is_multiple_of(parameters.size.unwrap_or(1)) {
             return Err(failed("the chunk length is not a multiple of the integer size"));
@@ -180,7 +180,7 @@ impl Nibbles<'_> {
 /// Decodes integers of `N` bytes into `output`; [`None`] if their number differs from the number of
 /// values.
 fn integers<const N: usize>(
-    parameters: Parameters,
+    parameters: VbzParameters,
     keys: &[u8],
     values: &[u8],
     output: &mut [u8],
@@ -213,7 +213,7 @@ fn integers<const N: usize>(
 }
 
 /// Encodes integers of `N` bytes and appends them.
-fn write<const N: usize>(parameters: Parameters, input: &[u8], output: &mut Vec<u8>) {
+fn write<const N: usize>(parameters: VbzParameters, input: &[u8], output: &mut Vec<u8>) {
     let unused = 32 - 8 * u32::try_from(N).unwrap_or(4);
     let elements = input.as_chunks::<N>().0;
     let mut keys: Vec<u8> = Vec::with_capacity(elements.len().div_ceil(4));

@@ -82,13 +82,13 @@ impl Filter for Zstd {
         true
     }
 
-    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        match asked {
+    fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match requested {
             [level, ..] if *level > MAX_LEVEL => {
                 let reason = format!("level {level} is more than {MAX_LEVEL}");
                 Err(FilterError::refused(self.id(), reason))
             }
-            _ => Ok(asked.to_vec()),
+            _ => Ok(requested.to_vec()),
         }
     }
 }

@@ -29,12 +29,12 @@ const MAIN: &str = include_str!("referee.py");
 enum Stored {
     Equal,
     /// Equal, except for a last byte without bits, which libhdf5 leaves uninitialised.
-    EqualButTheLastByte,
+    EqualExceptLastByte,
     /// Equal, except for additional zeros up to a multiple of 8 bytes.
-    EqualButPadding,
+    EqualExceptPadding,
     Differ,
     /// Not compared, because the filter only decodes.
-    OnlyRead,
+    NotEncoded,
 }
 
 /// Encodes the cases with libhdf5, decodes and encodes them with our filter, and decodes the result
@@ -46,7 +46,7 @@ fn compare(cases: &str, stored: Stored) {
     let file = folder.path().join("file.h5");
     let cases: Vec<Case> = referee.run_script(&code, [&file]).unwrap().lines().map(parse).collect();
     assert!(cases.iter().any(|case| case.stored.is_some()));
-    if stored == Stored::OnlyRead {
+    if stored == Stored::NotEncoded {
         let differs = |case: &&Case| decode(case, case.stored.as_ref().unwrap()) != case.back;
         let wrong: Vec<_> = cases.iter().filter(differs).map(|case| &case.name).collect();
         assert!(
@@ -92,13 +92,13 @@ fn check_stored(case: &Case, encoded: &[u8], chunk: &[u8], stored: Stored) {
     if stored == Stored::Differ {
         return;
     }
-    if stored == Stored::EqualButPadding {
+    if stored == Stored::EqualExceptPadding {
         let padding = encoded.get(chunk.len()..).unwrap_or_else(|| panic!("{}: too short", case.name));
         assert!(padding.len() < 8 && padding.iter().all(|byte| *byte == 0), "{}", case.name);
         assert!(encoded.starts_with(chunk), "{}: encoded\n{}\nnot\n{}", case.name, hex(encoded), hex(chunk));
         return;
     }
-    let compared = chunk.len() - usize::from(stored == Stored::EqualButTheLastByte);
+    let compared = chunk.len() - usize::from(stored == Stored::EqualExceptLastByte);
     assert_eq!(encoded.len(), chunk.len(), "{}", case.name);
     let equal = encoded[..compared] == chunk[..compared];
     assert!(equal, "{}: encoded\n{}\nnot\n{}", case.name, hex(encoded), hex(chunk));
@@ -235,7 +235,7 @@ for dtype in ['<f4', '>f4', '<f8']:
     case(dtype + '.same', dtype, [2.5] * 9, (0, 3), -1)
     case(dtype + '.sames', dtype, [2.5] * 9, (0, 3), 2.5)
 ";
-    compare(cases, Stored::EqualButTheLastByte);
+    compare(cases, Stored::EqualExceptLastByte);
 }
 
 #[test]
@@ -422,7 +422,7 @@ modes += [(f'precision{n}', hdf5plugin.Zfp(precision=n).filter_options) for n in
 modes += [(f'accuracy{n}', hdf5plugin.Zfp(accuracy=n).filter_options) for n in [1e-6, 0.1, 100]]
 modes += [(f'expert{a}_{b}', hdf5plugin.Zfp(minbits=a, maxbits=b, maxprec=40, minexp=-20).filter_options) for a, b in [(1, 200), (30, 4000)]]
 ";
-    compare(&format!("{modes}{ZFP}"), Stored::EqualButPadding);
+    compare(&format!("{modes}{ZFP}"), Stored::EqualExceptPadding);
 }
 
 /// Checks that our client data equal those of the plug-in.
@@ -572,7 +572,7 @@ for dtype in ['<f4', '<f8']:
                 name = f'{dtype}.{shape}.missing{missing}.{part}'.replace(' ', '')
                 cases.append((name, h5t.py_create(values.dtype), shape, setup, values.tobytes(), None))
 ";
-    compare(cases, Stored::OnlyRead);
+    compare(cases, Stored::NotEncoded);
 }
 
 #[test]
@@ -611,7 +611,7 @@ for dtype in ['<f4', '<f8', '<i1', '<u1', '<i2', '<u2', '<i4', '<i8']:
                 name = f'{dtype}.{shape}.{kind}.{mode}'.replace(' ', '')
                 cases.append((name, h5t.py_create(values.dtype), shape, setup, values.tobytes(), None))
 ";
-    compare(cases, Stored::OnlyRead);
+    compare(cases, Stored::NotEncoded);
 }
 
 #[test]
@@ -650,7 +650,7 @@ for shape in shapes:
 # Once it has computed with logarithms, the plug-in does so for all proportional errors.
 cases.sort(key=lambda case: 'logarithm' in case[0])
 ";
-    compare(cases, Stored::OnlyRead);
+    compare(cases, Stored::NotEncoded);
 }
 
 #[test]
@@ -675,5 +675,5 @@ for dtype in ['<u4', '<u8', '<i4', '<i8', '<f4', '<f8']:
                 name = f'{dtype}.{shape}.{kind}.{mode}'.replace(' ', '')
                 cases.append((name, h5t.py_create(values.dtype), shape, setup, values.tobytes(), None))
 ";
-    compare(cases, Stored::OnlyRead);
+    compare(cases, Stored::NotEncoded);
 }

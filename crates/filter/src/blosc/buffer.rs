@@ -56,7 +56,7 @@ pub(super) enum Shuffle {
 
 /// The parameters of the encoder.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct BloscSettings {
     /// Bytes of an element.
     pub(super) size: u8,
     pub(super) level: u32,
@@ -156,14 +156,14 @@ impl Layout {
     }
 
     fn decode_block(&self, input: &[u8], block: &mut [u8], scratch: &mut BlockScratch) -> Result<()> {
-        let cut = || corrupt("a block is truncated");
+        let truncated = || corrupt("a block is truncated");
         scratch.planes.resize(block.len(), 0);
         let stream = block.len() / self.streams(block.len());
         let mut rest = input;
         for plane in scratch.planes.chunks_exact_mut(stream) {
-            let (size, after) = rest.split_first_chunk().ok_or_else(cut)?;
+            let (size, after) = rest.split_first_chunk().ok_or_else(truncated)?;
             let size = u32::from_le_bytes(*size) as usize;
-            let (encoded, after) = after.split_at_checked(size).ok_or_else(cut)?;
+            let (encoded, after) = after.split_at_checked(size).ok_or_else(truncated)?;
             if size == plane.len() {
                 plane.copy_from_slice(encoded);
             } else {
@@ -224,27 +224,27 @@ impl Layout {
     }
 }
 
-pub(super) fn encode(plan: Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+pub(super) fn encode(settings: BloscSettings, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let length = i32::try_from(input.len()).ok().filter(|length| i32::MAX - length >= 16);
     let length = length.ok_or_else(|| FilterError::failed(ID, "the chunk has more than 2 GiB"))?;
-    let size = usize::from(plan.size);
-    let (is_split, block) = (plan.codec.is_split(), plan.codec.block());
+    let size = usize::from(settings.size);
+    let (is_split, block) = (settings.codec.is_split(), settings.codec.block());
     let group = size * bit_planes::GROUP_ELEMENTS;
     let block = (block / group * group).min(input.len());
-    let layout = Layout { size, block, shuffle: plan.shuffle, codec: plan.codec, is_split };
-    let flags = match plan.shuffle {
+    let layout = Layout { size, block, shuffle: settings.shuffle, codec: settings.codec, is_split };
+    let flags = match settings.shuffle {
         Shuffle::None => 0,
         Shuffle::Bytes => BYTE_SHUFFLE_FLAG,
         Shuffle::Bits => BIT_SHUFFLE_FLAG,
     } | if is_split { 0 } else { UNSPLIT_FLAG }
-        | plan.codec.format() << 5;
+        | settings.codec.format() << 5;
     let number = |number: usize| length_u32(ID, number).map(u32::to_le_bytes);
     output.clear();
-    output.extend([VERSION, 1, flags, plan.size]);
+    output.extend([VERSION, 1, flags, settings.size]);
     output.extend_from_slice(&length.to_le_bytes());
     output.extend_from_slice(&number(block)?);
     output.extend_from_slice(&[0; 4]);
-    if plan.level > 0 && block > 0 {
+    if settings.level > 0 && block > 0 {
         let offsets = output.len();
         output.resize(offsets + 4 * input.len().div_ceil(block), 0);
         let mut scratch = BlockScratch::default();
@@ -255,13 +255,13 @@ pub(super) fn encode(plan: Plan, input: &[u8], output: &mut Vec<u8>) -> Result<(
             {
                 *to = offset;
             }
-            layout.encode_block(plan.level, bytes, output, &mut scratch)?;
+            layout.encode_block(settings.level, bytes, output, &mut scratch)?;
         }
     }
     // A chunk whose encoded length equals the input length is ambiguous: when libhdf5 replaces a
     // chunk by one of the same length, libhdf5 keeps the chunk's filter mask, and its Blosc filter
     // skips chunks that do not become smaller.
-    if output.len() >= input.len() + HEADER_BYTES || output.len() == input.len() || plan.level == 0 {
+    if output.len() >= input.len() + HEADER_BYTES || output.len() == input.len() || settings.level == 0 {
         output.truncate(HEADER_BYTES);
         output.extend_from_slice(input);
         if let Some(to) = output.get_mut(2) {

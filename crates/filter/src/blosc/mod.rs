@@ -19,7 +19,7 @@ mod buffer;
 use crate::codec::blosc_codec::Codec;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-use buffer::{Plan, Shuffle};
+use buffer::{BloscSettings, Shuffle};
 
 /// The Blosc filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -60,7 +60,7 @@ impl Filter for Blosc {
         }
         // Blosc treats elements that are too large for its header as single bytes.
         let size = u8::try_from(value(2, 1)).ok().filter(|size| *size > 0).unwrap_or(1);
-        buffer::encode(Plan { size, level, shuffle, codec }, input, output)?;
+        buffer::encode(BloscSettings { size, level, shuffle, codec }, input, output)?;
         Ok(Produced::Output)
     }
 
@@ -72,9 +72,9 @@ impl Filter for Blosc {
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let refused = |reason: &str| FilterError::refused(ID, reason);
-        let value = |at: usize, default: u32| asked.get(at).copied().unwrap_or(default);
+        let value = |at: usize, default: u32| requested.get(at).copied().unwrap_or(default);
         if value(4, DEFAULT_LEVEL) > 9 {
             return Err(refused("the level is more than 9"));
         }
@@ -88,7 +88,7 @@ impl Filter for Blosc {
         let size = dataset.item_size();
         let size = if size > u32::from(u8::MAX) { 1 } else { size };
         let head = [FILTER_REVISION, FORMAT_VERSION, size, dataset.chunk_bytes_for(ID)?];
-        Ok(head.into_iter().chain(asked.iter().skip(head.len()).copied()).collect())
+        Ok(head.into_iter().chain(requested.iter().skip(head.len()).copied()).collect())
     }
 }
 

@@ -192,8 +192,8 @@ impl Array {
         let mut parts = Vec::with_capacity(starts.len());
         for number in 0..counts.iter().product() {
             let block = coordinates(number, counts.iter().copied());
-            let places = block.iter().zip(&self.sides);
-            let index = places.fold(0_usize, |index, (at, side)| index * side.blocks() + *at);
+            let positions = block.iter().zip(&self.sides);
+            let index = positions.fold(0_usize, |index, (at, side)| index * side.blocks() + *at);
             parts.clear();
             parts.extend(block.iter().zip(&starts).map(|(at, (origin, side))| {
                 let start = origin + at * side.block;

@@ -103,18 +103,18 @@ pub(super) struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     /// Parses the chunk at the start of `bytes`, in a frame with elements of `size` bytes.
     pub(super) fn parse(bytes: &'a [u8], size: usize) -> Result<Self> {
-        let cut = || corrupt("a chunk is truncated");
+        let truncated = || corrupt("a chunk is truncated");
         let [version, _, flags, element, numbers @ ..] =
-            bytes.first_chunk::<HEADER_BYTES>().ok_or_else(cut)?;
+            bytes.first_chunk::<HEADER_BYTES>().ok_or_else(truncated)?;
         let numbers: Vec<usize> =
             numbers.as_chunks().0.iter().map(|number| u32::from_le_bytes(*number) as usize).collect();
-        let [length, block, whole] = numbers.try_into().map_err(|_| cut())?;
+        let [length, block, whole] = numbers.try_into().map_err(|_| truncated())?;
         if *version > LATEST_VERSION {
             return Err(unsupported("this version of the Blosc 2 chunk format"));
         }
         let is_long = flags & LONG_HEADER_FLAGS == LONG_HEADER_FLAGS;
         let header = if is_long { LONG_HEADER_BYTES } else { HEADER_BYTES };
-        let bytes = bytes.get(..whole).filter(|bytes| bytes.len() >= header).ok_or_else(cut)?;
+        let bytes = bytes.get(..whole).filter(|bytes| bytes.len() >= header).ok_or_else(truncated)?;
         if *element == 0 || block == 0 && length > 0 || block > length {
             return Err(corrupt("a chunk header has an invalid element or block size"));
         }
@@ -130,7 +130,7 @@ impl<'a> Chunk<'a> {
             special: None,
         };
         match bytes.get(HEADER_BYTES..).and_then(<[u8]>::first_chunk).filter(|_| is_long) {
-            Some(more) => chunk.parse_more(more, size)?,
+            Some(more) => chunk.parse_long_header(more, size)?,
             None => chunk.transforms_of_flags(),
         }
         let is_first = |at: usize| chunk.transforms.get(..at).is_none_or(<[_]>::is_empty);
@@ -141,7 +141,11 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    fn parse_more(&mut self, more: &[u8; LONG_HEADER_BYTES - HEADER_BYTES], size: usize) -> Result<()> {
+    fn parse_long_header(
+        &mut self,
+        more: &[u8; LONG_HEADER_BYTES - HEADER_BYTES],
+        size: usize,
+    ) -> Result<()> {
         let (numbers, rest) = more.split_at(TRANSFORM_COUNT);
         let [_, _, metas @ .., flags2, flags] = rest else {
             return Err(corrupt("a chunk header is truncated"));
@@ -241,17 +245,18 @@ impl Decoder<'_> {
         if let Some(special) = chunk.special {
             return chunk.fill(special, block);
         }
-        let cut = || corrupt("a block lies outside its chunk");
+        let truncated = || corrupt("a block lies outside its chunk");
         if chunk.flags & UNCOMPRESSED_FLAG != 0 {
             let start = index.checked_mul(chunk.block).and_then(|start| start.checked_add(chunk.header));
             let bytes = start.and_then(|start| chunk.bytes.get(start..)?.get(..block.len()));
-            block.copy_from_slice(bytes.ok_or_else(cut)?);
+            block.copy_from_slice(bytes.ok_or_else(truncated)?);
             return Ok(());
         }
-        let offsets = chunk.bytes.get(chunk.header..).ok_or_else(cut)?.as_chunks().0;
+        let offsets = chunk.bytes.get(chunk.header..).ok_or_else(truncated)?.as_chunks().0;
         let offset = offsets.get(index);
-        let offset = usize::try_from(u32::from_le_bytes(*offset.ok_or_else(cut)?)).map_err(|_| cut())?;
-        let streams = chunk.bytes.get(offset..).ok_or_else(cut)?;
+        let offset =
+            usize::try_from(u32::from_le_bytes(*offset.ok_or_else(truncated)?)).map_err(|_| truncated())?;
+        let streams = chunk.bytes.get(offset..).ok_or_else(truncated)?;
         let Some((first, others)) = chunk.transforms.split_first() else {
             return chunk.decode_streams(streams, block, &mut self.scratch.stream);
         };
@@ -309,7 +314,7 @@ impl Chunk<'_> {
     }
 
     fn decode_streams(&self, input: &[u8], block: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
-        let cut = || corrupt("a block is truncated");
+        let truncated = || corrupt("a block is truncated");
         let streams = self.streams(block.len());
         if block.is_empty() || !block.len().is_multiple_of(streams) {
             return Err(corrupt("the block length is not a multiple of the number of streams"));
@@ -317,10 +322,10 @@ impl Chunk<'_> {
         let length = block.len() / streams;
         let mut rest = input;
         for plane in block.chunks_exact_mut(length) {
-            let (size, after) = rest.split_first_chunk().ok_or_else(cut)?;
+            let (size, after) = rest.split_first_chunk().ok_or_else(truncated)?;
             let size = i32::from_le_bytes(*size);
             let Ok(size) = usize::try_from(size) else {
-                let (token, after) = after.split_first().ok_or_else(cut)?;
+                let (token, after) = after.split_first().ok_or_else(truncated)?;
                 let byte = size.checked_neg().and_then(|byte| u8::try_from(byte).ok());
                 let byte = byte
                     .filter(|_| token & RUN_FLAG != 0)
@@ -329,7 +334,7 @@ impl Chunk<'_> {
                 rest = after;
                 continue;
             };
-            let (encoded, after) = after.split_at_checked(size).ok_or_else(cut)?;
+            let (encoded, after) = after.split_at_checked(size).ok_or_else(truncated)?;
             rest = after;
             if size == 0 {
                 plane.fill(0);

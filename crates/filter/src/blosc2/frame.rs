@@ -34,7 +34,7 @@ use crate::codec::blosc_codec::Codec;
 
 use super::array::Array;
 use super::chunk::{Chunk, Special};
-use super::plan::Plan;
+use super::chunk_encode::Blosc2Settings;
 use super::{corrupt, failed, unsupported};
 
 const MAGIC: &[u8] = b"b2frame\0";
@@ -156,23 +156,23 @@ impl<'a> Frame<'a> {
 
 /// Returns the contents of the first metalayer with one of these names.
 fn metalayer<'a>(header: &'a [u8], names: &[&[u8]]) -> Result<Option<&'a [u8]>> {
-    let broken = || corrupt("the metalayers of the frame are invalid");
+    let invalid = || corrupt("the metalayers of the frame are invalid");
     let Some(map) = header.get(METALAYERS_OFFSET..).filter(|bytes| !bytes.is_empty()) else {
         return Ok(None);
     };
-    let [0x93, 0xcd, _, _, 0xde, high, low, entries @ ..] = map else { return Err(broken()) };
+    let [0x93, 0xcd, _, _, 0xde, high, low, entries @ ..] = map else { return Err(invalid()) };
     let mut entries = entries;
     for _ in 0..u16::from_be_bytes([*high, *low]) {
-        let (kind, rest) = entries.split_first().ok_or_else(broken)?;
-        let (name, rest) = rest.split_at_checked(usize::from(kind & 0x1f)).ok_or_else(broken)?;
-        let ([_, offset @ ..], rest) = rest.split_first_chunk::<5>().ok_or_else(broken)?;
+        let (kind, rest) = entries.split_first().ok_or_else(invalid)?;
+        let (name, rest) = rest.split_at_checked(usize::from(kind & 0x1f)).ok_or_else(invalid)?;
+        let ([_, offset @ ..], rest) = rest.split_first_chunk::<5>().ok_or_else(invalid)?;
         entries = rest;
         if names.contains(&name) {
-            let offset = usize::try_from(u32::from_be_bytes(*offset)).map_err(|_| broken())?;
-            let start = offset.checked_add(1).ok_or_else(broken)?;
+            let offset = usize::try_from(u32::from_be_bytes(*offset)).map_err(|_| invalid())?;
+            let start = offset.checked_add(1).ok_or_else(invalid)?;
             let length = short(header, start)?;
             let contents = header.get(start..).and_then(|rest| rest.get(4..)?.get(..length));
-            return contents.map(Some).ok_or_else(broken);
+            return contents.map(Some).ok_or_else(invalid);
         }
     }
     Ok(None)
@@ -181,7 +181,7 @@ fn metalayer<'a>(header: &'a [u8], names: &[&[u8]]) -> Result<Option<&'a [u8]>> 
 /// Replaces `output` by a frame with one chunk that decodes to `length` bytes; with no chunk if
 /// `length` is 0.
 pub(super) fn encode(
-    plan: &Plan,
+    settings: &Blosc2Settings,
     array: Option<&Array>,
     length: usize,
     chunk: &[u8],
@@ -195,24 +195,29 @@ pub(super) fn encode(
     output.extend_from_slice(MAGIC);
     // The lengths of the header and of the frame are filled in below.
     output.extend([0xd2, 0, 0, 0, 0, 0xcf, 0, 0, 0, 0, 0, 0, 0, 0, 0xa4]);
-    output.extend([2 | WIDE_OFFSETS, 0, compressor(plan.codec) | plan.level.to_le_bytes()[0] << 4, 3]);
+    output.extend([
+        2 | WIDE_OFFSETS,
+        0,
+        compressor(settings.codec) | settings.level.to_le_bytes()[0] << 4,
+        3,
+    ]);
     for size in [length, chunk.len()] {
         output.push(0xd3);
         output.extend_from_slice(&wide(size));
     }
-    for size in [plan.size, plan.block, length] {
+    for size in [settings.size, settings.block, length] {
         output.push(0xd2);
         output.extend_from_slice(&number(size).map_err(too_large)?);
     }
     output.extend([0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
-    output.extend([0, 0, 0, 0, 0, plan.transform.number()]);
-    output.extend([compressor(plan.codec), 0]);
+    output.extend([0, 0, 0, 0, 0, settings.transform.number()]);
+    output.extend([compressor(settings.codec), 0]);
     output.extend([0; 8]);
     let mut shape = Vec::new();
     match array {
         None => output.extend([0x93, 0xcd, 0, 7, 0xde, 0, 0, 0xdc, 0, 0]),
         Some(array) => {
-            array.write(plan.size, &mut shape)?;
+            array.write(settings.size, &mut shape)?;
             output.extend([0x93, 0xcd, 0, 17, 0xde, 0, 1, 0xa4]);
             output.extend_from_slice(b"b2nd");
             output.push(0xd2);

@@ -20,8 +20,8 @@
 
 mod array;
 mod chunk;
+mod chunk_encode;
 mod frame;
-mod plan;
 mod transform;
 
 use crate::codec::blosc_codec::Codec;
@@ -31,8 +31,8 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 
 use array::Array;
 use chunk::Chunk;
+use chunk_encode::Blosc2Settings;
 use frame::{ChunkLocation, Frame};
-use plan::Plan;
 use transform::Transform;
 
 /// The Blosc2 filter.
@@ -100,25 +100,25 @@ impl Filter for Blosc2 {
             return Err(failed("the level is more than 9"));
         }
         let size = number(value(2, 1)).max(1);
-        let asked = Some(number(value(1, 0))).filter(|block| *block > 0).unwrap_or_else(|| codec.block());
+        let requested = Some(number(value(1, 0))).filter(|block| *block > 0).unwrap_or_else(|| codec.block());
         let dimensions = number(value(DIMENSIONS_INDEX, 0));
         let sizes = context.client_data.iter().skip(DIMENSIONS_INDEX + 1).take(dimensions);
         let shape: Vec<usize> = sizes.map(|size| number(*size)).collect();
         if shape.len() != dimensions {
             return Err(failed("the client data have fewer chunk sizes than dimensions"));
         }
-        let array =
-            Array::for_chunks(&shape, size, asked).filter(|array| array.length(size) == Some(input.len()));
+        let array = Array::for_chunks(&shape, size, requested)
+            .filter(|array| array.length(size) == Some(input.len()));
         let block = match &array {
             Some(array) => array.block_length(size),
-            None => asked.min(input.len()) / size * size,
+            None => requested.min(input.len()) / size * size,
         };
         let block = if block == 0 { input.len() } else { block };
-        let plan = Plan { codec, level, transform, size, block };
+        let settings = Blosc2Settings { codec, level, transform, size, block };
         let blocks = array.as_ref().map(|array| array.gather(size, input));
         let input = blocks.as_deref().unwrap_or(input);
-        let chunk = plan::encode(plan, input)?;
-        frame::encode(&plan, array.as_ref(), input.len(), &chunk, output)?;
+        let chunk = chunk_encode::encode(settings, input)?;
+        frame::encode(&settings, array.as_ref(), input.len(), &chunk, output)?;
         Ok(Produced::Output)
     }
 
@@ -130,9 +130,9 @@ impl Filter for Blosc2 {
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let refused = |reason: &str| FilterError::refused(ID, reason);
-        let value = |at: usize, default: u32| asked.get(at).copied().unwrap_or(default);
+        let value = |at: usize, default: u32| requested.get(at).copied().unwrap_or(default);
         if value(4, DEFAULT_LEVEL) > MAX_LEVEL {
             return Err(refused("the level is more than 9"));
         }
@@ -142,7 +142,7 @@ impl Filter for Blosc2 {
         let codec = Codec::of_compressor(value(6, 0)).filter(|codec| *codec != Codec::Snappy);
         codec.ok_or_else(|| refused("the compressor number is unknown"))?.check(ID)?;
         let mut data = vec![FILTER_REVISION, value(1, 0), dataset.item_size(), dataset.chunk_bytes_for(ID)?];
-        data.extend(asked.iter().skip(data.len()).take(DIMENSIONS_INDEX - data.len()));
+        data.extend(requested.iter().skip(data.len()).take(DIMENSIONS_INDEX - data.len()));
         if dataset.chunk.len() > 1 {
             let defaults = [DEFAULT_LEVEL, 1, 0];
             data.extend(defaults.iter().skip(data.len() - (DIMENSIONS_INDEX - defaults.len())));
@@ -317,9 +317,14 @@ mod tests {
     /// Returns a frame with one encoded chunk and elements of `size` bytes.
     fn frame(size: usize, length: usize, chunk: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
-        let plan =
-            Plan { codec: Codec::BloscLz, level: 5, transform: Transform::Nothing, size, block: length };
-        frame::encode(&plan, None, length, chunk, &mut frame).unwrap();
+        let settings = Blosc2Settings {
+            codec: Codec::BloscLz,
+            level: 5,
+            transform: Transform::Nothing,
+            size,
+            block: length,
+        };
+        frame::encode(&settings, None, length, chunk, &mut frame).unwrap();
         frame
     }
 

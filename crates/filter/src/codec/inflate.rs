@@ -47,8 +47,8 @@ mod tests {
                 prop_assert_eq!(inflate(&stored, &mut output), Ok(Some(chunk.len())));
                 prop_assert_eq!(&output[..chunk.len()], &chunk[..]);
                 // If the buffer is full, the decoder may report that there is more.
-                let cut = inflate(&stored[..end - 1], &mut output);
-                prop_assert!(cut.is_err() || room == chunk.len() && cut == Ok(None));
+                let truncated = inflate(&stored[..end - 1], &mut output);
+                prop_assert!(truncated.is_err() || room == chunk.len() && truncated == Ok(None));
             }
             if let Some(room) = chunk.len().checked_sub(less) {
                 prop_assert_eq!(inflate(&stored, &mut vec![0xee; room]), Ok(None));

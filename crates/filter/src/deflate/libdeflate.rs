@@ -2,7 +2,7 @@
 
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
-use super::Plan;
+use super::DeflateSettings;
 use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
@@ -29,9 +29,14 @@ pub(super) fn decode(state: &mut State, input: &[u8], output: &mut [u8]) -> Resu
 }
 
 /// Encodes `input` as a zlib stream.
-pub(super) fn encode(state: &mut State, plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
-    // libdeflate chooses the ends of blocks by itself, so `plan.plane` has no effect.
-    let level = plan.level;
+pub(super) fn encode(
+    state: &mut State,
+    settings: &DeflateSettings,
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<()> {
+    // libdeflate chooses the ends of blocks by itself, so `settings.plane` has no effect.
+    let level = settings.level;
     let failed = |reason: String| FilterError::failed(ID, reason);
     let number = i32::try_from(level).unwrap_or(i32::MAX);
     let mut stream = match state.encoder.take() {

@@ -29,7 +29,7 @@ const MAX_EXPANSION_RATIO: usize = 1032;
 
 /// The parameters of the encoder.
 #[derive(Debug, Clone, Copy)]
-struct Plan {
+struct DeflateSettings {
     level: u32,
     /// The number of input bytes after which a deflate block ends; 0 if blocks may end anywhere.
     /// The byte planes of shuffled elements differ statistically, so each plane gets its own
@@ -39,7 +39,7 @@ struct Plan {
     runs_only: bool,
 }
 
-impl Plan {
+impl DeflateSettings {
     fn parts<'i>(&self, input: &'i [u8]) -> impl Iterator<Item = &'i [u8]> + use<'i> {
         let split = self.plane > 0 && self.plane < input.len();
         let first = input.chunks(if split { self.plane } else { input.len().max(1) });
@@ -112,12 +112,12 @@ impl Filter for Deflate {
             return Err(FilterError::failed(self.id(), format!("level {level} is more than 9")));
         }
         let mut state: Box<codec::State> = workspace.take();
-        let plan = if context.fast {
-            Plan { level: level.min(1), plane: 0, runs_only: false }
+        let settings = if context.fast {
+            DeflateSettings { level: level.min(1), plane: 0, runs_only: false }
         } else {
-            Plan { level, plane: context.plane, runs_only: context.runs_only }
+            DeflateSettings { level, plane: context.plane, runs_only: context.runs_only }
         };
-        codec::encode(&mut state, &plan, input, output)?;
+        codec::encode(&mut state, &settings, input, output)?;
         workspace.keep(state);
         Ok(Produced::Output)
     }
@@ -130,12 +130,12 @@ impl Filter for Deflate {
         true
     }
 
-    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        match asked {
+    fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match requested {
             [level, ..] if *level > 9 => {
                 Err(FilterError::refused(self.id(), format!("level {level} is more than 9")))
             }
-            _ => Ok(asked.to_vec()),
+            _ => Ok(requested.to_vec()),
         }
     }
 }
@@ -218,7 +218,7 @@ mod tests {
         let joined = conformance::encode(&Deflate, &[4], &shuffled).unwrap();
         for length in [values.len(), 4003, 512, 511, 3, 0] {
             for (runs_only, fast) in [(false, false), (true, false), (true, true)] {
-                let target = ChunkTarget { runs_only, fast, least_plane: 128, ..ChunkTarget::default() };
+                let target = ChunkTarget { runs_only, fast, min_plane_bytes: 128, ..ChunkTarget::default() };
                 let (stored, mask) = split.encode_chunk(&registry, &values[..length], &target).unwrap();
                 assert_eq!(split.decode_chunk(&registry, mask, &stored, &target).unwrap(), &values[..length]);
                 if length == values.len() && !fast {

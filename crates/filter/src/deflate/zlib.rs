@@ -3,7 +3,7 @@
 
 use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status};
 
-use super::Plan;
+use super::DeflateSettings;
 use crate::codec::inflate::inflate;
 use crate::codec::remaining_input;
 use crate::{FilterError, FilterId, Result};
@@ -31,31 +31,36 @@ fn encoder(level: u32, runs_only: bool) -> Deflate {
 }
 
 /// Encodes `input` as a zlib stream.
-pub(super) fn encode(state: &mut State, plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+pub(super) fn encode(
+    state: &mut State,
+    settings: &DeflateSettings,
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<()> {
     let [whole, runs, fast] = &mut state.encoders;
-    let kept = match plan.level {
+    let kept = match settings.level {
         0 | 1 => fast,
-        _ if plan.runs_only => runs,
+        _ if settings.runs_only => runs,
         _ => whole,
     };
     let mut stream = match kept.take() {
-        Some((level, mut stream)) if level == plan.level => {
+        Some((level, mut stream)) if level == settings.level => {
             stream.reset();
             stream
         }
-        _ => encoder(plan.level, plan.runs_only && plan.level > 1),
+        _ => encoder(settings.level, settings.runs_only && settings.level > 1),
     };
     // Stored blocks of at least 8 KiB cost 5 bytes each; stream header and checksum cost 6 bytes.
     output.clear();
     output.resize(input.len() + input.len() / 1000 + 64, 0);
-    let mut parts = plan.parts(input).peekable();
+    let mut parts = settings.parts(input).peekable();
     let mut written = 0_usize;
     while let Some(part) = parts.next() {
         let last = parts.peek().is_none();
         written = encode_part(&mut stream, part, last, output, written)?;
     }
     output.truncate(written);
-    *kept = Some((plan.level, stream));
+    *kept = Some((settings.level, stream));
     Ok(())
 }
 

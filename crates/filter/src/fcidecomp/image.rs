@@ -18,8 +18,8 @@
 use crate::{FilterError, Result};
 
 use super::bits::{BitSink, BitSource};
-use super::model::{Model, Preset, Stored};
-use super::scan::{self, Size, Turns};
+use super::model::{Model, Preset, StoredPreset};
+use super::scan::{self, Interleave, Size};
 use super::{ID, corrupt, unsupported};
 
 const BEGIN: u8 = 0xd8;
@@ -57,13 +57,13 @@ struct Segments<'a>(&'a [u8]);
 impl<'a> Segments<'a> {
     /// Reads the next marker and the bytes of its segment.
     fn next(&mut self) -> Result<(u8, &'a [u8])> {
-        let cut = || corrupt("a segment of the image is truncated");
-        let [0xff, marker, rest @ ..] = self.0 else { return Err(cut()) };
+        let truncated = || corrupt("a segment of the image is truncated");
+        let [0xff, marker, rest @ ..] = self.0 else { return Err(truncated()) };
         match *marker {
             // A fill byte before the marker.
             0xff => {
                 self.0 = self.0.get(1..).unwrap_or_default();
-                return self.next_after_filling();
+                return self.next_after_fill_bytes();
             }
             BEGIN | END => {
                 self.0 = rest;
@@ -71,14 +71,14 @@ impl<'a> Segments<'a> {
             }
             _ => {}
         }
-        let (length, _) = rest.split_first_chunk().ok_or_else(cut)?;
+        let (length, _) = rest.split_first_chunk().ok_or_else(truncated)?;
         let length = usize::from(u16::from_be_bytes(*length));
-        let (segment, after) = rest.split_at_checked(length).ok_or_else(cut)?;
+        let (segment, after) = rest.split_at_checked(length).ok_or_else(truncated)?;
         self.0 = after;
-        Ok((*marker, segment.get(2..).ok_or_else(cut)?))
+        Ok((*marker, segment.get(2..).ok_or_else(truncated)?))
     }
 
-    fn next_after_filling(&mut self) -> Result<(u8, &'a [u8])> {
+    fn next_after_fill_bytes(&mut self) -> Result<(u8, &'a [u8])> {
         let at = self.0.iter().position(|byte| *byte != 0xff).unwrap_or(self.0.len());
         self.0 = self.0.get(at.saturating_sub(1)..).unwrap_or_default();
         if let [0xff, 0xff, ..] = self.0 {
@@ -93,7 +93,7 @@ impl<'a> Segments<'a> {
 pub(super) struct Image<'a> {
     pub(super) frame: Frame,
     numbers: Vec<u8>,
-    stored: Stored,
+    stored: StoredPreset,
     segments: Segments<'a>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Image<'a> {
         if segments.next()?.0 != BEGIN {
             return Err(corrupt("the chunk is not a JPEG-LS image"));
         }
-        let mut stored = Stored::default();
+        let mut stored = StoredPreset::default();
         loop {
             let (marker, segment) = segments.next()?;
             if marker == FRAME {
@@ -132,7 +132,7 @@ impl<'a> Image<'a> {
             let mut source = BitSource::new(self.segments.0);
             let width = self.frame.sample_bytes();
             let mut lines = planes.chunks_exact_mut((scan.size.width * scan.size.components * width).max(1));
-            let decoded = scan::decode(&mut source, scan.model, scan.size, scan.turns, |line| {
+            let decoded = scan::decode(&mut source, scan.model, scan.size, scan.interleave, |line| {
                 if let Some(to) = lines.next() {
                     store(line, width, to);
                 }
@@ -145,23 +145,23 @@ impl<'a> Image<'a> {
     }
 
     fn parse_scan(&self, segment: &[u8]) -> Result<Scan> {
-        let broken = || corrupt("a scan header is invalid");
-        let (count, rest) = segment.split_first().ok_or_else(broken)?;
+        let invalid = || corrupt("a scan header is invalid");
+        let (count, rest) = segment.split_first().ok_or_else(invalid)?;
         let components = usize::from(*count);
-        let (selected, rest) = rest.split_at_checked(2 * components).ok_or_else(broken)?;
-        let [near, turns, shift] = *rest else { return Err(broken()) };
-        let [number, table, ..] = selected else { return Err(broken()) };
+        let (selected, rest) = rest.split_at_checked(2 * components).ok_or_else(invalid)?;
+        let [near, interleave, shift] = *rest else { return Err(invalid()) };
+        let [number, table, ..] = selected else { return Err(invalid()) };
         if *table != 0 || shift != 0 {
             return Err(unsupported("a mapping table or a point transform"));
         }
-        let first = self.numbers.iter().position(|known| known == number).ok_or_else(broken)?;
-        let turns = match turns {
-            0 | 1 if components == 1 => Turns::Lines,
-            1 if components == self.frame.components => Turns::Lines,
-            2 if components == self.frame.components => Turns::Samples,
+        let first = self.numbers.iter().position(|known| known == number).ok_or_else(invalid)?;
+        let interleave = match interleave {
+            0 | 1 if components == 1 => Interleave::Lines,
+            1 if components == self.frame.components => Interleave::Lines,
+            2 if components == self.frame.components => Interleave::Samples,
             _ => return Err(unsupported("a scan with only some of the components")),
         };
-        if !self.stored.is_of_all_bits(self.frame.bits) {
+        if !self.stored.has_full_range(self.frame.bits) {
             return Err(unsupported("a maximum sample value that is not all ones"));
         }
         let near = i32::from(near);
@@ -169,7 +169,12 @@ impl<'a> Image<'a> {
         let preset = preset.ok_or_else(|| corrupt("the coding parameters of a scan are invalid"))?;
         let Frame { width, height, .. } = self.frame;
         let first = if components == 1 { first } else { 0 };
-        Ok(Scan { first, size: Size { width, height, components }, turns, model: Model::new(preset, near) })
+        Ok(Scan {
+            first,
+            size: Size { width, height, components },
+            interleave,
+            model: Model::new(preset, near),
+        })
     }
 }
 
@@ -177,13 +182,13 @@ struct Scan {
     /// The index of the scan's first component.
     first: usize,
     size: Size,
-    turns: Turns,
+    interleave: Interleave,
     model: Model,
 }
 
 fn parse_frame(segment: &[u8]) -> Result<(Frame, Vec<u8>)> {
-    let broken = || corrupt("the frame header is invalid");
-    let [bits, h1, h0, w1, w0, components, rest @ ..] = segment else { return Err(broken()) };
+    let invalid = || corrupt("the frame header is invalid");
+    let [bits, h1, h0, w1, w0, components, rest @ ..] = segment else { return Err(invalid()) };
     let frame = Frame {
         bits: u32::from(*bits),
         height: usize::from(u16::from_be_bytes([*h1, *h0])),
@@ -192,10 +197,10 @@ fn parse_frame(segment: &[u8]) -> Result<(Frame, Vec<u8>)> {
     };
     let (entries, _) = rest.as_chunks::<3>();
     if !(2..=16).contains(&frame.bits) || frame.width == 0 || entries.len() != frame.components {
-        return Err(broken());
+        return Err(invalid());
     }
     if frame.components == 0 {
-        return Err(broken());
+        return Err(invalid());
     }
     if frame.height == 0 {
         return Err(unsupported("an image that states its height after the first scan"));
@@ -207,14 +212,14 @@ fn parse_frame(segment: &[u8]) -> Result<(Frame, Vec<u8>)> {
 }
 
 /// Parses a segment that is neither a frame nor a scan.
-fn read_other(marker: u8, segment: &[u8], stored: &mut Stored) -> Result<()> {
+fn read_other(marker: u8, segment: &[u8], stored: &mut StoredPreset) -> Result<()> {
     match (marker, segment) {
         (PARAMETERS, [1, numbers @ ..]) => {
-            let broken = || corrupt("the parameter segment is invalid");
+            let invalid = || corrupt("the parameter segment is invalid");
             let numbers: Vec<u16> =
                 numbers.as_chunks().0.iter().map(|number| u16::from_be_bytes(*number)).collect();
-            let [largest, t1, t2, t3, reset] = numbers.try_into().map_err(|_| broken())?;
-            *stored = Stored { largest, thresholds: [t1, t2, t3], reset };
+            let [largest, t1, t2, t3, reset] = numbers.try_into().map_err(|_| invalid())?;
+            *stored = StoredPreset { largest, thresholds: [t1, t2, t3], reset };
             Ok(())
         }
         (PARAMETERS, _) => Err(unsupported("a mapping table")),
@@ -236,21 +241,21 @@ fn store(line: &[i32], width: usize, output: &mut [u8]) {
 
 /// The parameters of the encoder.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct ImageSettings {
     pub(super) frame: Frame,
     pub(super) near: u8,
     /// The interleave mode: 0 none, 1 by line, 2 by sample.
-    pub(super) turns: u8,
-    pub(super) stored: Stored,
+    pub(super) interleave: u8,
+    pub(super) stored: StoredPreset,
 }
 
 /// Appends an image of the samples in `input`, which have the order of [`Image::decode`].
-pub(super) fn encode(plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+pub(super) fn encode(settings: &ImageSettings, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |reason: &str| FilterError::failed(ID, reason);
-    let Plan { frame, near, turns, stored } = *plan;
+    let ImageSettings { frame, near, interleave, stored } = *settings;
     let preset = Preset::new(stored, frame.bits, i32::from(near))
         .ok_or_else(|| failed("the coding parameters are invalid"))?;
-    if !stored.is_of_all_bits(frame.bits) {
+    if !stored.has_full_range(frame.bits) {
         return Err(failed("the maximum sample value is not all ones"));
     }
     let size = |size: usize| {
@@ -271,12 +276,12 @@ pub(super) fn encode(plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<
     output.extend([size(frame.height)?, size(frame.width)?].concat());
     output.push(components);
     output.extend((1..=components).flat_map(|number| [number, 0x11, 0]));
-    if stored != Stored::default() {
+    if stored != StoredPreset::default() {
         let [t1, t2, t3] = stored.thresholds;
         output.extend([0xff, PARAMETERS, 0, 13, 1]);
         output.extend([stored.largest, t1, t2, t3, stored.reset].map(u16::to_be_bytes).concat());
     }
-    let together = if turns == 0 { 1 } else { frame.components };
+    let together = if interleave == 0 { 1 } else { frame.components };
     let plane = frame.width * frame.height * together;
     for (numbers, samples) in
         (1..=components).collect::<Vec<_>>().chunks(together).zip(samples.chunks_exact(plane))
@@ -285,10 +290,10 @@ pub(super) fn encode(plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<
         output.extend((6 + 2 * u16::try_from(together).unwrap_or(1)).to_be_bytes());
         output.extend(together.to_le_bytes().first());
         output.extend(numbers.iter().flat_map(|number| [*number, 0]));
-        output.extend([near, turns, 0]);
+        output.extend([near, interleave, 0]);
         let mut sink = BitSink::new(output);
         let size = Size { width: frame.width, height: frame.height, components: together };
-        let order = if turns == 2 { Turns::Samples } else { Turns::Lines };
+        let order = if interleave == 2 { Interleave::Samples } else { Interleave::Lines };
         let model = Model::new(preset, i32::from(near));
         scan::encode(&mut sink, model, size, order, samples)
             .ok_or_else(|| failed("the samples cannot be coded"))?;

@@ -23,8 +23,8 @@ mod scan;
 use crate::codec::resize;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-use image::{Frame, Image, Plan};
-use model::Stored;
+use image::{Frame, Image, ImageSettings};
+use model::StoredPreset;
 
 /// The FCIDECOMP filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,13 +63,13 @@ impl Filter for Fcidecomp {
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(ID, reason);
-        let plan =
-            plan(context.client_data).ok_or_else(|| failed("the client data are missing or invalid"))?;
-        if plan.frame.length() != input.len() {
+        let settings =
+            settings(context.client_data).ok_or_else(|| failed("the client data are missing or invalid"))?;
+        if settings.frame.length() != input.len() {
             return Err(failed("the chunk length differs from the image size in the client data"));
         }
         output.clear();
-        image::encode(&plan, input, output)?;
+        image::encode(&settings, input, output)?;
         Ok(Produced::Output)
     }
 
@@ -82,8 +82,8 @@ impl Filter for Fcidecomp {
     }
 }
 
-fn plan(client_data: &[u32]) -> Option<Plan> {
-    let [_, components, height, width, bits, _, turns, near, largest, t1, t2, t3, reset] = *client_data
+fn settings(client_data: &[u32]) -> Option<ImageSettings> {
+    let [_, components, height, width, bits, _, interleave, near, largest, t1, t2, t3, reset] = *client_data
     else {
         return None;
     };
@@ -94,16 +94,16 @@ fn plan(client_data: &[u32]) -> Option<Plan> {
         width: size(width)?,
         components: size(components)?,
     };
-    let turns = u8::try_from(turns).ok().filter(|turns| *turns <= 2)?;
+    let interleave = u8::try_from(interleave).ok().filter(|interleave| *interleave <= 2)?;
     let number = |number: u32| u16::try_from(number).ok();
-    let stored = Stored {
+    let stored = StoredPreset {
         largest: number(largest)?,
         thresholds: [number(t1)?, number(t2)?, number(t3)?],
         reset: number(reset)?,
     };
     // Only images with three or four components can be interleaved.
-    let turns = if matches!(frame.components, 3 | 4) { turns } else { 0 };
-    Some(Plan { frame, near: u8::try_from(near).ok()?, turns, stored })
+    let interleave = if matches!(frame.components, 3 | 4) { interleave } else { 0 };
+    Some(ImageSettings { frame, near: u8::try_from(near).ok()?, interleave, stored })
 }
 
 #[cfg(test)]
@@ -113,15 +113,15 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns client data for images of `[components, height, width]` samples.
-    fn client_data(shape: [u32; 3], bits: u32, turns: u32, near: u32) -> Vec<u32> {
+    fn client_data(shape: [u32; 3], bits: u32, interleave: u32, near: u32) -> Vec<u32> {
         let [components, height, width] = shape;
         let bytes = bits.div_ceil(8);
-        vec![bytes, components, height, width, bits, components, turns, near, 0, 0, 0, 0, 0]
+        vec![bytes, components, height, width, bits, components, interleave, near, 0, 0, 0, 0, 0]
     }
 
     #[test]
     fn keeps_the_contract() {
-        for (shape, turns) in [
+        for (shape, interleave) in [
             ([1, 1, 1], 0),
             ([1, 40, 60], 0),
             ([4, 7, 5], 0),
@@ -131,7 +131,7 @@ mod tests {
         ] {
             for bits in [8, 16] {
                 let length = shape.iter().product::<u32>() * bits / 8;
-                let client_data = client_data(shape, bits, turns, 0);
+                let client_data = client_data(shape, bits, interleave, 0);
                 conformance::run_with(&Fcidecomp, &client_data, usize::try_from(length).unwrap());
             }
         }
@@ -217,12 +217,12 @@ mod tests {
         fn samples_come_back(
             (components, height, width) in (1..5_u32, 1..20_u32, 1..40_u32),
             bits in 2..17_u32,
-            turns in 0..3_u32,
+            interleave in 0..3_u32,
             near in 0..4_u32,
             (seed, step) in (any::<u16>(), prop_oneof![0..3_u16, any::<u16>()]),
         ) {
             let near = if bits > 4 { near } else { 0 };
-            let client_data = client_data([components, height, width], bits, turns, near);
+            let client_data = client_data([components, height, width], bits, interleave, near);
             let largest = u16::MAX >> (16 - bits);
             let count = usize::try_from(components * height * width).unwrap();
             let mut state = seed;
@@ -249,10 +249,10 @@ mod tests {
         #[test]
         fn damaged_images_do_not_panic(
             flips in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
-            turns in 0..3_u32,
+            interleave in 0..3_u32,
             bits in prop_oneof![Just(8_u32), Just(16)],
         ) {
-            let client_data = client_data([3, 12, 20], bits, turns, 0);
+            let client_data = client_data([3, 12, 20], bits, interleave, 0);
             let raw: Vec<u8> = (0..720 * bits / 8).map(|at| (at * at / 90).to_le_bytes()[0]).collect();
             let mut image = conformance::encode(&Fcidecomp, &client_data, &raw).unwrap();
             for (at, byte) in flips {

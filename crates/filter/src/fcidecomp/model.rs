@@ -29,16 +29,16 @@ pub(super) struct Preset {
 
 /// The coding parameters as an image stores them; 0 stands for the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Stored {
+pub(super) struct StoredPreset {
     pub(super) largest: u16,
     pub(super) thresholds: [u16; 3],
     pub(super) reset: u16,
 }
 
-impl Stored {
+impl StoredPreset {
     /// Returns true if the maximum sample value is the largest number with `bits` bits. For other
     /// values, the encoder of the HDF5 plug-in deviates from the standard.
-    pub(super) fn is_of_all_bits(self, bits: u32) -> bool {
+    pub(super) fn has_full_range(self, bits: u32) -> bool {
         self.largest == 0 || u32::from(self.largest) == (1 << bits) - 1
     }
 }
@@ -46,19 +46,19 @@ impl Stored {
 impl Preset {
     /// Returns the parameters for samples of `bits` bits with errors of at most `near`; [`None`] if
     /// the stored parameters are invalid.
-    pub(super) fn new(stored: Stored, bits: u32, near: i32) -> Option<Self> {
+    pub(super) fn new(stored: StoredPreset, bits: u32, near: i32) -> Option<Self> {
         let most = (1 << bits) - 1;
         let largest = Some(i32::from(stored.largest)).filter(|largest| *largest > 0).unwrap_or(most);
         if largest > most || near > (largest / 2).min(255) || near < 0 {
             return None;
         }
-        let usual = usual_thresholds(largest, near);
+        let default = default_thresholds(largest, near);
         let mut thresholds = stored.thresholds.map(i32::from);
         thresholds
             .iter_mut()
-            .zip(usual)
+            .zip(default)
             .filter(|(stored, _)| **stored == 0)
-            .for_each(|(to, usual)| *to = usual);
+            .for_each(|(to, default)| *to = default);
         let [t1, t2, t3] = thresholds;
         let is_sorted = near < t1 && t1 <= t2 && t2 <= t3 && t3 <= largest;
         let reset = if stored.reset == 0 { 64 } else { i64::from(stored.reset) };
@@ -66,7 +66,7 @@ impl Preset {
     }
 }
 
-fn usual_thresholds(largest: i32, near: i32) -> [i32; 3] {
+fn default_thresholds(largest: i32, near: i32) -> [i32; 3] {
     let clamp = |value: i32, least: i32| if value > largest || value < least { least } else { value };
     let [t1, t2, t3] = if largest >= 128 {
         let factor = (largest.min(4095) + 128) / 256;
@@ -120,7 +120,7 @@ struct Rules {
 
 /// The neighbours of a sample: to the left, above, and above to the left.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Around {
+pub(super) struct Neighbours {
     pub(super) left: i32,
     pub(super) above: i32,
     pub(super) corner: i32,
@@ -157,8 +157,8 @@ impl Model {
     /// Returns the context of a sample whose neighbour above to the right is `next`. The context is
     /// 0 if all neighbours are equal, and negative if the sign of the error is flipped.
     #[inline]
-    pub(super) fn context(&self, around: Around, next: i32) -> i32 {
-        let Around { left, above, corner } = around;
+    pub(super) fn context(&self, neighbours: Neighbours, next: i32) -> i32 {
+        let Neighbours { left, above, corner } = neighbours;
         81 * self.rules.quantise(next - above)
             + 9 * self.rules.quantise(above - corner)
             + self.rules.quantise(corner - left)
@@ -172,11 +172,16 @@ impl Model {
 
     /// Decodes a sample in a context.
     #[inline]
-    pub(super) fn decode(&mut self, source: &mut BitSource<'_>, context: i32, around: Around) -> Option<i32> {
+    pub(super) fn decode(
+        &mut self,
+        source: &mut BitSource<'_>,
+        context: i32,
+        neighbours: Neighbours,
+    ) -> Option<i32> {
         let rules = self.rules;
         let sign = if context < 0 { -1 } else { 1 };
         let seen = self.contexts.get_mut(usize::try_from(context.unsigned_abs()).ok()?)?;
-        let predicted = rules.predict(around, sign * seen.bias);
+        let predicted = rules.predict(neighbours, sign * seen.bias);
         let low = low_bits(seen.count, seen.sizes)?;
         let value = rules.get(source, low, rules.limit)?;
         let flipped = i64::from(rules.is_flipped(seen, low));
@@ -195,13 +200,13 @@ impl Model {
         &mut self,
         sink: &mut BitSink<'_>,
         context: i32,
-        around: Around,
+        neighbours: Neighbours,
         sample: i32,
     ) -> Option<i32> {
         let rules = self.rules;
         let sign = if context < 0 { -1 } else { 1 };
         let seen = self.contexts.get_mut(usize::try_from(context.unsigned_abs()).ok()?)?;
-        let predicted = rules.predict(around, sign * seen.bias);
+        let predicted = rules.predict(neighbours, sign * seen.bias);
         let low = low_bits(seen.count, seen.sizes)?;
         let error = rules.error(sign * (i64::from(sample) - predicted));
         let error_or_opposite = if rules.is_flipped(seen, low) { !error } else { error };
@@ -342,8 +347,8 @@ impl Rules {
 
     /// Returns the predicted sample.
     #[inline]
-    fn predict(&self, around: Around, bias: i64) -> i64 {
-        let Around { left, above, corner } = around;
+    fn predict(&self, neighbours: Neighbours, bias: i64) -> i64 {
+        let Neighbours { left, above, corner } = neighbours;
         let predicted = if corner >= left.max(above) {
             left.min(above)
         } else if corner <= left.min(above) {
@@ -411,23 +416,25 @@ mod tests {
 
     #[test]
     fn usual_thresholds_are_those_of_the_standard() {
-        assert_eq!(usual_thresholds(255, 0), [3, 7, 21]);
-        assert_eq!(usual_thresholds(255, 3), [12, 22, 42]);
-        assert_eq!(usual_thresholds(4095, 0), [18, 67, 276]);
-        assert_eq!(usual_thresholds(65535, 0), [18, 67, 276]);
-        assert_eq!(usual_thresholds(15, 0), [2, 3, 4]);
-        assert_eq!(usual_thresholds(3, 0), [2, 3, 3]);
-        let preset = Preset::new(Stored::default(), 8, 0).unwrap();
+        assert_eq!(default_thresholds(255, 0), [3, 7, 21]);
+        assert_eq!(default_thresholds(255, 3), [12, 22, 42]);
+        assert_eq!(default_thresholds(4095, 0), [18, 67, 276]);
+        assert_eq!(default_thresholds(65535, 0), [18, 67, 276]);
+        assert_eq!(default_thresholds(15, 0), [2, 3, 4]);
+        assert_eq!(default_thresholds(3, 0), [2, 3, 3]);
+        let preset = Preset::new(StoredPreset::default(), 8, 0).unwrap();
         assert_eq!(preset, Preset { largest: 255, thresholds: [3, 7, 21], reset: 64 });
-        assert!(Preset::new(Stored::default(), 8, 128).is_none());
-        assert!(Preset::new(Stored { thresholds: [9, 7, 21], ..Stored::default() }, 8, 0).is_none());
-        assert!(Preset::new(Stored { largest: 256, ..Stored::default() }, 8, 0).is_none());
+        assert!(Preset::new(StoredPreset::default(), 8, 128).is_none());
+        assert!(
+            Preset::new(StoredPreset { thresholds: [9, 7, 21], ..StoredPreset::default() }, 8, 0).is_none()
+        );
+        assert!(Preset::new(StoredPreset { largest: 256, ..StoredPreset::default() }, 8, 0).is_none());
     }
 
     #[test]
     fn errors_make_the_samples_they_come_from() {
         for near in 0..4 {
-            let model = Model::new(Preset::new(Stored::default(), 8, near).unwrap(), near);
+            let model = Model::new(Preset::new(StoredPreset::default(), 8, near).unwrap(), near);
             for (predicted, sample) in (0..256).flat_map(|a| (0..256).map(move |b| (i64::from(a), b))) {
                 let error = model.rules.error(i64::from(sample) - predicted);
                 assert!(

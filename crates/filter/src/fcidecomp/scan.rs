@@ -1,7 +1,7 @@
 //! The samples of a JPEG-LS scan, line by line (T.87, annexes A and B).
 
 use super::bits::{BitSink, BitSource};
-use super::model::{Around, Model, RUN_BITS};
+use super::model::{Model, Neighbours, RUN_BITS};
 
 /// The samples of one component in the current line and the line above. Each line has an additional
 /// sample before the first one and after the last one.
@@ -32,9 +32,9 @@ impl Lines {
     /// Returns the neighbours of the sample at `x` (counted from 1) and the sample above to the
     /// right.
     #[inline]
-    fn around(&self, x: usize) -> Option<(Around, i32)> {
+    fn neighbours(&self, x: usize) -> Option<(Neighbours, i32)> {
         let [corner, above, next] = *self.above.get(x - 1..)?.first_chunk()?;
-        Some((Around { left: *self.line.get(x - 1)?, above, corner }, next))
+        Some((Neighbours { left: *self.line.get(x - 1)?, above, corner }, next))
     }
 
     #[inline]
@@ -63,7 +63,7 @@ impl Lines {
 
 /// The order of the components of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turns {
+pub(super) enum Interleave {
     /// The components alternate line by line; also the mode of a single component.
     Lines,
     /// The components alternate sample by sample.
@@ -84,20 +84,20 @@ pub(super) fn decode(
     source: &mut BitSource<'_>,
     mut model: Model,
     size: Size,
-    turns: Turns,
+    interleave: Interleave,
     mut each: impl FnMut(&[i32]),
 ) -> Option<()> {
     let mut components: Vec<Lines> = (0..size.components).map(|_| Lines::new(size.width)).collect();
     let mut interleaved = Vec::new();
     for _ in 0..size.height {
         components.iter_mut().for_each(Lines::begin);
-        match turns {
-            Turns::Lines => {
+        match interleave {
+            Interleave::Lines => {
                 for lines in &mut components {
                     decode_line(source, &mut model, lines)?;
                 }
             }
-            Turns::Samples => decode_samples(source, &mut model, &mut components)?,
+            Interleave::Samples => decode_samples(source, &mut model, &mut components)?,
         }
         if let [only] = &components[..] {
             each(only.samples());
@@ -117,19 +117,19 @@ fn decode_line(source: &mut BitSource<'_>, model: &mut Model, lines: &mut Lines)
     let end = lines.line.len() - 1;
     let mut x = 1;
     while x < end {
-        let (mut around, mut next) = lines.around(x)?;
+        let (mut neighbours, mut next) = lines.neighbours(x)?;
         let line = lines.line.get_mut(x..end)?.iter_mut();
         // The samples above to the right of the following samples.
         let mut later = lines.above.get(x + 2..)?.iter();
         for to in line {
-            let context = model.context(around, next);
+            let context = model.context(neighbours, next);
             if context == 0 {
                 break;
             }
-            let sample = model.decode(source, context, around)?;
+            let sample = model.decode(source, context, neighbours)?;
             *to = sample;
             x += 1;
-            around = Around { left: sample, above: next, corner: around.above };
+            neighbours = Neighbours { left: sample, above: next, corner: neighbours.above };
             next = later.next().copied().unwrap_or(next);
         }
         if x < end {
@@ -187,8 +187,8 @@ fn decode_samples(source: &mut BitSource<'_>, model: &mut Model, components: &mu
         let is_run = is_run(model, components, x)?;
         if !is_run {
             for lines in &mut *components {
-                let (around, next) = lines.around(x)?;
-                let sample = model.decode(source, model.context(around, next), around)?;
+                let (neighbours, next) = lines.neighbours(x)?;
+                let sample = model.decode(source, model.context(neighbours, next), neighbours)?;
                 lines.set(x, sample);
             }
             x += 1;
@@ -217,8 +217,8 @@ fn decode_samples(source: &mut BitSource<'_>, model: &mut Model, components: &mu
 /// Returns true if the neighbours of the current sample are equal in all components.
 fn is_run(model: &Model, components: &[Lines], x: usize) -> Option<bool> {
     for lines in components {
-        let (around, next) = lines.around(x)?;
-        if model.context(around, next) != 0 {
+        let (neighbours, next) = lines.neighbours(x)?;
+        if model.context(neighbours, next) != 0 {
             return Some(false);
         }
     }
@@ -231,7 +231,7 @@ pub(super) fn encode(
     sink: &mut BitSink<'_>,
     mut model: Model,
     size: Size,
-    turns: Turns,
+    interleave: Interleave,
     samples: &[i32],
 ) -> Option<()> {
     let mut components: Vec<Lines> = (0..size.components).map(|_| Lines::new(size.width)).collect();
@@ -241,13 +241,13 @@ pub(super) fn encode(
             let from = line.iter().skip(at).step_by(size.components);
             lines.line.iter_mut().skip(1).zip(from).for_each(|(to, sample)| *to = *sample);
         }
-        match turns {
-            Turns::Lines => {
+        match interleave {
+            Interleave::Lines => {
                 for lines in &mut components {
                     encode_line(sink, &mut model, lines)?;
                 }
             }
-            Turns::Samples => encode_samples(sink, &mut model, &mut components)?,
+            Interleave::Samples => encode_samples(sink, &mut model, &mut components)?,
         }
     }
     Some(())
@@ -257,23 +257,23 @@ fn encode_line(sink: &mut BitSink<'_>, model: &mut Model, lines: &mut Lines) -> 
     let end = lines.line.len() - 1;
     let mut x = 1;
     while x < end {
-        let (around, next) = lines.around(x)?;
-        let context = model.context(around, next);
+        let (neighbours, next) = lines.neighbours(x)?;
+        let context = model.context(neighbours, next);
         let sample = *lines.line.get(x)?;
         if context != 0 {
-            let taken = model.encode(sink, context, around, sample)?;
+            let taken = model.encode(sink, context, neighbours, sample)?;
             lines.set(x, taken);
             x += 1;
             continue;
         }
         let rest = lines.line.get_mut(x..end)?;
-        let run = rest.iter().take_while(|sample| model.continues_run(**sample, around.left)).count();
-        rest.get_mut(..run)?.fill(around.left);
+        let run = rest.iter().take_while(|sample| model.continues_run(**sample, neighbours.left)).count();
+        rest.get_mut(..run)?.fill(neighbours.left);
         encode_run(sink, lines, run, end - x);
         x += run;
         if x < end {
             let (sample, above) = (*lines.line.get(x)?, *lines.above.get(x)?);
-            let taken = model.encode_end(sink, (around.left, above), true, lines.run_bits(), sample)?;
+            let taken = model.encode_end(sink, (neighbours.left, above), true, lines.run_bits(), sample)?;
             lines.set(x, taken);
             lines.shorten_run();
             x += 1;
@@ -305,9 +305,9 @@ fn encode_samples(sink: &mut BitSink<'_>, model: &mut Model, components: &mut [L
         let is_run = is_run(model, components, x)?;
         if !is_run {
             for lines in &mut *components {
-                let (around, next) = lines.around(x)?;
+                let (neighbours, next) = lines.neighbours(x)?;
                 let sample = *lines.line.get(x)?;
-                let taken = model.encode(sink, model.context(around, next), around, sample)?;
+                let taken = model.encode(sink, model.context(neighbours, next), neighbours, sample)?;
                 lines.set(x, taken);
             }
             x += 1;

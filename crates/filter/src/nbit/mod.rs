@@ -28,7 +28,7 @@ pub use kind::{Kind, Member};
 pub struct Nbit;
 
 /// The parsed client data.
-struct Parameters {
+struct NbitParameters {
     /// True if chunks are stored unchanged.
     is_unchanged: bool,
     elements: usize,
@@ -37,7 +37,7 @@ struct Parameters {
     size: usize,
 }
 
-impl Parameters {
+impl NbitParameters {
     fn parse(client_data: &[u32]) -> Result<Self, &'static str> {
         let [_, is_unchanged, elements, kind @ ..] = client_data else {
             return Err("the client data are missing");
@@ -98,7 +98,7 @@ impl Filter for Nbit {
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(self.id(), reason);
-        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        let parameters = NbitParameters::parse(context.client_data).map_err(failed)?;
         if parameters.is_unchanged {
             return Ok(Produced::unchanged(input));
         }
@@ -114,7 +114,7 @@ impl Filter for Nbit {
     }
 
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
-        let parameters = Parameters::parse(context.client_data).ok()?;
+        let parameters = NbitParameters::parse(context.client_data).ok()?;
         if parameters.is_unchanged { Some(input) } else { parameters.encoded_length() }
     }
 
@@ -122,7 +122,7 @@ impl Filter for Nbit {
         true
     }
 
-    fn prepare(&self, _asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, _requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let elements = dataset.elements_for(self.id())?;
         let kind = Kind::of(dataset.datatype).map_err(|reason| FilterError::refused(self.id(), reason))?;
         Ok(match kind {
@@ -135,10 +135,10 @@ impl Filter for Nbit {
 
 /// Parses the client data and returns them with the decoded length of the chunk. The input has
 /// enough bits for all elements.
-fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(Parameters, usize)> {
+fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(NbitParameters, usize)> {
     let corrupt = |what: &str| FilterError::corrupt(FilterId::NBIT, what);
     let limit = || FilterError::Limit { id: FilterId::NBIT, limit: context.max_output };
-    let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+    let parameters = NbitParameters::parse(context.client_data).map_err(corrupt)?;
     let length = if parameters.is_unchanged { Some(input.len()) } else { parameters.decoded_length() };
     let length = length.filter(|length| *length <= context.max_output).ok_or_else(limit)?;
     // A last byte without bits may be missing.
@@ -149,9 +149,9 @@ fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(Parameters, usi
     Ok((parameters, length))
 }
 
-fn decode(parameters: &Parameters, input: &[u8], elements: &mut [u8]) -> Result<()> {
-    let cut = || FilterError::corrupt(FilterId::NBIT, "the elements are truncated");
-    Columns::new(&parameters.kind).decode(input, elements).ok_or_else(cut)
+fn decode(parameters: &NbitParameters, input: &[u8], elements: &mut [u8]) -> Result<()> {
+    let truncated = || FilterError::corrupt(FilterId::NBIT, "the elements are truncated");
+    Columns::new(&parameters.kind).decode(input, elements).ok_or_else(truncated)
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ pub struct ChunkTarget {
     /// The minimum size in bytes of a plane of shuffled elements from which on encoders use
     /// separate codes for each plane. Separate codes make most data smaller, and very regular data
     /// larger by a few bytes per plane.
-    pub least_plane: usize,
+    pub min_plane_bytes: usize,
     /// True if chunks skip an optional compressor that does not make them smaller. Only for chunks
     /// that libhdf5 never replaces (docs/format/README.md).
     pub only_smaller: bool,
@@ -120,14 +120,14 @@ impl Default for ChunkTarget {
             verify: true,
             runs_only: false,
             fast: false,
-            least_plane: MIN_PLANE_BYTES,
+            min_plane_bytes: MIN_PLANE_BYTES,
             only_smaller: false,
             exact: false,
         }
     }
 }
 
-/// The default of [`ChunkTarget::least_plane`].
+/// The default of [`ChunkTarget::min_plane_bytes`].
 const MIN_PLANE_BYTES: usize = 8 << 10;
 
 /// The number of bytes that a stage may decode beyond the expected length before the chunk is
@@ -386,7 +386,7 @@ impl Pipeline {
             let result = stage.find(registry).and_then(|filter| {
                 buffers.apply(stage.id, |input, output| {
                     let plane = input.len().checked_div(planes).unwrap_or(0);
-                    let plane = if plane >= target.least_plane { plane } else { 0 };
+                    let plane = if plane >= target.min_plane_bytes { plane } else { 0 };
                     let context = FilterContext { plane, ..context(stage, target) };
                     let produced = filter.encode_with(&context, input, output, workspace)?;
                     let grew = produced == Produced::Output && output.len() >= input.len();

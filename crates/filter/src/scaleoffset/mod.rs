@@ -145,9 +145,9 @@ impl Filter for ScaleOffset {
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let elements = dataset.elements_for(self.id())?;
-        let parameters = parameters::of_dataset(asked, elements, dataset.datatype, dataset.fill);
+        let parameters = parameters::of_dataset(requested, elements, dataset.datatype, dataset.fill);
         Ok(parameters.map_err(|reason| FilterError::refused(self.id(), reason))?.client_data())
     }
 }

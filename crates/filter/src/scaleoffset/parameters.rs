@@ -51,12 +51,12 @@ pub struct Parameters {
 
 /// Computes the parameters for the chunks of a new dataset.
 pub(super) fn of_dataset(
-    asked: &[u32],
+    requested: &[u32],
     elements: u32,
     datatype: &Datatype,
     fill: FillValue<'_>,
 ) -> Result<Parameters, &'static str> {
-    let (scale, factor) = match asked {
+    let (scale, factor) = match requested {
         [0, digits, ..] => (Scale::Decimal { digits: digits.cast_signed() }, 0),
         [2, bits, ..] => (Scale::Integer { bits: *bits }, *bits),
         [_, _, ..] => return Err("the scale type is unknown"),

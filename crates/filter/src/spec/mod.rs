@@ -293,7 +293,7 @@ impl FilterSpec {
     fn prepare(&self, dataset: &DatasetFacts<'_>, registry: &Registry) -> Result<Stage> {
         let missing = || FilterError::Missing { id: self.id, name: None };
         let filter = registry.get(self.id).ok_or_else(missing)?;
-        if !filter.encodes() {
+        if !filter.can_encode() {
             let what = "encoding".to_owned();
             return Err(FilterError::Unsupported { id: self.id, what });
         }
@@ -307,7 +307,7 @@ impl FilterSpec {
             return Ok(self.stage(self.client_data.clone()));
         }
         if !self.is_optional() {
-            filter.suits(dataset)?;
+            filter.check_dataset(dataset)?;
         }
         Ok(self.stage(filter.prepare(&self.client_data, dataset)?))
     }

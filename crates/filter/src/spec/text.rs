@@ -250,7 +250,7 @@ impl FilterSpec {
                 blosc_text("blosc2", *codec, *level, *transform)
             }
             #[cfg(feature = "zfp")]
-            (FilterId::ZFP, asked) => zfp_text(asked),
+            (FilterId::ZFP, requested) => zfp_text(requested),
             _ => None,
         }
     }
@@ -263,10 +263,10 @@ fn blosc_text(name: &str, codec: u32, level: u32, transform: u32) -> Option<Stri
 }
 
 #[cfg(feature = "zfp")]
-fn zfp_text(asked: &[u32]) -> Option<String> {
+fn zfp_text(requested: &[u32]) -> Option<String> {
     use crate::zfp::Mode;
 
-    let mode = Mode::from_request(asked).ok().filter(|mode| mode.request() == asked)?;
+    let mode = Mode::from_request(requested).ok().filter(|mode| mode.request() == requested)?;
     Some(match mode {
         Mode::Rate(bits) => format!("zfp=rate:{bits}"),
         Mode::Precision(bits) => format!("zfp=precision:{bits}"),

@@ -19,14 +19,14 @@ const NAN_64_BITS: u64 = 0x7ff8_0000_0000_0001;
 
 /// The missing values of a chunk and the value that stands for them.
 #[derive(Debug)]
-pub(super) struct Missing<'a> {
+pub(super) struct MissingValues<'a> {
     /// The bytes of the value for missing data.
     value: Vec<u8>,
     bits: Bits<'a>,
     frequent: u32,
 }
 
-impl<'a> Missing<'a> {
+impl<'a> MissingValues<'a> {
     /// Parses the mask for `count` values of `size` bytes; returns the mask and the bytes after it.
     pub(super) fn parse(bytes: &'a [u8], size: usize, count: usize) -> Option<(Option<Self>, &'a [u8])> {
         let (kind, rest) = bytes.split_first()?;

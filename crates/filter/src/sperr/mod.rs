@@ -29,7 +29,7 @@ mod wavelet;
 use crate::codec::reserve;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-use missing::Missing;
+use missing::MissingValues;
 
 /// The SPERR filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,7 +39,7 @@ const ID: FilterId = FilterId::SPERR;
 
 /// The parsed client data.
 #[derive(Debug, Clone, Copy)]
-struct Parameters {
+struct SperrParameters {
     is_plane: bool,
     /// Bytes of a value.
     size: usize,
@@ -49,7 +49,7 @@ struct Parameters {
     dims: [usize; 3],
 }
 
-impl Parameters {
+impl SperrParameters {
     fn parse(client_data: &[u32]) -> Result<Self> {
         let corrupt = || FilterError::corrupt(ID, "the client data are missing or invalid");
         let [kind, mode, dims @ ..] = client_data else { return Err(corrupt()) };
@@ -88,14 +88,14 @@ impl Filter for Sperr {
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let corrupt = |what: &str| FilterError::corrupt(ID, what);
-        let parameters = Parameters::parse(context.client_data)?;
+        let parameters = SperrParameters::parse(context.client_data)?;
         let length =
             parameters.dims.iter().try_fold(parameters.size, |length, size| length.checked_mul(*size));
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
         let length = length.filter(|length| *length <= context.max_output).ok_or(limit)?;
         let count = length / parameters.size;
         let (missing, stream) = if parameters.has_missing {
-            Missing::parse(input, parameters.size, count)
+            MissingValues::parse(input, parameters.size, count)
                 .ok_or_else(|| corrupt("the description of missing values is invalid"))?
         } else {
             (None, input)
@@ -131,7 +131,7 @@ impl Filter for Sperr {
         true
     }
 
-    fn encodes(&self) -> bool {
+    fn can_encode(&self) -> bool {
         false
     }
 }
@@ -208,9 +208,9 @@ mod tests {
         // The corrections are missing, too.
         let chunk = unhex(WAVES);
         let whole = conformance::decode(&Sperr, &PLANE, &chunk, None, 480).unwrap();
-        let cut = conformance::decode(&Sperr, &PLANE, &chunk[..100], None, 480).unwrap();
-        assert_ne!(whole, cut);
-        for (a, b) in whole.as_chunks().0.iter().zip(cut.as_chunks().0) {
+        let truncated = conformance::decode(&Sperr, &PLANE, &chunk[..100], None, 480).unwrap();
+        assert_ne!(whole, truncated);
+        for (a, b) in whole.as_chunks().0.iter().zip(truncated.as_chunks().0) {
             assert!((f32::from_le_bytes(*a) - f32::from_le_bytes(*b)).abs() < 10.0);
         }
         for length in [0, 1, 17, 20, 26] {

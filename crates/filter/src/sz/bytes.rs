@@ -59,7 +59,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// Reads a big-endian length of 4 or 8 bytes from the start of an 8-byte field.
-    pub(super) fn length_in_eight(&mut self) -> Result<usize> {
+    pub(super) fn length_in_8_bytes(&mut self) -> Result<usize> {
         let field = self.take(8)?;
         Self { rest: field, has_long_lengths: self.has_long_lengths }.length()
     }

@@ -48,13 +48,13 @@ impl<'a, T: Real> Exact<'a, T> {
 
     /// Reads the next value.
     pub(super) fn next(&mut self) -> Result<T> {
-        let cut = || corrupt("the exact values are truncated");
-        let shared = self.shared.get(self.at / 4).filter(|_| self.at < self.count).ok_or_else(cut)?;
+        let truncated = || corrupt("the exact values are truncated");
+        let shared = self.shared.get(self.at / 4).filter(|_| self.at < self.count).ok_or_else(truncated)?;
         let shared = usize::from(shared >> (6 - 2 * (self.at % 4)) & 3);
         let own = self.whole.saturating_sub(shared);
-        let (own, rest) = self.bytes.split_at_checked(own).ok_or_else(cut)?;
+        let (own, rest) = self.bytes.split_at_checked(own).ok_or_else(truncated)?;
         self.bytes = rest;
-        let part = if self.part == 0 { None } else { Some(self.part(self.at).ok_or_else(cut)?) };
+        let part = if self.part == 0 { None } else { Some(self.part(self.at).ok_or_else(truncated)?) };
         let mut value = [0; 8];
         let from = self.last.iter().take(shared).chain(own);
         value.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
@@ -63,7 +63,7 @@ impl<'a, T: Real> Exact<'a, T> {
         }
         self.at += 1;
         self.last = value;
-        T::from_be(&value).ok_or_else(cut)
+        T::from_be(&value).ok_or_else(truncated)
     }
 
     /// Returns the bits after the whole bytes, as the high bits of a byte.

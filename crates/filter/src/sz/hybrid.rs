@@ -73,7 +73,7 @@ impl<'a, T: Real> Coefficient<'a, T> {
         let precision = rest.real()?;
         let radius = i64::from(rest.word()?);
         let tree = tree(rest)?;
-        let length = rest.length_in_eight()?;
+        let length = rest.length_in_8_bytes()?;
         let symbols = tree.decode(rest.take(length)?, count)?.into_iter();
         let exact_count = rest.count()?;
         let exact = values::<T>(rest, exact_count)?;
@@ -106,7 +106,7 @@ fn values<'a, T: Real>(rest: &mut Bytes<'a>, count: usize) -> Result<Bytes<'a>> 
 }
 
 /// The decoder, which computes values from symbols.
-struct Hybrid<'a, T> {
+struct HybridDecoder<'a, T> {
     dims: [usize; 3],
     values: Vec<T>,
     symbols: std::vec::IntoIter<u32>,
@@ -142,21 +142,21 @@ pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usiz
     let exact = values::<T>(&mut rest, exact_count)?;
     let symbols = tree.decode(rest.rest(), count)?.into_iter();
     let values = vec![T::default(); count];
-    let mut hybrid = Hybrid { dims, values, symbols, exact, radius, precision, mean, coefficients };
+    let mut decoder = HybridDecoder { dims, values, symbols, exact, radius, precision, mean, coefficients };
     let positions =
         (0..x.blocks).flat_map(|i| (0..y.blocks).flat_map(move |j| (0..z.blocks).map(move |k| (i, j, k))));
     for ((i, j, k), is_fitted) in positions.zip(kinds) {
         let block = [x.range(i), y.range(j), z.range(k)];
         if is_fitted {
-            hybrid.decode_by_regression(block)?;
+            decoder.decode_by_regression(block)?;
         } else {
-            hybrid.decode_by_neighbours(block)?;
+            decoder.decode_by_neighbours(block)?;
         }
     }
-    Ok(hybrid.values)
+    Ok(decoder.values)
 }
 
-impl<T: Real> Hybrid<'_, T> {
+impl<T: Real> HybridDecoder<'_, T> {
     /// Decodes a block that is predicted by linear regression.
     fn decode_by_regression(&mut self, block: [(usize, usize); 3]) -> Result<()> {
         let mut slopes = [T::default(); 4];

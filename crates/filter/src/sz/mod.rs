@@ -94,7 +94,7 @@ impl Kind {
 
 /// The parsed client data.
 #[derive(Debug)]
-struct Parameters {
+struct SzParameters {
     kind: Kind,
     /// The number of values in each dimension, the fastest-varying dimension last; without
     /// dimensions of 1.
@@ -103,7 +103,7 @@ struct Parameters {
     count: usize,
 }
 
-impl Parameters {
+impl SzParameters {
     fn parse(client_data: &[u32]) -> Result<Self> {
         let wrong = || corrupt("the client data are missing or invalid");
         let [rank, kind, rest @ ..] = client_data else { return Err(wrong()) };
@@ -248,7 +248,7 @@ impl Filter for Sz {
                 Ok(Produced::unchanged(input))
             };
         }
-        let parameters = Parameters::parse(context.client_data)?;
+        let parameters = SzParameters::parse(context.client_data)?;
         if parameters.count < MIN_ENCODED_VALUES {
             return if input.len() > context.max_output {
                 Err(limit)
@@ -281,7 +281,7 @@ impl Filter for Sz {
         true
     }
 
-    fn encodes(&self) -> bool {
+    fn can_encode(&self) -> bool {
         false
     }
 }

@@ -37,7 +37,7 @@ use super::{ID, corrupt};
 const MAX_FACTORS: usize = 1 << 16;
 
 /// The parsed stream, from which values are computed.
-struct Plain<'a, T> {
+struct PlainDecoder<'a, T> {
     symbols: Vec<u32>,
     exact: Exact<'a, T>,
     intervals: u32,
@@ -50,7 +50,7 @@ struct Plain<'a, T> {
     signs: Option<Vec<u8>>,
 }
 
-impl<'a, T: Real> Plain<'a, T> {
+impl<'a, T: Real> PlainDecoder<'a, T> {
     fn parse(header: &Header<'a>, count: usize) -> Result<Self> {
         let mut rest = header.rest.clone();
         rest.word()?;
@@ -196,7 +196,7 @@ impl Factors {
 
 /// Decodes `count` values.
 pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
-    let mut plain = Plain::<T>::parse(header, count)?;
+    let mut plain = PlainDecoder::<T>::parse(header, count)?;
     if !header.is_relative() {
         return plain.decode_by_distance(dims);
     }

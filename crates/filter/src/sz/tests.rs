@@ -121,17 +121,17 @@ fn chunks_that_the_plug_in_wrote() {
         proportional(&singles(&decode(&plane)));
     }
     let decoded = singles(&decode(&volume));
-    let places = (0..6_u8).flat_map(|z| (0..7_u8).flat_map(move |y| (0..8_u8).map(move |x| [x, y, z])));
-    for (value, place) in decoded.iter().zip(places) {
-        let [x, y, z] = place.map(f32::from);
+    let positions = (0..6_u8).flat_map(|z| (0..7_u8).flat_map(move |y| (0..8_u8).map(move |x| [x, y, z])));
+    for (value, position) in decoded.iter().zip(positions) {
+        let [x, y, z] = position.map(f32::from);
         let exact = 10.0 * (z / 3.0).sin() * (y / 4.0).cos() + x;
         assert!((value - exact).abs() <= 0.01001, "{value} {exact}");
     }
 }
 
 fn proportional(plane: &[f32]) {
-    let places = (0..9_u8).flat_map(|y| (0..11_u8).map(move |x| (f32::from(x), f32::from(y))));
-    for (value, (x, y)) in plane.iter().zip(places) {
+    let positions = (0..9_u8).flat_map(|y| (0..11_u8).map(move |x| (f32::from(x), f32::from(y))));
+    for (value, (x, y)) in plane.iter().zip(positions) {
         let exact = (x - 5.5) * (y + 1.0);
         assert!((value - exact).abs() <= 0.001_001 * exact.abs(), "{value} {exact}");
     }
@@ -180,9 +180,9 @@ fn cut_chunks_are_errors() {
     for (chunk, client_data, length) in chunks() {
         let chunk = unhex(chunk);
         for end in 0..chunk.len() {
-            let cut = conformance::decode(&Sz, &client_data, &chunk[..end], None, length);
+            let truncated = conformance::decode(&Sz, &client_data, &chunk[..end], None, length);
             // The last bits may be padding.
-            assert!(matches!(cut, Err(FilterError::Corrupt { .. })) || end + 1 == chunk.len(), "{end}");
+            assert!(matches!(truncated, Err(FilterError::Corrupt { .. })) || end + 1 == chunk.len(), "{end}");
         }
     }
 }

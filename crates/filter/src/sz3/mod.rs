@@ -63,14 +63,14 @@ fn unsupported(what: &str) -> FilterError {
 
 /// The parsed client data.
 #[derive(Debug, Clone, Copy)]
-struct Parameters {
+struct Sz3Parameters {
     dimensions: usize,
     kind: u32,
     /// The number of values of a chunk.
     count: usize,
 }
 
-impl Parameters {
+impl Sz3Parameters {
     fn parse(client_data: &[u32]) -> Result<Self> {
         let wrong = || corrupt("the client data are missing or invalid");
         let [dimensions, kind, sizes @ ..] = client_data else { return Err(wrong()) };
@@ -109,7 +109,7 @@ impl Filter for Sz3 {
         // Datasets whose elements are not numbers have no client data.
         let parameters = match context.client_data {
             [] => None,
-            client_data => Some(Parameters::parse(client_data)?),
+            client_data => Some(Sz3Parameters::parse(client_data)?),
         };
         let Some(parameters) = parameters.filter(|parameters| parameters.count >= MIN_ENCODED_VALUES) else {
             return if input.len() <= context.max_output {
@@ -153,7 +153,7 @@ impl Filter for Sz3 {
         true
     }
 
-    fn encodes(&self) -> bool {
+    fn can_encode(&self) -> bool {
         false
     }
 }
@@ -256,11 +256,11 @@ mod tests {
     type Example = (Vec<u32>, Vec<u8>, Vec<f64>, f64);
 
     fn all() -> Vec<Example> {
-        let volume = places([4, 6, 9].into())
+        let volume = positions([4, 6, 9].into())
             .map(|at| at[0] * at[1] * at[2] + (at[2] * 7919 + at[1] * 104_729 + at[0] * 1_299_709) % 11);
-        let four = places([3, 4, 5, 6].into()).map(|at| at[3] * at[2] * at[1] + 9 * at[0]);
+        let four = positions([3, 4, 5, 6].into()).map(|at| at[3] * at[2] * at[1] + 9 * at[0]);
         let line = (0..60).map(|x| 100.0 * (f64::from(x) / 9.0).sin());
-        let plane = places([10, 12].into())
+        let plane = positions([10, 12].into())
             .map(|at| 100.0 * (f64::from(at[1]) / 3.0).sin() * (f64::from(at[0]) / 4.0).cos());
         vec![
             (vec![3, 7, 9, 6, 4], unhex(VOLUME), volume.map(f64::from).collect(), 0.0),
@@ -276,11 +276,11 @@ mod tests {
     }
 
     /// Returns the coordinates of all values of a chunk, the last dimension fastest.
-    fn places(sizes: Vec<u32>) -> impl Iterator<Item = Vec<u32>> {
+    fn positions(sizes: Vec<u32>) -> impl Iterator<Item = Vec<u32>> {
         (0..sizes.iter().product()).map(move |mut at| {
-            let mut place: Vec<u32> = sizes.iter().rev().map(|size| (at % size, at /= size).0).collect();
-            place.reverse();
-            place
+            let mut position: Vec<u32> = sizes.iter().rev().map(|size| (at % size, at /= size).0).collect();
+            position.reverse();
+            position
         })
     }
 
@@ -337,9 +337,9 @@ mod tests {
         let five = decode(&[5, 0, 2, 3, 4, 5, 6], &chunk);
         assert!(matches!(five, Err(FilterError::Unsupported { .. })));
         // Prediction by regression; slabs that were encoded in parallel.
-        for (place, value) in [(25, 0), (71, 1)] {
+        for (position, value) in [(25, 0), (71, 1)] {
             let mut chunk = unhex(PLANE);
-            let at = chunk.len() - 76 + place;
+            let at = chunk.len() - 76 + position;
             chunk[at] = value;
             assert!(matches!(decode(&[2, 0, 12, 10], &chunk), Err(FilterError::Unsupported { .. })));
         }

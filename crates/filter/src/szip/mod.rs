@@ -122,7 +122,7 @@ impl Filter for Szip {
         true
     }
 
-    fn suits(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+    fn check_dataset(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
         let bits = u64::from(dataset.datatype.size) * 8;
         if bits > 32 && bits != 64 {
             return Err(FilterError::refused(
@@ -133,9 +133,9 @@ impl Filter for Szip {
         Ok(())
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let refused = |reason: &str| FilterError::refused(self.id(), reason);
-        let [options, block, ..] = asked else {
+        let [options, block, ..] = requested else {
             return Err(refused("the client data lack the coding method and the samples per block"));
         };
         let atom = atom(dataset.datatype).ok_or_else(|| refused("the elements are compounds"))?;

@@ -95,7 +95,7 @@ impl Filter for Zfp {
         true
     }
 
-    fn suits(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+    fn check_dataset(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
         let refused = |reason: &str| Err(FilterError::refused(ID, reason));
         if !dataset.datatype.is_number() {
             return refused("the elements are neither integers nor floating-point numbers");
@@ -109,12 +109,12 @@ impl Filter for Zfp {
         Ok(())
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let refused = |reason: &str| FilterError::refused(ID, reason);
         // The plug-in leaves the client data of such datasets unchanged, and their chunks are
         // stored without the filter.
         if !dataset.datatype.is_number() {
-            return Ok(asked.to_vec());
+            return Ok(requested.to_vec());
         }
         let is_float = matches!(dataset.datatype.class, DatatypeClass::FloatingPoint(_));
         let number = match (is_float, dataset.datatype.size) {
@@ -125,9 +125,9 @@ impl Filter for Zfp {
             _ => return Err(refused("the element size is neither 4 nor 8 bytes")),
         };
         if !parameters::has_dimensions(dataset.chunk) {
-            return Ok(asked.to_vec());
+            return Ok(requested.to_vec());
         }
-        let mode = Mode::from_request(asked).map_err(refused)?;
+        let mode = Mode::from_request(requested).map_err(refused)?;
         if is_swapped(dataset) && mode != Mode::Reversible {
             return Err(refused(
                 "the elements are not little-endian, which only the reversible mode supports",

@@ -13,7 +13,7 @@ use super::{ID, failed};
 
 /// The parameters of the encoder.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct Blosc2Settings {
     pub(super) codec: Codec,
     pub(super) level: u32,
     pub(super) transform: Transform,
@@ -23,7 +23,7 @@ pub(super) struct Plan {
     pub(super) block: usize,
 }
 
-impl Plan {
+impl Blosc2Settings {
     /// Returns the element size for the chunk header: 1 if the size does not fit into one byte.
     fn element(&self) -> u8 {
         // The header field has one byte. Larger elements count as single bytes.
@@ -55,27 +55,32 @@ impl Plan {
 }
 
 /// Returns the encoded chunk; no bytes if `input` is empty.
-pub(super) fn encode(plan: Plan, input: &[u8]) -> Result<Vec<u8>> {
+pub(super) fn encode(settings: Blosc2Settings, input: &[u8]) -> Result<Vec<u8>> {
     if input.is_empty() {
         return Ok(Vec::new());
     }
     let length = i32::try_from(input.len()).ok().filter(|length| i32::MAX - length >= 32);
     let length = length.ok_or_else(|| failed("the chunk has more than 2 GiB"))?.cast_unsigned();
-    let mut output = plan.header(length)?.to_vec();
-    if plan.level > 0 {
+    let mut output = settings.header(length)?.to_vec();
+    if settings.level > 0 {
         let offsets = output.len();
-        output.resize(offsets + 4 * input.len().div_ceil(plan.block), 0);
+        output.resize(offsets + 4 * input.len().div_ceil(settings.block), 0);
         let mut scratch = BlockScratch::default();
-        let first = input.get(..plan.block).unwrap_or(input);
-        for (at, block) in input.chunks(plan.block).enumerate() {
+        let first = input.get(..settings.block).unwrap_or(input);
+        for (at, block) in input.chunks(settings.block).enumerate() {
             let offset = length_u32(ID, output.len())?.to_le_bytes();
             if let Some(to) = output.get_mut(offsets + 4 * at..).and_then(<[u8]>::first_chunk_mut) {
                 *to = offset;
             }
-            plan.encode_block(if at > 0 { Some(first) } else { None }, block, &mut output, &mut scratch)?;
+            settings.encode_block(
+                if at > 0 { Some(first) } else { None },
+                block,
+                &mut output,
+                &mut scratch,
+            )?;
         }
     }
-    if plan.level == 0 || output.len() >= LONG_HEADER_BYTES + input.len() {
+    if settings.level == 0 || output.len() >= LONG_HEADER_BYTES + input.len() {
         output.truncate(LONG_HEADER_BYTES);
         output.extend_from_slice(input);
         output.iter_mut().skip(2).take(1).for_each(|flags| *flags |= UNCOMPRESSED_FLAG);
@@ -87,7 +92,7 @@ pub(super) fn encode(plan: Plan, input: &[u8]) -> Result<Vec<u8>> {
     Ok(output)
 }
 
-impl Plan {
+impl Blosc2Settings {
     fn encode_block(
         &self,
         first: Option<&[u8]>,
