@@ -166,8 +166,8 @@ pub trait Filter: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Computes the client data that a new dataset stores, from the client data `requested` that
-    /// the user requested ("set local" in libhdf5).
+    /// Computes the client data that a new dataset stores from the client data that a user
+    /// requested ("set local" in libhdf5).
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) if the parameters are invalid, or if the dataset

@@ -8,8 +8,9 @@ use hyperslab_exact::to_u64;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BitWindow<'a> {
     bytes: &'a [u8],
-    /// The position of the next bit, and the position after the last bit.
+    /// The position of the next bit.
     next: u64,
+    /// The position after the last bit.
     end: u64,
 }
 

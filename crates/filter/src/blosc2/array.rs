@@ -61,8 +61,9 @@ impl Side {
 pub(super) struct Overlap {
     start: usize,
     count: usize,
-    /// The size of the block and the size of the array along this dimension.
+    /// The size of the block along this dimension.
     block: usize,
+    /// The size of the array along this dimension.
     array: usize,
 }
 

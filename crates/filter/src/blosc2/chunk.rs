@@ -86,8 +86,9 @@ impl Special {
 /// A chunk with its parsed header.
 #[derive(Debug, Clone)]
 pub(super) struct Chunk<'a> {
-    /// Size of the decoded chunk, and size of a decoded block, which is not larger; both in bytes.
+    /// Size of the decoded chunk in bytes.
     pub(super) length: usize,
+    /// Size of a decoded block in bytes; not larger than the chunk.
     pub(super) block: usize,
     bytes: &'a [u8],
     /// Size of the header in bytes.
@@ -245,18 +246,18 @@ impl Decoder<'_> {
         if let Some(special) = chunk.special {
             return chunk.fill(special, block);
         }
-        let truncated = || corrupt("a block lies outside its chunk");
+        let outside = || corrupt("a block lies outside its chunk");
         if chunk.flags & UNCOMPRESSED_FLAG != 0 {
             let start = index.checked_mul(chunk.block).and_then(|start| start.checked_add(chunk.header));
             let bytes = start.and_then(|start| chunk.bytes.get(start..)?.get(..block.len()));
-            block.copy_from_slice(bytes.ok_or_else(truncated)?);
+            block.copy_from_slice(bytes.ok_or_else(outside)?);
             return Ok(());
         }
-        let offsets = chunk.bytes.get(chunk.header..).ok_or_else(truncated)?.as_chunks().0;
+        let offsets = chunk.bytes.get(chunk.header..).ok_or_else(outside)?.as_chunks().0;
         let offset = offsets.get(index);
         let offset =
-            usize::try_from(u32::from_le_bytes(*offset.ok_or_else(truncated)?)).map_err(|_| truncated())?;
-        let streams = chunk.bytes.get(offset..).ok_or_else(truncated)?;
+            usize::try_from(u32::from_le_bytes(*offset.ok_or_else(outside)?)).map_err(|_| outside())?;
+        let streams = chunk.bytes.get(offset..).ok_or_else(outside)?;
         let Some((first, others)) = chunk.transforms.split_first() else {
             return chunk.decode_streams(streams, block, &mut self.scratch.stream);
         };

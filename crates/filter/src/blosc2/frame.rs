@@ -50,10 +50,11 @@ const VARYING_BLOCKS: u8 = 1 << 7;
 /// A frame with its parsed header.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
-    /// Size of the decoded frame, of a decoded chunk and of an element in bytes; the element size
-    /// is not 0.
+    /// Size of the decoded frame in bytes.
     pub(super) length: usize,
+    /// Size of a decoded chunk in bytes.
     pub(super) chunk: usize,
+    /// Size of an element in bytes; not 0.
     pub(super) size: usize,
     /// The contents of the metalayer with the array's shape, if the frame has one.
     pub(super) array: Option<&'a [u8]>,

@@ -83,11 +83,13 @@ fn default_thresholds(largest: i32, near: i32) -> [i32; 3] {
 /// The statistics of a context.
 #[derive(Debug, Clone, Copy)]
 struct Context {
-    /// Sum of the error magnitudes, sum of the errors, number of samples, and correction of the
-    /// prediction.
+    /// The sum of the error magnitudes.
     sizes: i64,
+    /// The sum of the errors.
     errors: i64,
+    /// The number of samples.
     count: i64,
+    /// The correction of the prediction.
     bias: i64,
 }
 

@@ -36,9 +36,9 @@ struct Column {
     precision: u32,
     /// The position of the lowest used bit.
     offset: u32,
-    /// The position of the first value in the encoded bits of an element, and in the bytes of an
-    /// element.
+    /// The bit position of the first value in the encoded bits of an element.
     bit: u64,
+    /// The offset of the first value in the bytes of an element.
     at: usize,
     /// The repetitions within one element, outermost first.
     repeats: Vec<Repeat>,

@@ -37,8 +37,9 @@ pub(super) struct Coder {
     pub(super) largest: u32,
     pub(super) id_bits: u32,
     pub(super) block: usize,
-    /// The number of samples of a line, and the number of blocks that code the line.
+    /// The number of samples of a line.
     pub(super) line: usize,
+    /// The number of blocks that code a line.
     pub(super) blocks: usize,
     pub(super) differences: bool,
     pub(super) sample_bytes: usize,

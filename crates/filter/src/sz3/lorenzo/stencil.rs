@@ -48,16 +48,16 @@ pub(super) fn predict<W: Wide>(stencil: Stencil, before: impl Fn([usize; 4]) -> 
     stencil.terms.iter().fold(W::default(), |sum, (factor, away)| sum.plus(before(*away).times(*factor)))
 }
 
-/// One dimension, one layer.
+/// The stencil for one dimension and one layer.
 const LINE: &[Term] = &[(1, [0, 0, 0, 1])];
 
-/// One dimension, two layers.
+/// The stencil for one dimension and two layers.
 const LINE_TWO: &[Term] = &[(2, [0, 0, 0, 1]), (-1, [0, 0, 0, 2])];
 
-/// Two dimensions, one layer.
+/// The stencil for two dimensions and one layer.
 const PLANE: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 0, 1, 0]), (-1, [0, 0, 1, 1])];
 
-/// Two dimensions, two layers.
+/// The stencil for two dimensions and two layers.
 const PLANE_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -69,10 +69,10 @@ const PLANE_TWO: &[Term] = &[
     (-1, [0, 0, 2, 2]),
 ];
 
-/// The first and the last of three dimensions, one layer.
+/// The stencil for the first and the last of three dimensions and one layer.
 const ACROSS: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 1, 0, 0]), (-1, [0, 1, 0, 1])];
 
-/// The first and the last of three dimensions, two layers.
+/// The stencil for the first and the last of three dimensions and two layers.
 const ACROSS_TWO: &[Term] = &[
     (2, [0, 1, 0, 0]),
     (-1, [0, 2, 0, 0]),
@@ -84,7 +84,7 @@ const ACROSS_TWO: &[Term] = &[
     (-1, [0, 2, 0, 2]),
 ];
 
-/// Three dimensions, one layer.
+/// The stencil for three dimensions and one layer.
 const VOLUME: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),
@@ -95,7 +95,7 @@ const VOLUME: &[Term] = &[
     (1, [0, 1, 1, 1]),
 ];
 
-/// Three dimensions, two layers.
+/// The stencil for three dimensions and two layers.
 const VOLUME_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -125,7 +125,7 @@ const VOLUME_TWO: &[Term] = &[
     (-1, [0, 2, 2, 2]),
 ];
 
-/// Four dimensions, one layer.
+/// The stencil for four dimensions and one layer.
 const FOUR: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),
