@@ -115,7 +115,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("bad_selection_rank", &["encoded selection at 0x", "extent", "(4, 5), got (20,)"]),
     ("bad_selection_zero_stride", &["encoded selection at 0x", "stride"]),
     ("bad_type_bits", &["data layout message at 0x368", "structured chunk type"]),
-    ("bad_unfiltered_size", &["section 1", "chunk at 0x", "bytes behind its filters"]),
+    ("bad_unfiltered_size", &["section 1", "chunk at 0x", "bytes after decoding"]),
     ("bad_values_without_selection", &["structured chunk at 0x", "section with values", "0 elements"]),
     ("bad_vlen_hgls_missing_object", &["structured chunk heap at 0x", "object", "7"]),
     ("bad_vlen_offset_outside_heap", &["structured chunk heap at 0x", "400 bytes at 4"]),

@@ -78,7 +78,7 @@ impl StructuredForm {
                 let target = ChunkTarget {
                     runs_only,
                     fast,
-                    least_plane: LEAST_PLANE,
+                    min_plane_bytes: LEAST_PLANE,
                     // No other program writes structured chunks.
                     only_smaller: true,
                     ..ChunkTarget::of_length(section.len())
@@ -120,7 +120,7 @@ impl StructuredForm {
                     element_size: self.element_size,
                     runs_only: form.runs_only.unwrap_or(false),
                     fast: form.fast && section.len() < SMALL,
-                    least_plane: LEAST_PLANE,
+                    min_plane_bytes: LEAST_PLANE,
                     // No other program writes structured chunks.
                     only_smaller: true,
                     ..ChunkTarget::of_length(section.len())

@@ -1,22 +1,23 @@
-//! A chunk on its way through the filters of a pipeline.
+//! The buffers of a chunk between the filters of a pipeline.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Scratch;
-use crate::filter::OUTSIDE;
+use crate::filter::INPUT_RANGE_INVARIANT;
 use crate::{FilterError, FilterId, Produced, Result};
 
-/// The bytes of a chunk between two filters: a range of one buffer, and a spare buffer for the next filter.
-pub(super) struct Hand<'a> {
+/// The bytes of a chunk between two filters: a range of one buffer, and a spare buffer for the
+/// output of the next filter.
+pub(super) struct ChunkBuffers<'a> {
     current: Cow<'a, [u8]>,
     pub(super) range: Range<usize>,
     spare: Vec<u8>,
-    /// Takes the place of `spare` while `current` is borrowed.
+    /// The buffer that becomes `spare` when `current` is borrowed.
     second: Vec<u8>,
 }
 
-impl<'a> Hand<'a> {
+impl<'a> ChunkBuffers<'a> {
     pub(super) fn new(bytes: Cow<'a, [u8]>, scratch: &mut Scratch) -> Self {
         let [spare, second] = std::mem::take(&mut scratch.spares);
         Self { range: 0..bytes.len(), current: bytes, spare, second }
@@ -26,8 +27,8 @@ impl<'a> Hand<'a> {
         self.current.split_at(self.range.end).0.split_at(self.range.start).1
     }
 
-    /// Runs one filter; after an error the bytes are the same as before.
-    pub(super) fn pass(
+    /// Applies one filter. After an error the bytes are unchanged.
+    pub(super) fn apply(
         &mut self,
         id: FilterId,
         run: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<Produced>,
@@ -45,7 +46,7 @@ impl<'a> Hand<'a> {
             }
             Produced::Input(part) => {
                 if part.start > part.end || part.end > input.len() {
-                    return Err(FilterError::Internal { id, invariant: OUTSIDE });
+                    return Err(FilterError::Internal { id, invariant: INPUT_RANGE_INVARIANT });
                 }
                 self.range = self.range.start + part.start..self.range.start + part.end;
             }
@@ -53,7 +54,7 @@ impl<'a> Hand<'a> {
         Ok(())
     }
 
-    /// Gives all memory back.
+    /// Returns both buffers to `scratch`.
     pub(super) fn release(self, scratch: &mut Scratch) {
         let second = match self.current {
             Cow::Owned(bytes) => bytes,
@@ -62,7 +63,7 @@ impl<'a> Hand<'a> {
         scratch.spares = [self.spare, second];
     }
 
-    /// Gives the bytes, and the other memory back.
+    /// Returns the bytes of the chunk, and the other buffers to `scratch`.
     pub(super) fn finish(self, scratch: &mut Scratch) -> Vec<u8> {
         scratch.spares = [self.spare, self.second];
         match self.current {
