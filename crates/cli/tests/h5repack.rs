@@ -24,7 +24,7 @@ impl Bench {
             file.new_dataset(name).write(&numbers).unwrap();
         }
         let square = file.new_dataset("square").of::<f64>().shape(&[20, 30]).chunks(&[10, 10]).deflate(1);
-        square.create().unwrap().write_raw(&[0.5; 600]).unwrap();
+        square.create().unwrap().write(.., &[0.5; 600]).unwrap();
         file.new_dataset("tiny").write(&[1_u8]).unwrap();
         file.link_soft("soft", "/plain").unwrap();
         file.root().set_attr("units", "K").unwrap();
@@ -167,10 +167,10 @@ fn datasets_become_sparse() {
     bench.repack("-l plain:SPARSECHUNK=100 -l square:SPARSECHUNK=10x10 --exclude-value square:0.5");
     let file = hyperslab::File::open(bench.path("b.h5")).unwrap();
     // Zero is the fill value.
-    assert_eq!(file.dataset("plain").unwrap().defined_count().unwrap(), 999);
+    assert_eq!(file.dataset("plain").unwrap().sparse().defined_count().unwrap(), 999);
     let square = file.dataset("square").unwrap();
-    assert_eq!(square.defined_count().unwrap(), 0);
-    assert_eq!(square.read_raw::<f64>().unwrap(), [0.5; 600]);
+    assert_eq!(square.sparse().defined_count().unwrap(), 0);
+    assert_eq!(square.read_raw::<f64>(..).unwrap(), [0.5; 600]);
 }
 
 #[test]

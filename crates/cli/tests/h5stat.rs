@@ -88,7 +88,7 @@ fn sparse_datasets() {
     let counts =
         file.new_dataset("counts").of::<u8>().shape(&[60, 80]).sparse(&[30, 80]).shuffle().deflate(6);
     let region = hyperslab::Region::new(&[1, 2], &[2, 3]).unwrap();
-    counts.create().unwrap().write_region(&region, &[1_u8, 2, 3, 4, 5, 6]).unwrap();
+    counts.create().unwrap().write(&region, &[1_u8, 2, 3, 4, 5, 6]).unwrap();
     file.close().unwrap();
     let all = printed(&[path.to_str().unwrap()]);
     assert!(all.contains("Dataset layout counts[STRUCTURED CHUNK SPARSE]: 1\n"), "{all}");

@@ -35,7 +35,7 @@ fn hostile(path: &Path) -> Vec<String> {
     let mut make = |what: &str, datatype: Datatype, bytes: &[u8]| {
         let count = (bytes.len() / datatype.size as usize) as u64;
         let dataset = file.new_dataset(&name(what)).datatype(datatype).shape(&[count]).create().unwrap();
-        dataset.write_stored(&Selection::All, bytes).unwrap();
+        dataset.write_stored(.., bytes).unwrap();
         dataset.set_attr("units", EVIL).unwrap();
         paths.push(name(what));
     };
@@ -161,7 +161,7 @@ fn nothing_that_a_terminal_obeys_comes_out_of_any_command() {
     std::fs::copy(&original, &other).unwrap();
     let changed =
         hyperslab::OpenOptions::new().write(hyperslab::LibverBounds::default()).open(&other).unwrap();
-    changed.dataset(&format!("numbers{EVIL}")).unwrap().write(&[1_u8, 2, 3, 9]).unwrap();
+    changed.dataset(&format!("numbers{EVIL}")).unwrap().write(.., &[1_u8, 2, 3, 9]).unwrap();
     changed.root().set_attr("only here", EVIL).unwrap();
     changed.close().unwrap();
 

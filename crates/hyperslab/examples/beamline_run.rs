@@ -116,7 +116,7 @@ fn photons(entry: &Group, random: &mut Random) -> Result<()> {
     places.sort_unstable();
     places.dedup();
     let counts: Vec<u16> = places.iter().map(|_| 1 + (random.next().powi(4) * 5.0) as u16).collect();
-    hits.write_points(&Points { rank: 3, coordinates: places.concat() }, &counts)?;
+    hits.sparse().write(&Points { rank: 3, coordinates: places.concat() }, &counts)?;
     hits.set_attr("units", "photons")
 }
 

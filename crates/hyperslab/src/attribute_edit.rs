@@ -23,7 +23,7 @@ use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object, Value,
 /// file.set_attr("range", [0_u16, 500])?;
 /// file.set_attr("names", ["a", "bcd"])?;
 /// assert_eq!(file.attr("units")?.read_strings()?.into_raw_vec_and_offset().0, ["K"]);
-/// assert_eq!(file.attr("range")?.read::<i32>()?.into_raw_vec_and_offset().0, [0, 500]);
+/// assert_eq!(file.attr("range")?.read::<i32, hyperslab::IxDyn>()?.into_raw_vec_and_offset().0, [0, 500]);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 pub trait AttributeValue {

@@ -82,7 +82,7 @@ fn what_it_holds_is_read() {
     is_sound(&bytes);
     let file = File::from_bytes(bytes).unwrap();
     assert_eq!(file.info().cache_image, Some(length));
-    assert_eq!(file.dataset("before").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("before").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn it_hides_nothing_that_is_written() {
     let file = File::from_bytes(bytes).unwrap();
     assert_eq!(file.info().cache_image, None);
     assert_eq!(file.member_names().unwrap(), ["after", "before"]);
-    assert_eq!(file.dataset("before").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("before").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
 }
 
 #[test]

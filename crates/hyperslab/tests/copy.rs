@@ -110,7 +110,7 @@ fn options_say_how_much_comes_along() {
     assert!(file.group("g").unwrap().attr_names().unwrap().is_empty());
     assert!(file.copy(&source.object("g").unwrap(), "g").is_err());
     let whole = file.copy_from(&source, "/", "all").unwrap();
-    assert_eq!(whole.into_group().unwrap().dataset("g/sub/deep").unwrap().read_raw::<u8>().unwrap(), [1]);
+    assert_eq!(whole.into_group().unwrap().dataset("g/sub/deep").unwrap().read_raw::<u8>(..).unwrap(), [1]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn texts_in_chunks_that_are_allocated_at_once_are_copied_under_new_bounds() {
         .allocation_time(AllocationTime::Early)
         .create()
         .unwrap();
-    made.write_strings(&texts).unwrap();
+    made.write_strings(.., &texts).unwrap();
     drop(made);
     file.close().unwrap();
     // Chunks of the copy have an implicit index.
@@ -138,7 +138,7 @@ fn texts_in_chunks_that_are_allocated_at_once_are_copied_under_new_bounds() {
     file.close().unwrap();
     let copy = File::open(&path).unwrap().dataset("copy").unwrap();
     assert_eq!(copy.chunking().unwrap().index, ChunkIndexKind::Implicit);
-    assert_eq!(copy.read_strings().unwrap().into_raw_vec_and_offset().0, texts);
+    assert_eq!(copy.read_strings(..).unwrap().into_raw_vec_and_offset().0, texts);
     let report = hyperslab_check::check_path(&path).unwrap();
     assert!(report.is_sound(), "{report}");
 }

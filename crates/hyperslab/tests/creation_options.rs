@@ -164,11 +164,11 @@ fn space_of_datasets() {
     let file = FileOptions::new().create(&path).unwrap();
     let new = |name: &str| file.new_dataset(name).of::<i32>().shape(&[5]);
     new("late").create().unwrap();
-    new("written").create().unwrap().write_slice(&s![..1], &[1]).unwrap();
+    new("written").create().unwrap().write(s![..1], &[1]).unwrap();
     new("compact").compact().create().unwrap();
     new("none").chunks(&[2]).create().unwrap();
-    new("part").chunks(&[2]).deflate(3).create().unwrap().write_slice(&s![..2], &[1, 2]).unwrap();
-    new("all").chunks(&[2]).deflate(3).create().unwrap().write_raw(&[0; 5]).unwrap();
+    new("part").chunks(&[2]).deflate(3).create().unwrap().write(s![..2], &[1, 2]).unwrap();
+    new("all").chunks(&[2]).deflate(3).create().unwrap().write(.., &[0; 5]).unwrap();
     file.new_dataset("empty").of::<i32>().shape(&[0]).unlimited().create().unwrap();
     file.new_dataset("null").of::<i32>().null().create().unwrap();
     file.new_dataset("scalar").write_scalar(1).unwrap();

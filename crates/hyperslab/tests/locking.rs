@@ -161,8 +161,8 @@ fn two_handles_of_one_process_are_in_each_others_way() {
     writer.close().unwrap();
     on().open(&path).unwrap();
     assert_eq!(kind(on().write(LibverBounds::DEFAULT).open(&path)), Some(ErrorKind::Locked));
-    assert_eq!(kind(dataset.write_raw(&[4, 5, 6])), Some(ErrorKind::Misuse));
-    assert_eq!(dataset.read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(kind(dataset.write(.., &[4, 5, 6])), Some(ErrorKind::Misuse));
+    assert_eq!(dataset.read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     drop(dataset);
     on().write(LibverBounds::DEFAULT).open(&path).unwrap();
 }
@@ -179,9 +179,9 @@ fn links_that_lead_back_are_not_in_the_way() {
     file.link_external("self", "shared.h5", "a").unwrap();
     file.link_external("other", "other.h5", "there").unwrap();
     file.flush().unwrap();
-    assert_eq!(file.dataset("self").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("self").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     let around = file.dataset("other").unwrap();
-    assert_eq!(around.read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(around.read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     // The file on the way is read: others may read it, too, and not write it.
     let way = Sec2::open(&other, Access::ReadOnly).unwrap();
     way.lock(LockKind::Shared).unwrap();

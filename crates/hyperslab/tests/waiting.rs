@@ -45,9 +45,9 @@ fn what_waits_is_seen() {
         assert!(outer.new_dataset("inner").of::<u8>().shape(&[1]).create().is_err());
         let dataset = inner.new_dataset("d").of::<i16>().shape(&[2]).create().unwrap();
         dataset.set_attr("unit", "K").unwrap();
-        dataset.write_raw(&[1, 2]).unwrap();
+        dataset.write(.., &[1, 2]).unwrap();
         dataset.set_attr("unit", "m").unwrap();
-        assert_eq!(inner.dataset("d").unwrap().read_raw::<i16>().unwrap(), [1, 2]);
+        assert_eq!(inner.dataset("d").unwrap().read_raw::<i16>(..).unwrap(), [1, 2]);
         assert_eq!(dataset.attr("unit").unwrap().read_strings().unwrap().into_raw_vec_and_offset().0, ["m"]);
         sound(&file);
         file.remove("outer").unwrap();

@@ -37,7 +37,7 @@ pub(crate) fn content(file: &File) -> Result<Content> {
             found.push(format!("{path} @{} {:?}", attribute.name(), attribute.read_stored()?.bytes()));
         }
         match object.into_dataset() {
-            Ok(dataset) => found.push(format!("{path} {:?}", dataset.read_raw::<i32>()?)),
+            Ok(dataset) => found.push(format!("{path} {:?}", dataset.read_raw::<i32>(..)?)),
             Err(_) => found.push(format!("{path} group")),
         }
     }
@@ -79,7 +79,7 @@ fn change(file: &File, number: i32) -> Result<()> {
             file.remove("old")?;
             file.new_dataset("third").write(&values).map(drop)?;
         }
-        6 => file.dataset("large")?.write(&vec![number; 20_000])?,
+        6 => file.dataset("large")?.write(.., &vec![number; 20_000])?,
         _ => file.remove("large")?,
     }
     file.set_attr("last", number)

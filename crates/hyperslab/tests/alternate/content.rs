@@ -67,7 +67,7 @@ pub(crate) fn content(file: &File) -> Result<Content, Error> {
                 let committed = dataset.committed_datatype().map(|token| names.at(token).to_owned());
                 json!({"kind": "dataset", "type": described(dataset.datatype()), "dims": dims(&space),
                        "max": space.max_dims().to_vec(), "committed": committed,
-                       "data": data(&dataset.read_stored()?, &space, &names)?})
+                       "data": data(&dataset.read_stored(..)?, &space, &names)?})
             }
             _ => json!({"kind": "datatype", "type": described(object.clone().into_datatype()?.datatype())}),
         };

@@ -97,7 +97,7 @@ pub(crate) fn apply(file: &File, op: &Json) -> Result<(), Error> {
         "copy" => file.copy(&file.object(path)?, text(op, "to")).map(drop),
         "rewrite" => {
             let dataset = file.dataset(path)?;
-            dataset.write_stored(&Selection::All, dataset.read_stored()?.bytes())
+            dataset.write_stored(.., dataset.read_stored(..)?.bytes())
         }
         "flush" => file.flush(),
         other => panic!("no operation is called {other}"),
@@ -179,11 +179,11 @@ fn write(dataset: &Dataset, op: &Json, file: &File) -> Result<(), Error> {
         return dataset.write_stored(&selection, &plain_bytes(data));
     }
     if kind == "objref" {
-        return dataset.write_references(&references(data, file)?);
+        return dataset.write_references(.., &references(data, file)?);
     }
     if kind == "vstr" {
         let texts: Vec<&str> = data.iter().map(|text| text.as_str().unwrap()).collect();
-        return dataset.write_strings_selection(&selection, &texts);
+        return dataset.write_strings(&selection, &texts);
     }
     let values: Vec<_> = data.iter().map(|element| kinds::value(kind, element)).collect();
     dataset.write_values(&selection, &values)

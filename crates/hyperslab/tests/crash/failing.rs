@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyperslab::vfd::simulated::{Crash, Fault, FaultKind, SimulatedDisk};
-use hyperslab::{Durability, ErrorKind, File, FileOptions, LibraryVersion, LibverBounds, OpenOptions};
+use hyperslab::{Durability, ErrorKind, File, FileOptions, IxDyn, LibraryVersion, LibverBounds, OpenOptions};
 use rayon::prelude::*;
 
 use crate::case::{check, read, text_of};
@@ -301,7 +301,7 @@ fn attributes_that_wait_outlast_a_full_disk() {
     let left = SimulatedDisk::holding(disk.files());
     let options = OpenOptions::new().journal(left.side_file(JOURNAL));
     let found = options.open_driver(left.file(FILE)).unwrap();
-    assert_eq!(found.attr("long").unwrap().read::<i32>().unwrap().as_slice().unwrap(), long);
+    assert_eq!(found.attr("long").unwrap().read::<i32, IxDyn>().unwrap().as_slice().unwrap(), long);
     check(&left).unwrap();
 }
 
@@ -315,8 +315,8 @@ fn a_failed_write_of_new_space_does_not_spoil_the_next_commit() {
         let values: Vec<i32> = (0..20_000).collect();
         let data = file.new_dataset("data").of::<i32>().shape(&[20_000]).create().unwrap();
         disk.fail(Fault { after, kind, lasting: false });
-        if data.write(&values).is_err() {
-            data.write(&values).unwrap();
+        if data.write(.., &values).is_err() {
+            data.write(.., &values).unwrap();
         }
         disk.mend();
         file.set_attr("number", 1).unwrap();
@@ -332,7 +332,7 @@ fn a_failed_write_of_new_space_does_not_spoil_the_next_commit() {
             let outcome = found.journal_outcome().map(ToString::to_string).unwrap_or_default();
             assert!(!left.files().keys().any(|name| name.contains("stale")), "{kind:?} {after}: {outcome}");
             if found.attr("number").unwrap().read_scalar::<i32>().unwrap() == 1 {
-                assert_eq!(found.dataset("data").unwrap().read_raw::<i32>().unwrap(), values);
+                assert_eq!(found.dataset("data").unwrap().read_raw::<i32>(..).unwrap(), values);
             } else {
                 assert!(point < history.len());
             }

@@ -69,7 +69,7 @@ fn the_space_is_given_back_when_the_file_is_opened_again() {
     assert!(taken > 500 && freed >= taken, "{freed} of {taken}");
     let file = File::from_bytes(bytes_of(&medium)).unwrap();
     let data = file.dataset("stays/data").unwrap();
-    assert_eq!(data.read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(data.read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     assert_eq!(data.link_count().unwrap(), 1, "the link in the group is gone");
 }
 
@@ -92,7 +92,7 @@ fn nothing_else_is_deleted() {
     }
     file.close().unwrap();
     let file = File::from_bytes(bytes_of(&medium)).unwrap();
-    assert_eq!(file.dataset("stays/data").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("stays/data").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     assert_eq!(check(bytes_of(&medium)).faults, 0);
 }
 
@@ -111,7 +111,7 @@ fn a_killed_writer_leaves_no_objects_behind() {
     file.remove("held").unwrap();
     file.remove("dropped").unwrap();
     file.flush().unwrap();
-    assert_eq!(held.read_raw::<i32>().unwrap(), vec![5; 1000]);
+    assert_eq!(held.read_raw::<i32>(..).unwrap(), vec![5; 1000]);
     drop(dropped);
     file.set_attr("later", 1).unwrap();
     file.flush().unwrap();
@@ -131,7 +131,7 @@ fn a_killed_writer_leaves_no_objects_behind() {
     let freed = before.leaked_bytes() - after.leaked_bytes();
     assert!(taken > 100 && freed >= taken, "{freed} of {taken}");
     let file = File::from_bytes(bytes).unwrap();
-    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
 }
 
 /// A repair in place frees the objects, too, before it removes the journal.
@@ -162,5 +162,5 @@ fn a_repair_frees_what_a_killed_writer_held() {
     let freed = before.leaked_bytes() - after.leaked_bytes();
     assert!(taken > 100 && freed >= taken, "{freed} of {taken}");
     let file = File::open(&copy).unwrap();
-    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
 }

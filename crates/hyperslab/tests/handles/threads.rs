@@ -36,7 +36,7 @@ fn change(file: &File, random: &mut Random) {
         },
         6 => match file.dataset(&name) {
             Ok(dataset) => {
-                dataset.write_raw(&vec![7_i64; 500]).unwrap();
+                dataset.write(.., &vec![7_i64; 500]).unwrap();
                 dataset.remove_attr("n3").unwrap_or_else(|error| expect_missing(&error));
             }
             Err(error) => expect_missing(&error),
@@ -55,7 +55,7 @@ fn look(file: &File) {
             attribute.read_dyn().map_or_else(|error| expect_missing(&error), drop);
         }
         if let Ok(dataset) = object.into_dataset() {
-            let values = dataset.read_raw::<i64>().unwrap();
+            let values = dataset.read_raw::<i64>(..).unwrap();
             assert!(values.iter().all(|value| *value == 7) || values.iter().all(|value| *value == 0));
         }
     }
@@ -118,10 +118,10 @@ fn what_is_said_to_be_done_beside_a_close_is_in_the_file() {
             };
             let counting: Vec<_> =
                 objects.iter().map(|object| scope.spawn(move || count(object.clone()))).collect();
-            scope.spawn(|| while gone.write(&vec![1_i64; 30_000]).is_ok() {});
+            scope.spawn(|| while gone.write(.., &vec![1_i64; 30_000]).is_ok() {});
             let part = scope.spawn(|| {
                 let write =
-                    |value: &i64| parts.write_region(&Region::new(&[5], &[3]).unwrap(), &[*value; 3]).is_ok();
+                    |value: &i64| parts.write(&Region::new(&[5], &[3]).unwrap(), &[*value; 3]).is_ok();
                 (1..).take_while(write).last().unwrap_or(0)
             });
             std::thread::sleep(Duration::from_millis(round % 7));
@@ -131,7 +131,7 @@ fn what_is_said_to_be_done_beside_a_close_is_in_the_file() {
         });
         drop((objects, gone, parts, file));
         let again = File::from_bytes(sound(&medium)).unwrap();
-        assert_eq!(again.dataset("parts").unwrap().read_raw::<i64>().unwrap()[6], part, "round {round}");
+        assert_eq!(again.dataset("parts").unwrap().read_raw::<i64>(..).unwrap()[6], part, "round {round}");
         for (number, done) in done.into_iter().enumerate() {
             let stored = again.group(&format!("g{number}")).unwrap();
             let stored = stored.attr("n").map_or(0, |attribute| attribute.read_scalar::<i64>().unwrap());

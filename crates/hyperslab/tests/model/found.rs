@@ -48,7 +48,7 @@ for number in range(3):
 fn a_dataset_that_was_never_flushed_is_freed_whole() {
     without_leaks(|file| {
         let dataset = file.new_dataset("a").of::<u8>().shape(&[100]).chunks(&[10]).unlimited();
-        dataset.create().unwrap().write_raw(&[1_u8; 100]).unwrap();
+        dataset.create().unwrap().write(.., &[1_u8; 100]).unwrap();
         file.new_dataset("b").write(&[1_u8; 100]).unwrap();
         file.create_group("behind").unwrap();
         file.remove("a").unwrap();

@@ -167,7 +167,7 @@ fn fill(file: &File, low: LibraryVersion, offset: usize) {
                     dataset.write_stored(&Selection::region(&region), &bytes).unwrap();
                 }
             }
-            _ => dataset.write_stored(&Selection::All, &elements(wanted.kind, count, 3)).unwrap(),
+            _ => dataset.write_stored(.., &elements(wanted.kind, count, 3)).unwrap(),
         }
         if number % 2 == 1 && !wanted.max_dims.is_empty() {
             change(&dataset, number);
@@ -203,7 +203,7 @@ fn change(dataset: &Dataset, number: usize) {
 }
 
 fn rolled(dataset: &Dataset, elements: usize) -> Vec<u8> {
-    let mut bytes = dataset.read_stored().unwrap().bytes().to_vec();
+    let mut bytes = dataset.read_stored(..).unwrap().bytes().to_vec();
     let by = elements * dataset.datatype().size as usize;
     if bytes.len() > by {
         bytes.rotate_right(by);
@@ -213,8 +213,8 @@ fn rolled(dataset: &Dataset, elements: usize) -> Vec<u8> {
 
 fn roll(dataset: &Dataset, elements: usize) {
     let bytes = rolled(dataset, elements);
-    dataset.write_stored(&Selection::All, &bytes).unwrap();
-    assert_eq!(dataset.read_stored().unwrap().bytes(), bytes, "{dataset:?}");
+    dataset.write_stored(.., &bytes).unwrap();
+    assert_eq!(dataset.read_stored(..).unwrap().bytes(), bytes, "{dataset:?}");
 }
 
 fn part(dataset: &Dataset) {
@@ -225,10 +225,10 @@ fn part(dataset: &Dataset) {
     let mut region = Region::whole(&dims);
     region.count.iter_mut().for_each(|size| *size = size.div_ceil(2));
     let count = region.count.iter().product::<u64>() as usize * dataset.datatype().size as usize;
-    let bytes = dataset.read_stored().unwrap().bytes().to_vec();
+    let bytes = dataset.read_stored(..).unwrap().bytes().to_vec();
     let bytes = &bytes[bytes.len() - count..];
     dataset.write_stored(&Selection::region(&region), bytes).unwrap();
-    let read = dataset.read_stored_selection(&Selection::region(&region)).unwrap();
+    let read = dataset.read_stored(&Selection::region(&region)).unwrap();
     assert_eq!(read.bytes(), bytes, "{dataset:?}");
 }
 

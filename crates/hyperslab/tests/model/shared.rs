@@ -49,7 +49,7 @@ fn fill(file: &File, name: &str, tracked: bool) {
             .filter(FilterSpec::deflate(4))
             .create()
             .unwrap();
-        dataset.write_raw(&[i32::from(number); 40]).unwrap();
+        dataset.write(.., &[i32::from(number); 40]).unwrap();
         attributes(&dataset, number);
     }
     group.new_dataset("whole").write(&[1_i16; 20]).unwrap();

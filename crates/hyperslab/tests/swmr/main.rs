@@ -216,8 +216,8 @@ mod refused {
         misuse(log.set_attr("unit", "km").map(drop));
         misuse(log.resize(&[2]));
         misuse(log.prepend(0, &[1, 2]));
-        assert_eq!(words.write_strings(&["c", "d"]).unwrap_err().kind(), ErrorKind::Unsupported);
-        log.write_raw(&[1, 2, 3, 4]).unwrap();
+        assert_eq!(words.write_strings(.., &["c", "d"]).unwrap_err().kind(), ErrorKind::Unsupported);
+        log.write(.., &[1, 2, 3, 4]).unwrap();
         log.append(0, &[5, 6]).unwrap();
         // Others are refused unless they follow.
         let strange = OpenOptions::new().open(&path).unwrap_err();
@@ -228,7 +228,7 @@ mod refused {
         file.dataset("log").unwrap().append(0, &[7]).unwrap();
         file.close().unwrap();
         let file = File::open(&path).unwrap();
-        assert_eq!(file.dataset("log").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(file.dataset("log").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3, 4, 5, 6, 7]);
         super::check(&path, &[]);
     }
 }

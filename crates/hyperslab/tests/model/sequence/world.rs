@@ -267,7 +267,7 @@ impl World {
         let values = cycle(seed, offsets.len());
         let outcome = if converted && array.make.kind.is_number() {
             let values: Vec<i32> = values.iter().map(|value| i32::from(*value)).collect();
-            handle.write_selection(&selection, &values)
+            handle.write(&selection, &values)
         } else {
             handle.write_stored(&selection, &array.make.kind.encode_all(&values))
         };
@@ -283,7 +283,7 @@ impl World {
         let Some(array) = &self.nodes[node].array else { return };
         let (selection, offsets) = choice.of(&array.dims);
         let values: Vec<u8> = offsets.into_iter().map(|offset| array.values[offset]).collect();
-        let read = handle.read_stored_selection(&selection).unwrap();
+        let read = handle.read_stored(&selection).unwrap();
         assert_eq!(read.bytes(), array.make.kind.encode_all(&values), "{path}: {selection:?}");
         assert_eq!(handle.dataspace().dims(), array.dims, "{path}");
     }
@@ -571,7 +571,8 @@ impl Array {
     fn compare(&self, path: &str, dataset: &Dataset) {
         assert_eq!(dataset.dataspace().dims(), self.dims, "{path}");
         assert_eq!(dataset.datatype(), &self.make.kind.datatype(), "{path}");
-        let stored = dataset.read_stored().unwrap_or_else(|error| panic!("{path}: {error}: {:?}", self.make));
+        let stored =
+            dataset.read_stored(..).unwrap_or_else(|error| panic!("{path}: {error}: {:?}", self.make));
         assert_eq!(stored.bytes(), self.make.kind.encode_all(&self.values), "{path}: {:?}", self.make);
         if self.make.stored == Stored::Chunked && !self.dims.is_empty() {
             assert_eq!(dataset.dataspace().max_dims().to_vec(), self.make.max_dims, "{path}");
