@@ -159,8 +159,11 @@ fn nothing_that_a_terminal_obeys_comes_out_of_any_command() {
     let paths = hostile(&original);
     let other = folder.path().join("other.h5");
     std::fs::copy(&original, &other).unwrap();
-    let changed =
-        hyperslab::OpenOptions::new().write(hyperslab::LibverBounds::default()).open(&other).unwrap();
+    let changed = hyperslab::OpenOptions::new()
+        .write(true)
+        .libver(hyperslab::LibverBounds::default())
+        .open(&other)
+        .unwrap();
     changed.dataset(&format!("numbers{EVIL}")).unwrap().write(.., &[1_u8, 2, 3, 9]).unwrap();
     changed.root().set_attr("only here", EVIL).unwrap();
     changed.close().unwrap();

@@ -318,7 +318,7 @@ impl File {
     /// # Errors
     /// As [`OpenOptions::open`](crate::OpenOptions::open).
     pub fn open_rw(path: impl AsRef<Path>) -> Result<Self> {
-        crate::OpenOptions::new().write(LibverBounds::DEFAULT).open(path)
+        crate::OpenOptions::new().write(true).open(path)
     }
 
     /// Whether the file may be changed.

@@ -14,9 +14,15 @@ use hyperslab_engine::{Address, Result};
 use crate::{CharacterSet, Dataset, NamedDatatype, Object, ObjectKind, ObjectToken};
 
 /// A group: links by name.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Group {
     object: Object,
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.object.fmt(f)
+    }
 }
 
 /// How a group keeps its links.

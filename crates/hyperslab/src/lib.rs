@@ -42,6 +42,10 @@
 //! # Features
 //!
 //! - `mmap` (on): the driver that maps a file into memory.
+//! - `bzip2`, `lz4`, `lzo`, `snappy`, `zfp`, `zstd-rs` (all on): codecs of filters. A reader without one of them returns
+//!   [`ErrorKind::Unsupported`] for chunks that need it. Deflate, shuffle, szip, n-bit, scale-offset, LZF, bitshuffle and
+//!   Blosc are always there.
+//! - `zstd`, `libdeflate`: Zstandard and deflate by C libraries.
 //! - `sprs`: sparse datasets from and to the matrices of the crate `sprs`: `SparseView::write_sprs`,
 //!   `read_sprs`, `read_sprs_csc`, `write_triplets`, `read_triplets`.
 #![forbid(unsafe_code)]
@@ -52,10 +56,13 @@ mod conversion;
 mod copy;
 mod create;
 mod dataset;
+pub mod dataspace;
+pub mod datatype;
 mod driver;
 mod dynamic;
 mod external;
 mod file;
+pub mod filter;
 mod group;
 mod group_edit;
 mod info;
@@ -72,6 +79,7 @@ mod slice;
 mod sparse;
 mod stored;
 mod swmr;
+pub mod vfd;
 mod walk;
 
 pub use attribute::Attribute;
@@ -89,15 +97,12 @@ pub use hyperslab_dataspace::{
     Block, Dataspace, DataspaceError, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation,
     SimpleExtent, UNLIMITED,
 };
-pub use hyperslab_datatype as datatype;
 pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, FixedText, H5Type};
 pub use hyperslab_derive::H5Type;
 pub use hyperslab_engine::ops::datasets::ChunkIndexKind;
 pub use hyperslab_engine::ops::datasets::VirtualView;
 pub use hyperslab_engine::store::{Durability, FileLocking};
 pub use hyperslab_engine::{Error, ErrorKind, LibraryVersion, LibverBounds, Limits, Result};
-pub use hyperslab_filter as filter;
-pub use hyperslab_vfd as vfd;
 pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo, SharedMessages};
 pub use layout::{
     AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,

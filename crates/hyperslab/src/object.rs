@@ -101,6 +101,11 @@ impl<T> Known<T> {
         this.write().value = None;
     }
 
+    /// What was known last, whether it is still true or not; `None` if that cannot be said at once.
+    pub(crate) fn last(this: &RwLock<Self>) -> Option<Arc<T>> {
+        this.try_read().and_then(|known| known.value.clone())
+    }
+
     /// What is known, or, where the file was changed since, what `read` gives.
     pub(crate) fn get(
         this: &RwLock<Self>,
@@ -428,7 +433,16 @@ impl Object {
 
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({:?})", self.kind().map_or("object", ObjectKind::name), self.name)
+        let kind = match self.kind {
+            Some(ObjectKind::Group) => "Group",
+            Some(ObjectKind::Dataset) => "Dataset",
+            Some(_) => "CommittedDatatype",
+            None => "Object",
+        };
+        f.debug_struct(kind)
+            .field("path", &self.name)
+            .field("file", &self.file.container.store.name())
+            .finish_non_exhaustive()
     }
 }
 

@@ -88,7 +88,7 @@ fn what_it_holds_is_read() {
 #[test]
 fn it_hides_nothing_that_is_written() {
     let medium = Arc::new(Core::from_vec("file", file_with_image().0));
-    let file = OpenOptions::new().write(bounds()).open_driver(medium.clone()).unwrap();
+    let file = OpenOptions::new().write(true).libver(bounds()).open_driver(medium.clone()).unwrap();
     assert_eq!(file.info().cache_image, None);
     file.new_dataset("after").write(&[4, 5]).unwrap();
     file.close().unwrap();
@@ -103,7 +103,7 @@ fn it_hides_nothing_that_is_written() {
 #[test]
 fn it_goes_when_nothing_else_is_written() {
     let medium = Arc::new(Core::from_vec("file", file_with_image().0));
-    OpenOptions::new().write(bounds()).open_driver(medium.clone()).unwrap().close().unwrap();
+    OpenOptions::new().write(true).libver(bounds()).open_driver(medium.clone()).unwrap().close().unwrap();
     let bytes = whole(&medium);
     is_sound(&bytes);
     let file = File::from_bytes(bytes).unwrap();

@@ -133,7 +133,7 @@ fn texts_in_chunks_that_are_allocated_at_once_are_copied_under_new_bounds() {
     drop(made);
     file.close().unwrap();
     // Chunks of the copy have an implicit index.
-    let file = OpenOptions::new().write(bounds(LibraryVersion::V110)).open(&path).unwrap();
+    let file = OpenOptions::new().write(true).libver(bounds(LibraryVersion::V110)).open(&path).unwrap();
     file.copy(&file.object("texts").unwrap(), "copy").unwrap();
     file.close().unwrap();
     let copy = File::open(&path).unwrap().dataset("copy").unwrap();

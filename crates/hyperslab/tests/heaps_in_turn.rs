@@ -46,7 +46,7 @@ fn heaps_in_turn() {
                 referee.run_script(OTHER, [path.to_str().unwrap(), low.name()]).unwrap();
                 let report = hyperslab_check::check_path(&path).unwrap();
                 assert!(report.is_sound(), "libhdf5, round {round}, {low:?} {first}: {report}");
-                let file = OpenOptions::new().write(bounds).open(&path).unwrap();
+                let file = OpenOptions::new().write(true).libver(bounds).open(&path).unwrap();
                 for number in 0..250 {
                     ours(&file.dataset(&format!("d{number}")).unwrap(), number + first + round);
                 }

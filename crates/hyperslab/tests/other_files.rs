@@ -136,7 +136,7 @@ fn raw_data_overwrites_nothing_else() {
         builder.external(&[(name, 0, Some(16))]).create().unwrap();
     }
     file.close().unwrap();
-    let file = OpenOptions::new().write(LibverBounds::DEFAULT).open(place.main()).unwrap();
+    let file = OpenOptions::new().write(true).open(place.main()).unwrap();
     for (number, name) in names.iter().enumerate() {
         let dataset = file.dataset(&number.to_string()).unwrap();
         let written = dataset.write(.., &[0_u8; 16]).and_then(|()| file.flush());

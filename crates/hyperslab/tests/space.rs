@@ -41,7 +41,7 @@ fn make(file: &File, number: u32, layout: Layout, round: u32) {
 }
 
 fn open(medium: &Arc<Core>, bounds: LibverBounds) -> File {
-    OpenOptions::new().write(bounds).open_driver(medium.clone()).unwrap()
+    OpenOptions::new().write(true).libver(bounds).open_driver(medium.clone()).unwrap()
 }
 
 /// The lengths of the file after each round.

@@ -89,7 +89,7 @@ impl<'a> Ours<'a> {
                 requests.columns.iter().map(|column| Ok(Region::new(&[0, place(*column)?], &[side, 1])?)),
             )?,
             Operation::Append => {
-                let file = OpenOptions::new().write(LibverBounds::default()).open(&self.path)?;
+                let file = OpenOptions::new().write(true).libver(LibverBounds::default()).open(&self.path)?;
                 let places = requests.append.iter().flat_map(|(place, _)| *place);
                 let coordinates: Result<Vec<u64>> = places.map(place).collect();
                 let values: Vec<f32> = requests.append.iter().map(|(_, value)| *value).collect();

@@ -258,7 +258,14 @@ impl Deref for Dataset {
 
 impl fmt::Debug for Dataset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Dataset({:?}, {} of {})", self.name(), self.dataspace(), self.datatype())
+        // The shape that was read last: nothing is read, and no lock is waited for.
+        let open = Known::last(&self.now).unwrap_or_else(|| Arc::clone(&self.first));
+        f.debug_struct("Dataset")
+            .field("path", &self.name())
+            .field("shape", &format_args!("{}", open.description.dataspace))
+            .field("datatype", &format_args!("{}", self.datatype()))
+            .field("file", &self.object.file().container.store.name())
+            .finish_non_exhaustive()
     }
 }
 
@@ -294,5 +301,22 @@ pub(crate) fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
             Err(Error::Misuse(format!("{got} dimensions, the shape {shape:?}, for an array of {rank}")))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::FileOptions;
+
+    #[test]
+    fn debug_names_path_shape_and_type() {
+        let file = FileOptions::new().create_in_memory().unwrap();
+        let dataset = file.new_dataset("g/a").of::<i32>().shape(&[2, 3]).create().unwrap();
+        let text = format!("{dataset:?}");
+        for part in ["g/a", "(2, 3)", &dataset.datatype().to_string(), "file in memory"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(format!("{:?}", file.group("g").unwrap()).contains("Group"));
+        assert!(format!("{file:?}").contains("writable: true"));
     }
 }

@@ -61,7 +61,7 @@ fn copy_with_journal(from: &Path, to: &Path) -> PathBuf {
 }
 
 fn options() -> OpenOptions {
-    OpenOptions::new().write(Versions::Latest.bounds())
+    OpenOptions::new().write(true).libver(Versions::Latest.bounds())
 }
 
 #[test]

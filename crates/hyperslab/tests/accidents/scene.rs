@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hyperslab::vfd::simulated::{Crash, Files, History, SimulatedDisk};
 use hyperslab::{File, FileOptions, LibraryVersion, LibverBounds, OpenOptions, Result};
 use hyperslab_check::CheckOptions;
+use hyperslab_vfd::simulated::{Crash, Files, History, SimulatedDisk};
 
 pub(crate) const FILE: &str = "a.h5";
 pub(crate) const JOURNAL: &str = "a.h5.hjournal";
@@ -99,7 +99,8 @@ impl Scene {
         fill(&made).unwrap();
         let first = made.to_bytes().unwrap();
         let disk = SimulatedDisk::holding(Files::from([(FILE.to_owned(), first.clone())]));
-        let options = OpenOptions::new().write(versions.bounds()).journal(disk.side_file(JOURNAL));
+        let options =
+            OpenOptions::new().write(true).libver(versions.bounds()).journal(disk.side_file(JOURNAL));
         let file = options.open_driver(disk.file(FILE)).unwrap();
         let mut steps = vec![Step { acknowledged: 0, content: content(&file).unwrap() }];
         for number in 0..8 {
@@ -146,7 +147,7 @@ impl State<'_> {
     }
 
     pub(crate) fn options(&self) -> OpenOptions {
-        OpenOptions::new().write(self.scene.versions.bounds())
+        OpenOptions::new().write(true).libver(self.scene.versions.bounds())
     }
 
     /// Returns files as a loss of power at the same instant leaves them.

@@ -62,7 +62,7 @@ fn options(request: &Json) -> OpenOptions {
 /// Opens the file that a request names, to change it.
 pub(crate) fn open(request: &Json) -> Result<File, Error> {
     let durability = if request["full"] == true { Durability::Full } else { Durability::Ordered };
-    options(request).write(bounds(request)).durability(durability).open(text(request, "path"))
+    options(request).write(true).libver(bounds(request)).durability(durability).open(text(request, "path"))
 }
 
 /// Opens the file that a request names, to read it.

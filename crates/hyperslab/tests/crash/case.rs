@@ -4,9 +4,9 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hyperslab::vfd::simulated::{Crash, Files, Replay, SimulatedDisk};
 use hyperslab::{Durability, File, OpenOptions};
 use hyperslab_check::CheckOptions;
+use hyperslab_vfd::simulated::{Crash, Files, Replay, SimulatedDisk};
 
 use crate::accident::Accident;
 use crate::content::{self, Content};

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hyperslab::vfd::simulated::{Crash, Fault, FaultKind, SimulatedDisk};
 use hyperslab::{Durability, ErrorKind, File, FileOptions, IxDyn, LibraryVersion, LibverBounds, OpenOptions};
+use hyperslab_vfd::simulated::{Crash, Fault, FaultKind, SimulatedDisk};
 use rayon::prelude::*;
 
 use crate::case::{check, read, text_of};
@@ -327,7 +327,7 @@ fn a_failed_write_of_new_space_does_not_spoil_the_next_commit() {
         for point in before..=history.len() {
             replay.go_to(point);
             let left = SimulatedDisk::holding(replay.crash(Crash::ProcessEnd, 0));
-            let options = OpenOptions::new().write(LibverBounds::DEFAULT).journal(left.side_file(JOURNAL));
+            let options = OpenOptions::new().write(true).journal(left.side_file(JOURNAL));
             let found = options.open_driver(left.file(FILE)).unwrap();
             let outcome = found.journal_outcome().map(ToString::to_string).unwrap_or_default();
             assert!(!left.files().keys().any(|name| name.contains("stale")), "{kind:?} {after}: {outcome}");

@@ -178,7 +178,7 @@ fn outcome(path: &Path, seed: u64, told: u64, model: &mut Model) -> Result<u64, 
     if !difference.is_empty() {
         return Err(wrong(format!("not the content of flush {number}: {difference:#?}")));
     }
-    let options = OpenOptions::new().write(bounds(seed)).durability(durability(seed));
+    let options = OpenOptions::new().write(true).libver(bounds(seed)).durability(durability(seed));
     let file = options.open(path).map_err(unreadable)?;
     if read(&file).map_err(damaged)? != (number, found) {
         return Err(wrong("other content when it is opened for writing".into()));

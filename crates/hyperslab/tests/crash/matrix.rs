@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, Once};
 
-use hyperslab::vfd::simulated::{Crash, SimulatedDisk};
 use hyperslab::{Durability, FileOptions, OpenOptions};
+use hyperslab_vfd::simulated::{Crash, SimulatedDisk};
 use rayon::prelude::*;
 
 use crate::case::{self, Case, Recovered};

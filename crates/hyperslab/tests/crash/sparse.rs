@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use hyperslab::datatype::CharacterSet;
 use hyperslab::filter::FilterSpec;
-use hyperslab::vfd::simulated::SimulatedDisk;
 use hyperslab::{
     Datatype, Durability, File, FileOptions, LibraryVersion, LibverBounds, Points, Region, Result, Section,
     Selection, SelectionEncoding,
 };
+use hyperslab_vfd::simulated::SimulatedDisk;
 
 use crate::content;
 use crate::record::{Dice, Recording, Step, medium};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hyperslab::vfd::Core;
-use hyperslab::vfd::simulated::SimulatedDisk;
 use hyperslab::{File, JournalRepair, LibverBounds, OpenOptions, Recovery};
 use hyperslab_check::{CheckOptions, Report};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Address, ErrorKind};
+use hyperslab_vfd::simulated::SimulatedDisk;
 
 use super::{Medium, bytes_of, new_file, options};
 
@@ -120,7 +120,7 @@ fn a_killed_writer_leaves_no_objects_behind() {
     let before = check(left.files().remove("file").unwrap());
     let options = || OpenOptions::new().journal(left.side_file("journal"));
     assert_eq!(options().open_driver(left.file("file")).unwrap().links().unwrap().len(), 1);
-    let again = options().write(LibverBounds::DEFAULT).open_driver(left.file("file")).unwrap();
+    let again = options().write(true).open_driver(left.file("file")).unwrap();
     let outcome = again.journal_outcome().expect("the writer left its journal");
     assert_eq!(outcome.unlinked().len(), 1, "{outcome}");
     again.close().unwrap();

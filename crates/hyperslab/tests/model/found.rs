@@ -176,10 +176,7 @@ fn lists_of_free_space_that_never_fit_just_so() {
             }
             if next(12) == 0 {
                 file.close().unwrap();
-                file = hyperslab::OpenOptions::new()
-                    .write(LibverBounds::DEFAULT)
-                    .open_driver(medium.clone())
-                    .unwrap();
+                file = hyperslab::OpenOptions::new().write(true).open_driver(medium.clone()).unwrap();
             }
         }
         file.close().unwrap();

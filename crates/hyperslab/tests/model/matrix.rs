@@ -235,7 +235,7 @@ fn part(dataset: &Dataset) {
 /// Changes everything in a file that libhdf5 wrote last.
 pub(crate) fn change_file(path: &Path, low: LibraryVersion) {
     let bounds = LibverBounds::new(low, LibraryVersion::LATEST).unwrap();
-    let file = OpenOptions::new().write(bounds).open(path).unwrap();
+    let file = OpenOptions::new().write(true).libver(bounds).open(path).unwrap();
     let paths: Vec<String> = judge::content(&file).into_keys().collect();
     for (number, path) in paths.iter().enumerate() {
         if path == "/" || file.object(path).is_err() {

@@ -22,7 +22,7 @@ fn bounds(path: &Path) -> LibverBounds {
 }
 
 fn open(path: &Path) -> File {
-    OpenOptions::new().write(bounds(path)).open(path).unwrap()
+    OpenOptions::new().write(true).libver(bounds(path)).open(path).unwrap()
 }
 
 /// Does something to a file, which is sound and the same when it is opened again.

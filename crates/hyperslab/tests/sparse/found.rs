@@ -70,11 +70,13 @@ fn a_shape_and_a_single_chunk_change_together() {
         let new = file.new_dataset("a").of::<u8>().shape(&[3]).max_shape(&[Some(3)]).sparse(&[3]);
         new.unfiltered_edges().fill(21_u8).section_filters(Section::Values, &[filter]).create().unwrap();
         file.close().unwrap();
-        let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
+        let file =
+            OpenOptions::new().write(true).libver(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
         let a = file.dataset("a").unwrap();
         a.write(.., &[17_u8, 2, 8]).unwrap();
         file.close().unwrap();
-        let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
+        let file =
+            OpenOptions::new().write(true).libver(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
         let a = file.dataset("a").unwrap();
         file.flush().unwrap();
         let point = Selection::Points(Points { rank: 1, coordinates: vec![2] });
@@ -152,7 +154,7 @@ fn what_others_leave_outside_does_not_come_back() {
     let sum = checksum(&bytes[start..end]).to_le_bytes();
     bytes[end..end + 4].copy_from_slice(&sum);
     let medium = Arc::new(Core::from_vec("found", bytes));
-    let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium).unwrap();
+    let file = OpenOptions::new().write(true).libver(LibverBounds::LATEST).open_driver(medium).unwrap();
     let a = file.dataset("a").unwrap();
     assert_eq!(a.read_raw::<u8>(..).unwrap(), (1..13).collect::<Vec<u8>>());
     assert_eq!(a.sparse().defined_count().unwrap(), 12);

@@ -337,7 +337,7 @@ impl World {
         self.check();
         self.forgot |= !self.settings.space.persist;
         let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
-        let options = OpenOptions::new().write(bounds).chunk_cache(self.settings.chunk_cache);
+        let options = OpenOptions::new().write(true).libver(bounds).chunk_cache(self.settings.chunk_cache);
         self.file = Some(self.open(options));
         self.palette = Palette::of(self.file());
     }

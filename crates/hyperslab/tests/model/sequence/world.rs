@@ -480,7 +480,7 @@ impl World {
         }
         self.forgot |= !self.settings.space.persist;
         let bounds = LibverBounds::new(self.settings.low, LibraryVersion::LATEST).unwrap();
-        let options = OpenOptions::new().write(bounds).chunk_cache(self.settings.chunk_cache);
+        let options = OpenOptions::new().write(true).libver(bounds).chunk_cache(self.settings.chunk_cache);
         self.file = Some(self.medium.open(options).open_driver(self.medium.driver.clone()).unwrap());
     }
 
