@@ -44,7 +44,7 @@ pub fn file(file: &File) {
     while let Some(object) = pending.pop() {
         let _ = (object.link_count(), object.comment(), object.modified(), object.header_info());
         for attribute in object.attributes().unwrap_or_default() {
-            let found = object.attr(&attribute.name());
+            let found = object.attribute(&attribute.name());
             drop(found);
             read_attribute(&attribute);
         }

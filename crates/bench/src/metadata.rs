@@ -55,7 +55,7 @@ fn list(file: &File) -> Result<u64> {
         let dataset = file.dataset(std::str::from_utf8(&link.name)?)?;
         let dims = dataset.dataspace().dims().iter().fold(0_u64, |sum, dim| sum.wrapping_add(*dim));
         sum = add(sum, &link.name).wrapping_add(dims).wrapping_add(u64::from(dataset.datatype().size));
-        for name in dataset.attr_names()? {
+        for name in dataset.attribute_names()? {
             sum = add(sum, name.as_bytes());
         }
     }

@@ -323,15 +323,15 @@ fn objects(file: &File, count: u64) -> Result<()> {
         let dataset =
             file.new_dataset(&format!("dataset_{number:05}")).of::<f64>().shape(&[3, 4]).create()?;
         dataset.write(.., &values)?;
-        dataset.set_attr("scale", 0.5)?;
-        dataset.set_attr("number", number as i32)?;
+        dataset.set_attribute("scale", 0.5)?;
+        dataset.set_attribute("number", number as i32)?;
     }
     Ok(())
 }
 
 fn attributes(file: &File, count: u64) -> Result<()> {
     let group = file.create_group("g")?;
-    (0..count).try_for_each(|number| Ok(group.set_attr(&format!("attr_{number:05}"), number as f64)?))
+    (0..count).try_for_each(|number| Ok(group.set_attribute(&format!("attr_{number:05}"), number as f64)?))
 }
 
 fn links(file: &File, count: u64) -> Result<()> {

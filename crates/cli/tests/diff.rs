@@ -74,8 +74,8 @@ fn files_are_the_same_as_themselves() {
 fn variety(file: &File, is_second: bool) {
     let other = f64::from(u8::from(is_second));
     let group = file.create_group("run").unwrap();
-    group.set_attr("version", if is_second { "2.1" } else { "2.0" }).unwrap();
-    group.set_attr(if is_second { "finished" } else { "draft" }, 1_i32).unwrap();
+    group.set_attribute("version", if is_second { "2.1" } else { "2.0" }).unwrap();
+    group.set_attribute(if is_second { "finished" } else { "draft" }, 1_i32).unwrap();
     let mut values: Vec<f64> = (0..1000_i32).map(f64::from).collect();
     values[10] += other;
     values[700] += other * 0.5;

@@ -92,9 +92,9 @@ fn elements_of_each_class() {
 /// What is not the same, or cannot be compared, but for the elements.
 fn structure(file: &File, is_second: bool) {
     let group = file.create_group("group").unwrap();
-    group.set_attr("same", 1_i32).unwrap();
-    group.set_attr("other", if is_second { 2_i32 } else { 1 }).unwrap();
-    group.set_attr(if is_second { "second" } else { "first" }, 1_i32).unwrap();
+    group.set_attribute("same", 1_i32).unwrap();
+    group.set_attribute("other", if is_second { 2_i32 } else { 1 }).unwrap();
+    group.set_attribute(if is_second { "second" } else { "first" }, 1_i32).unwrap();
     file.link_hard("group/loop", file.root()).unwrap();
     file.create_group("group-b").unwrap();
     if is_second {

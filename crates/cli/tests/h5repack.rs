@@ -1,6 +1,7 @@
 //! `hyperslab h5repack`, run as people run `h5repack`. What it writes is asked of the referee.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+use hyperslab::PhaseChange;
 use std::path::PathBuf;
 
 use hyperslab_testkit::program::{Program, Run, Scratch};
@@ -27,7 +28,7 @@ impl Bench {
         square.create().unwrap().write(.., &[0.5; 600]).unwrap();
         file.new_dataset("tiny").write(&[1_u8]).unwrap();
         file.link_soft("soft", "/plain").unwrap();
-        file.root().set_attr("units", "K").unwrap();
+        file.root().set_attribute("units", "K").unwrap();
         file.close().unwrap();
         Self { scratch }
     }
@@ -126,7 +127,7 @@ fn versions_and_groups() {
     }
     bench.repack("-j 1 -c 3 -d 2 -s 16:dtype");
     let file = hyperslab::File::open(bench.path("b.h5")).unwrap();
-    assert_eq!(file.link_phase_change().unwrap(), (3, 2));
+    assert_eq!(file.link_phase_change().unwrap(), PhaseChange { max_compact: 3, min_dense: 2 });
     assert_eq!(file.storage().unwrap(), hyperslab::GroupStorage::Dense);
     assert_eq!(file.group("group").unwrap().storage().unwrap(), hyperslab::GroupStorage::Compact);
     let shared = file.info().shared_messages;

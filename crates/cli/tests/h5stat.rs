@@ -65,7 +65,7 @@ fn every_byte_is_told() {
     for number in 0..30 {
         let name = format!("group/dataset {number}");
         let dataset = file.new_dataset(&name).write(&vec![1.5; 100 * number]).unwrap();
-        dataset.set_attr("number", number as u64).unwrap();
+        dataset.set_attribute("number", number as u64).unwrap();
     }
     file.new_dataset("chunked").chunks(&[10]).filter(FilterSpec::deflate(6)).write(&[7_i32; 1000]).unwrap();
     for number in (0..30).step_by(3) {

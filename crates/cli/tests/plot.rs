@@ -44,8 +44,8 @@ fn made(folder: &TempDir) -> PathBuf {
     let mut peak = vec![0.0_f32; 100_000];
     (peak[77_777], peak[10]) = (9.0, f32::NAN);
     let peak = file.new_dataset("peak").write(&peak).unwrap();
-    peak.set_attr("units", "m/s").unwrap();
-    peak.set_attr("long_name", "wind <speed>").unwrap();
+    peak.set_attribute("units", "m/s").unwrap();
+    peak.set_attribute("long_name", "wind <speed>").unwrap();
     let steps: Vec<u16> = (0..24 * 40).map(|number| number / 40).collect();
     file.new_dataset("image").of::<u16>().shape(&[24, 40]).create().unwrap().write(.., &steps).unwrap();
     let cube = file.new_dataset("cube").of::<i32>().shape(&[2, 3, 4]).create().unwrap();

@@ -152,7 +152,7 @@ fn tables_of_others() {
     done(folder.path(), &["import", "made.parquet", "made.h5", "made"]);
     let made = File::open(folder.path().join("made.h5")).unwrap().dataset("made").unwrap();
     assert_eq!(
-        made.attr("when_units").unwrap().read_string().unwrap(),
+        made.attribute("when_units").unwrap().read_string().unwrap(),
         "milliseconds since 1970-01-01T00:00:00Z"
     );
     assert_eq!(made.field("when").unwrap().read::<i64, IxDyn>(..).unwrap()[1], 1_767_312_000_000);

@@ -20,7 +20,7 @@ struct Spot {
 fn main() -> Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "run42.h5".to_owned());
     let file = File::open(&path)?;
-    println!("{}", file.attr("title")?.read_string()?);
+    println!("{}", file.attribute("title")?.read_string()?);
 
     let frames = file.dataset("entry/detector/frames")?;
     let middle = frames.read::<f32, IxDyn>(s![20, 48..80, 48..80])?;

@@ -92,7 +92,7 @@ pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkRef, LinkTarget};
-pub use group_edit::{CreationOrder, GroupOptions};
+pub use group_edit::{CreationOrder, EstimatedLinks, GroupOptions, PhaseChange};
 pub use hyperslab_dataspace::{
     Block, Dataspace, DataspaceError, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation,
     SimpleExtent, UNLIMITED,
@@ -112,7 +112,7 @@ pub use ndarray::{
     Array, Array0, Array1, Array2, Array3, Array4, Array5, Array6, ArrayD, ArrayViewD, Dimension, Ix0, Ix1,
     Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn,
 };
-pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
+pub use object::{CommittedDatatype, Object, ObjectKind, ObjectToken};
 pub use pattern::PathPattern;
 pub use recovery::{
     ChunkTally, EndRepair, JournalComparison, JournalOutcome, JournalRepair, JournalReport, JournalVerdict,

@@ -102,12 +102,12 @@ fn copies_within_a_file_keep_references_out_of_them() {
 fn options_say_how_much_comes_along() {
     let source = FileOptions::new().create_in_memory().unwrap();
     source.new_dataset("g/sub/deep").write(&[1_u8]).unwrap();
-    source.group("g").unwrap().set_attr("a", 1).unwrap();
+    source.group("g").unwrap().set_attribute("a", 1).unwrap();
     let file = FileOptions::new().create_in_memory().unwrap();
     let shallow = CopyOptions { shallow: true, without_attributes: true, ..CopyOptions::default() };
     file.copy_with(&source.object("g").unwrap(), "g", shallow).unwrap();
     assert!(file.group("g/sub").unwrap().is_empty().unwrap());
-    assert!(file.group("g").unwrap().attr_names().unwrap().is_empty());
+    assert!(file.group("g").unwrap().attribute_names().unwrap().is_empty());
     assert!(file.copy(&source.object("g").unwrap(), "g").is_err());
     let whole = file.copy_from(&source, "/", "all").unwrap();
     assert_eq!(whole.into_group().unwrap().dataset("g/sub/deep").unwrap().read_raw::<u8>(..).unwrap(), [1]);

@@ -278,7 +278,7 @@ fn members_that_libhdf5_makes() {
             let text = found.dataset("group/text").unwrap().read_strings(..).unwrap();
             assert_eq!(text[[0]], "Wärme");
             assert_eq!(text[[2]].len(), 400);
-            let wide = found.dataset("group/text").unwrap().attr("wide").unwrap();
+            let wide = found.dataset("group/text").unwrap().attribute("wide").unwrap();
             assert_eq!(wide.read::<i64, IxDyn>().unwrap().len(), 500);
             assert_eq!(strip(contents(&through(driver, &path))), strip(expected.clone()), "{bound}-{name}");
         }

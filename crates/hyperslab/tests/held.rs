@@ -93,10 +93,10 @@ fn attributes_count_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("attribute.h5");
     let file = FileOptions::new().create(&path).unwrap();
-    file.set_attr("texts", &vec!["a"; 2000][..]).unwrap();
+    file.set_attribute("texts", &vec!["a"; 2000][..]).unwrap();
     file.close().unwrap();
-    let attribute = open(&path, 40_000).attr("texts").unwrap();
+    let attribute = open(&path, 40_000).attribute("texts").unwrap();
     assert_eq!(attribute.read_strings().unwrap_err().kind(), ErrorKind::Limit);
     assert_eq!(attribute.read_dyn().unwrap_err().kind(), ErrorKind::Limit);
-    assert_eq!(open(&path, 1 << 20).attr("texts").unwrap().read_strings().unwrap().len(), 2000);
+    assert_eq!(open(&path, 1 << 20).attribute("texts").unwrap().read_strings().unwrap().len(), 2000);
 }

@@ -180,9 +180,9 @@ fn dense_attributes_have_an_order_only_where_it_is_tracked() {
     for (name, tracked) in [("untracked", false), ("tracked", true)] {
         let dataset = file.new_dataset(name).track_order(tracked).write(&[1_u8]).unwrap();
         for number in 0..20_u8 {
-            dataset.set_attr(&format!("a{number:02}"), number).unwrap();
+            dataset.set_attribute(&format!("a{number:02}"), number).unwrap();
         }
-        let order = |attribute: &str| dataset.attr(attribute).unwrap().creation_order();
+        let order = |attribute: &str| dataset.attribute(attribute).unwrap().creation_order();
         assert_eq!((order("a00"), order("a19")), (tracked.then_some(0), tracked.then_some(19)));
     }
     file.close().unwrap();
@@ -261,7 +261,7 @@ fn change(file: &hyperslab::File, noise: &mut Noise, name: &str) {
         4 => {
             let group = file.create_group(name).unwrap();
             for number in 0..noise.below(60) {
-                group.set_attr(&format!("a{number}"), long(noise, 600).as_str()).unwrap();
+                group.set_attribute(&format!("a{number}"), long(noise, 600).as_str()).unwrap();
             }
         }
         5 => {
@@ -385,8 +385,8 @@ fn records_with_members_of_variable_length() {
             assert!(dataset.write_values(&replaced, &[Value::Integer(1), Value::Integer(2)]).is_err());
         }
         let some = Dataspace::simple(&[3]);
-        file.root().set_attr_values("runs", &record, &some, &values[..3]).unwrap();
-        assert!(file.root().set_attr_values("runs", &record, &some, &values[..2]).is_err());
+        file.root().set_attribute_values("runs", &record, &some, &values[..3]).unwrap();
+        assert!(file.root().set_attribute_values("runs", &record, &some, &values[..2]).is_err());
         file.close().unwrap();
         assert_sound(&path);
         let file = hyperslab::File::open(&path).unwrap();
@@ -398,7 +398,7 @@ fn records_with_members_of_variable_length() {
             let read: Vec<Value> = (0..60).map(|at| read.get(&[at]).unwrap()).collect();
             assert_eq!(read, expected, "{name}");
         }
-        let read = file.attr("runs").unwrap().read_dyn().unwrap();
+        let read = file.attribute("runs").unwrap().read_dyn().unwrap();
         assert_eq!(read.get(&[2]), Some(values[2].clone()));
         let Some(python) = referee::python() else { continue };
         python.run_script(RECORDS, [path.to_str().unwrap()]).unwrap();

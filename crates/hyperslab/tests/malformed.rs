@@ -80,7 +80,7 @@ fn walk(path: &Path) {
     while let Some(object) = pending.pop() {
         drop((object.link_count(), object.comment(), object.modified(), object.header_info()));
         for attribute in object.attributes().unwrap_or_default() {
-            drop((attribute.datatype(), attribute.dataspace(), object.attr(&attribute.name())));
+            drop((attribute.datatype(), attribute.dataspace(), object.attribute(&attribute.name())));
             drop(attribute.read_stored().map(|stored| follow(&stored)));
         }
         match object.kind() {

@@ -131,7 +131,7 @@ fn what_is_added_lies_in_the_member_for_it() {
             let values: Vec<i64> = (0..20_000).collect();
             file.new_dataset("added").write(&values).unwrap();
             let chunked = file.new_dataset("pieces").chunks(&[1000]).deflate(6).write(&values).unwrap();
-            chunked.set_attr("unit", "m").unwrap();
+            chunked.set_attribute("unit", "m").unwrap();
             file.flush().unwrap();
             assert_contents(&file);
             drop(chunked);
@@ -236,7 +236,7 @@ fn libhdf5_and_hyperslab_in_turn() {
                     builder
                         .write(&values)
                         .unwrap()
-                        .set_attr("note", format!("turn {turn}").as_str())
+                        .set_attribute("note", format!("turn {turn}").as_str())
                         .unwrap();
                     if turn >= 4 {
                         file.root().remove(&format!("turn{}", turn - 4)).unwrap();
@@ -261,14 +261,14 @@ fn small_files_of_members_are_changed_from_their_first_element_on() {
     let path = folder.path().join("f-m.h5");
     let file = changing(FileDriver::split()).open(&path).unwrap();
     file.new_dataset("one").write_scalar(7_u8).unwrap();
-    file.set_attr("note", 1.5).unwrap();
+    file.set_attribute("note", 1.5).unwrap();
     file.new_dataset("more").write(&[3_i64; 4000]).unwrap();
     assert_eq!(file.dataset("more").unwrap().read_raw::<i64>(..).unwrap(), [3; 4000]);
     file.close().unwrap();
     assert_sound(&path);
     let file = File::open(&path).unwrap();
     assert_eq!(file.dataset("one").unwrap().read_scalar::<u8>(..).unwrap(), 7);
-    assert_eq!(file.attr("note").unwrap().read_scalar::<f64>().unwrap(), 1.5);
+    assert_eq!(file.attribute("note").unwrap().read_scalar::<f64>().unwrap(), 1.5);
 }
 
 /// A family looks truncated if only its first member is looked at.

@@ -116,7 +116,7 @@ fn what_is_asked_for_wrongly_is_said_clearly() {
     let dataset = datasets(&file).into_iter().find(|dataset| dataset.ndim() == 1).unwrap();
     let path = dataset.name().to_owned();
     assert_eq!(file.group(&path).unwrap_err().kind(), ErrorKind::Misuse);
-    assert_eq!(file.attr("absent").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(file.attribute("absent").unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[test]

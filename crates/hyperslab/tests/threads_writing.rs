@@ -47,7 +47,7 @@ fn work(file: &File, number: u64) {
         let own = format!("group {number}");
         match round % 10 {
             3 => file.flush().unwrap(),
-            5 => mine.set_attr("round", round).unwrap(),
+            5 => mine.set_attribute("round", round).unwrap(),
             6 => drop(file.create_group(&format!("{own}/{round}")).unwrap()),
             8 => file.remove(&own).unwrap(),
             9 if number >= 2 => mine.resize(&[LENGTH + 100 * (round % 3)]).unwrap(),

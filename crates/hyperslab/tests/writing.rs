@@ -15,11 +15,11 @@ fn bounds() -> Vec<(&'static str, LibverBounds)> {
 
 fn build(options: FileOptions, path: &std::path::Path) {
     let file = options.create(path).unwrap();
-    file.set_attr("title", "a file").unwrap();
+    file.set_attribute("title", "a file").unwrap();
     let group = file.create_group("first/second").unwrap();
-    group.set_attr("numbers", [1_i32, -2, 3]).unwrap();
+    group.set_attribute("numbers", [1_i32, -2, 3]).unwrap();
     let dataset = group.new_dataset("plain").write(&ndarray::arr2(&[[1_u16, 2, 3], [4, 5, 6]])).unwrap();
-    dataset.set_attr("scale", 0.5_f64).unwrap();
+    dataset.set_attribute("scale", 0.5_f64).unwrap();
     file.new_dataset("scalar").write_scalar(42_i64).unwrap();
     file.new_dataset("small").compact().write(&[1.5_f32, 2.5]).unwrap();
     file.new_dataset("null").null().of::<f64>().create().unwrap();
@@ -47,7 +47,7 @@ fn look(file: &File) {
     assert_eq!(file.group("many").unwrap().len().unwrap(), 28);
     assert!(file.group("renamed").unwrap().is_empty().unwrap());
     assert_eq!(file.dataset("again").unwrap().link_count().unwrap(), 2);
-    assert_eq!(file.attr("title").unwrap().read_strings().unwrap().first().unwrap(), "a file");
+    assert_eq!(file.attribute("title").unwrap().read_strings().unwrap().first().unwrap(), "a file");
 }
 
 /// What is written is sound.
@@ -116,11 +116,11 @@ fn libhdf5_reads_and_changes_it() {
         assert_eq!(file.dataset("unwritten").unwrap().read_raw::<i32>(..).unwrap(), [-3, 5, -3, -3]);
         assert!(file.dataset("scalar").is_err());
         assert_eq!(
-            file.dataset("filled").unwrap().attr("more").unwrap().read::<i64, IxDyn>().unwrap().len(),
+            file.dataset("filled").unwrap().attribute("more").unwrap().read::<i64, IxDyn>().unwrap().len(),
             1000
         );
         file.remove("many").unwrap();
-        file.dataset("filled").unwrap().remove_attr("more").unwrap();
+        file.dataset("filled").unwrap().remove_attribute("more").unwrap();
         file.close().unwrap();
         assert_eq!(File::open(path).unwrap().dataset("filled").unwrap().attributes().unwrap().len(), 0);
     }
@@ -211,10 +211,10 @@ fn contents_go_with_what_led_to_them() {
         (0..2000).map(|number| format!("text number {number}, which takes some room")).collect();
     for _ in 0..5 {
         let dataset = file.new_dataset("texts").write_strings(&texts).unwrap();
-        dataset.set_attr("note", "replaced").unwrap();
-        dataset.set_attr("note", "removed").unwrap();
+        dataset.set_attribute("note", "replaced").unwrap();
+        dataset.set_attribute("note", "removed").unwrap();
         dataset.write_strings(.., &texts).unwrap();
-        dataset.remove_attr("note").unwrap();
+        dataset.remove_attribute("note").unwrap();
         file.remove("texts").unwrap();
         file.flush().unwrap();
     }
@@ -239,11 +239,11 @@ fn contents_of_attributes_go_with_their_objects() {
             let datatype = file.commit_datatype("a/type", &<i32 as hyperslab::H5Type>::datatype()).unwrap();
             for number in 0..12 {
                 let name = format!("note {number}");
-                group.set_attr(&name, texts.as_slice()).unwrap();
-                dataset.set_attr(&name, texts.as_slice()).unwrap();
-                datatype.set_attr(&name, "one").unwrap();
+                group.set_attribute(&name, texts.as_slice()).unwrap();
+                dataset.set_attribute(&name, texts.as_slice()).unwrap();
+                datatype.set_attribute(&name, "one").unwrap();
             }
-            dataset.set_attr("few", texts.as_slice()).unwrap();
+            dataset.set_attribute("few", texts.as_slice()).unwrap();
             file.remove("a").unwrap();
             lengths.push(file.to_bytes().unwrap().len());
         }

@@ -1,9 +1,9 @@
 //! Files, objects, datasets and attributes in the document's words.
 
 use hyperslab::{
-    AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, FileInfo, FileSpaceStrategy, FillStatus,
-    FillTime, FilterInfo, GroupStorage, Layout, Link, LinkTarget, Object, ObjectKind, Result, Section,
-    Stored, VirtualMapping,
+    AllocationTime, Attribute, ChunkIndexKind, CreationOrder, Dataset, Dataspace, FileInfo,
+    FileSpaceStrategy, FillStatus, FillTime, FilterInfo, GroupStorage, Layout, Link, LinkTarget, Object,
+    ObjectKind, Result, Section, Stored, VirtualMapping,
 };
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -118,7 +118,11 @@ fn group(objects: &Objects, found: &DigestObject, object: &Object, entry: &mut E
         Some(Err(error)) => put(entry, "links_error", chain(error)),
         None => {}
     }
-    let bits = |(tracked, indexed): (bool, bool)| u8::from(tracked) | u8::from(indexed) << 1;
+    let bits = |order: CreationOrder| match order {
+        CreationOrder::Untracked => 0,
+        CreationOrder::Tracked => 1,
+        CreationOrder::Indexed => 3,
+    };
     put(entry, "attr_order", bits(object.attribute_order()?));
     put(entry, "link_order", bits(group.link_order()?));
     let storage = match group.storage()? {

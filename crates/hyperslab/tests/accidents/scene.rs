@@ -69,7 +69,7 @@ fn change(file: &File, number: i32) -> Result<()> {
             let values: Vec<i32> = (0..20_000).collect();
             file.new_dataset("large").write(&values).map(drop)?;
         }
-        1 | 2 | 5 => file.group("group")?.set_attr("number", number)?,
+        1 | 2 | 5 => file.group("group")?.set_attribute("number", number)?,
         3 => {
             file.remove("first")?;
             file.new_dataset("second").chunks(&[50]).write(&vec![number; 500]).map(drop)?;
@@ -82,15 +82,15 @@ fn change(file: &File, number: i32) -> Result<()> {
         6 => file.dataset("large")?.write(.., &vec![number; 20_000])?,
         _ => file.remove("large")?,
     }
-    file.set_attr("last", number)
+    file.set_attribute("last", number)
 }
 
 /// Makes the file that the writer opens.
 pub(crate) fn fill(file: &File) -> Result<()> {
-    file.create_group("group")?.set_attr("text", "a text that is longer than a few bytes")?;
+    file.create_group("group")?.set_attribute("text", "a text that is longer than a few bytes")?;
     file.new_dataset("first").chunks(&[100]).write(&vec![1; 1000])?;
     file.new_dataset("old").write(&vec![2; 10_000])?;
-    file.set_attr("last", -1)
+    file.set_attribute("last", -1)
 }
 
 impl Scene {

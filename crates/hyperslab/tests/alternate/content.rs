@@ -88,7 +88,7 @@ fn group(group: &Group, names: &Names<'_>) -> Result<Json, Error> {
     let all: BTreeMap<String, Json> =
         links.iter().map(|link| (link.name_lossy(), target(&link.target))).collect();
     let mut told = json!({"kind": "group", "links": all});
-    if group.link_order()?.0 {
+    if group.link_order()?.is_tracked() {
         links.sort_by_key(|link| link.creation_order);
         told["order"] = json!(links.iter().map(hyperslab::Link::name_lossy).collect::<Vec<_>>());
     }

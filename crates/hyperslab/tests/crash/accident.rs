@@ -58,7 +58,7 @@ fn other_program(recording: &Recording, point: usize, disk: &SimulatedDisk) -> R
             .libver(recording.bounds)
             .durability(Durability::None)
             .open_driver(disk.file(FILE))?;
-        file.set_attr("of another program", vec![7_i32; 40])?;
+        file.set_attribute("of another program", vec![7_i32; 40])?;
         let first = file.links()?.first().map(hyperslab::Link::name_lossy);
         first.map_or(Ok(()), |name| file.remove(&name))?;
         file.new_dataset("of another program").write(&vec![3_i32; 20_000])?;

@@ -13,14 +13,14 @@ fn everything(file: &File, number: u64) {
     file.new_dataset(&name).chunks(&[3]).write(&[number; 10]).unwrap();
     let chunked = file.dataset("chunked").unwrap();
     chunked.write(.., &vec![number; 1000]).unwrap();
-    chunked.set_attr("number", number).unwrap();
+    chunked.set_attribute("number", number).unwrap();
     assert_eq!(chunked.read_raw::<u64>(..).unwrap()[0], number);
     file.flush().unwrap();
     file.remove(&name).unwrap();
     file.create_group(&format!("group {number}")).unwrap();
     assert!(file.walk().all(|visited| visited.object.is_ok()));
     std::thread::scope(|scope| {
-        scope.spawn(|| file.set_attr("beside", number).unwrap());
+        scope.spawn(|| file.set_attribute("beside", number).unwrap());
     });
 }
 

@@ -28,7 +28,7 @@ fn crashed() -> (Vec<u8>, Vec<Address>, u64) {
     let (file, medium) = new_file();
     file.new_dataset("stays/data").write(&[1, 2, 3]).unwrap();
     let text = file.new_dataset("text").write_strings(&["some", "words"]).unwrap();
-    text.set_attr("unit", "none").unwrap();
+    text.set_attribute("unit", "none").unwrap();
     let chunked = file.new_dataset("chunked").chunks(&[10]).deflate(1).write(&vec![5; 1000]).unwrap();
     let group = file.create_group("group").unwrap();
     group.new_dataset("inside").write(&[4; 100]).unwrap();
@@ -46,7 +46,7 @@ fn crashed() -> (Vec<u8>, Vec<Address>, u64) {
     for name in ["text", "chunked", "group"] {
         file.remove(name).unwrap();
     }
-    group.set_attr("late", 1).unwrap();
+    group.set_attribute("late", 1).unwrap();
     file.flush().unwrap();
     let bytes = bytes_of(&medium);
     let unlinked = [text.token(), chunked.token(), group.token()];
@@ -113,7 +113,7 @@ fn a_killed_writer_leaves_no_objects_behind() {
     file.flush().unwrap();
     assert_eq!(held.read_raw::<i32>(..).unwrap(), vec![5; 1000]);
     drop(dropped);
-    file.set_attr("later", 1).unwrap();
+    file.set_attribute("later", 1).unwrap();
     file.flush().unwrap();
     let left = SimulatedDisk::holding(disk.files());
     drop((held, file));

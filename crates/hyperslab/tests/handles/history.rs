@@ -226,7 +226,7 @@ impl World {
         let Some((node, object)) = self.handle() else { return };
         let value = self.random.below(1000);
         if value.is_multiple_of(3) {
-            object.set_attr("value", i64::try_from(value).unwrap()).unwrap();
+            object.set_attribute("value", i64::try_from(value).unwrap()).unwrap();
             self.nodes[node].attribute = Some(i64::try_from(value).unwrap());
             return;
         }
@@ -349,7 +349,7 @@ fn run(seed: u64) -> (Vec<u8>, Value) {
         if world.links_to(*node) == 0 {
             assert_eq!(object.attributes().unwrap_err().kind(), ErrorKind::Misuse, "seed {seed}");
         }
-        assert!(object.set_attr("late", 1).is_err());
+        assert!(object.set_attribute("late", 1).is_err());
     }
     drop(kept);
     let bytes = sound(&medium);

@@ -111,7 +111,7 @@ fn a_datatype_and_what_uses_it() {
     file.remove("data").unwrap();
     assert_eq!(kept.link_count().unwrap(), 0);
     assert_eq!(*kept.datatype(), Datatype::clone(&f64::datatype()));
-    kept.set_attr("unit", "m").unwrap();
+    kept.set_attribute("unit", "m").unwrap();
     drop(kept);
     file.close().unwrap();
     sound(&medium);
@@ -198,9 +198,9 @@ fn a_cycle_of_links_is_left_alone() {
 fn walks_and_attributes_are_handles() {
     let (file, medium) = new_file();
     for name in ["a/x", "b/y", "c/z"] {
-        file.new_dataset(name).write(&[1, 2]).unwrap().set_attr("n", 5).unwrap();
+        file.new_dataset(name).write(&[1, 2]).unwrap().set_attribute("n", 5).unwrap();
     }
-    let attribute = file.dataset("b/y").unwrap().attr("n").unwrap();
+    let attribute = file.dataset("b/y").unwrap().attribute("n").unwrap();
     let mut walk = file.walk();
     assert_eq!(walk.next().unwrap().path, b"/");
     assert_eq!(walk.next().unwrap().path, b"/a");

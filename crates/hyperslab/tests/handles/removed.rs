@@ -30,16 +30,16 @@ fn removed(chunked: bool, flushed: bool) {
     file.flush().unwrap();
     assert!(all_are(&kept, 1), "nobody else has taken the space");
     kept.write(.., &vec![666; 1000]).unwrap();
-    kept.set_attr("evil", 1_i64).unwrap();
+    kept.set_attribute("evil", 1_i64).unwrap();
     assert_eq!(kept.resize(&[2000]).is_ok(), chunked);
     file.flush().unwrap();
     assert!(all_are(&y, 2) && all_are(&z, 3), "nothing was written into what others have");
     for name in ["y", "z"] {
-        assert!(file.dataset(name).unwrap().attr_names().unwrap().is_empty());
+        assert!(file.dataset(name).unwrap().attribute_names().unwrap().is_empty());
     }
     let expected: Vec<i32> = [vec![666; 1000], vec![0; if chunked { 1000 } else { 0 }]].concat();
     assert_eq!(kept.read_raw::<i32>(..).unwrap(), expected);
-    assert_eq!(kept.attr("evil").unwrap().read_scalar::<i64>().unwrap(), 1);
+    assert_eq!(kept.attribute("evil").unwrap().read_scalar::<i64>().unwrap(), 1);
     assert_eq!(kept.link_count().unwrap(), 0);
     assert_eq!(file.member_names().unwrap(), ["y", "z"]);
     drop(kept);

@@ -73,19 +73,19 @@ fn attributes_are_as_they_are_now() {
     let object = file.create_group("a").unwrap();
     for count in [1, 30] {
         for number in 0..count {
-            object.set_attr(&format!("n{number}"), number).unwrap();
+            object.set_attribute(&format!("n{number}"), number).unwrap();
         }
-        object.set_attr("text", "before").unwrap();
-        let (text, n0) = (object.attr("text").unwrap(), object.attr("n0").unwrap());
+        object.set_attribute("text", "before").unwrap();
+        let (text, n0) = (object.attribute("text").unwrap(), object.attribute("n0").unwrap());
         let all = object.attributes().unwrap();
-        object.set_attr("text", "after, and much longer than before").unwrap();
-        object.set_attr("n0", [1.5, 2.5]).unwrap();
+        object.set_attribute("text", "after, and much longer than before").unwrap();
+        object.set_attribute("n0", [1.5, 2.5]).unwrap();
         assert_eq!(text.read_string().unwrap(), "after, and much longer than before");
         assert_eq!(text.clone().read_strings().unwrap().len(), 1);
         assert_eq!(n0.read::<f64, IxDyn>().unwrap().len(), 2);
         assert_eq!(n0.dataspace().unwrap().dims(), [2]);
-        object.remove_attr("text").unwrap();
-        object.rename_attr("n0", "m0").unwrap();
+        object.remove_attribute("text").unwrap();
+        object.rename_attribute("n0", "m0").unwrap();
         file.new_dataset("others").write_strings(&["they", "take", "the", "space"]).unwrap();
         for stale in [&text, &n0] {
             assert_eq!(stale.read_dyn().unwrap_err().kind(), ErrorKind::NotFound);
@@ -93,7 +93,7 @@ fn attributes_are_as_they_are_now() {
         }
         let sound = i32::try_from(all.iter().filter(|one| one.read_dyn().is_ok()).count()).unwrap();
         assert_eq!(sound, count - 1);
-        object.remove_attr("m0").unwrap();
+        object.remove_attribute("m0").unwrap();
         file.remove("others").unwrap();
     }
     file.close().unwrap();
@@ -106,8 +106,8 @@ fn a_handle_says_that_the_file_is_closed() {
     let (file, medium) = new_file();
     let text = file.new_dataset("x").write_strings(&["abc"]).unwrap();
     let group = file.create_group("g").unwrap();
-    group.set_attr("n", 1).unwrap();
-    let attribute = group.attr("n").unwrap();
+    group.set_attribute("n", 1).unwrap();
+    let attribute = group.attribute("n").unwrap();
     let other = new_file().0;
     file.remove("x").unwrap();
     file.remove("g").unwrap();
@@ -119,7 +119,7 @@ fn a_handle_says_that_the_file_is_closed() {
         group.links().unwrap_err(),
         group.len().map(drop).unwrap_err(),
         group.create_group("h").map(drop).unwrap_err(),
-        group.set_attr("n", 2).unwrap_err(),
+        group.set_attribute("n", 2).unwrap_err(),
         attribute.read_scalar::<i32>().unwrap_err(),
         other.copy(&group, "copy").map(drop).unwrap_err(),
     ];

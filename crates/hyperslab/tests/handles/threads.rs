@@ -21,7 +21,9 @@ fn change(file: &File, random: &mut Random) {
             let new = file.new_dataset(&name);
             let new = if random.below(2) == 0 { new } else { new.chunks(&[100]).unlimited().deflate(1) };
             match new.write(&vec![7_i64; 500]) {
-                Ok(dataset) => (0..12).for_each(|at| dataset.set_attr(&format!("n{at}"), "text").unwrap()),
+                Ok(dataset) => {
+                    (0..12).for_each(|at| dataset.set_attribute(&format!("n{at}"), "text").unwrap())
+                }
                 Err(error) => expect_missing(&error),
             }
         }
@@ -37,7 +39,7 @@ fn change(file: &File, random: &mut Random) {
         6 => match file.dataset(&name) {
             Ok(dataset) => {
                 dataset.write(.., &vec![7_i64; 500]).unwrap();
-                dataset.remove_attr("n3").unwrap_or_else(|error| expect_missing(&error));
+                dataset.remove_attribute("n3").unwrap_or_else(|error| expect_missing(&error));
             }
             Err(error) => expect_missing(&error),
         },
@@ -114,7 +116,7 @@ fn what_is_said_to_be_done_beside_a_close_is_in_the_file() {
             file.new_dataset("parts").chunks(&[10_000]).deflate(1).write(&vec![0_i64; 30_000]).unwrap();
         let (done, part): (Vec<i64>, i64) = std::thread::scope(|scope| {
             let count = |object: hyperslab::Group| {
-                (1..).take_while(|value: &i64| object.set_attr("n", *value).is_ok()).last().unwrap_or(0)
+                (1..).take_while(|value: &i64| object.set_attribute("n", *value).is_ok()).last().unwrap_or(0)
             };
             let counting: Vec<_> =
                 objects.iter().map(|object| scope.spawn(move || count(object.clone()))).collect();
@@ -134,7 +136,7 @@ fn what_is_said_to_be_done_beside_a_close_is_in_the_file() {
         assert_eq!(again.dataset("parts").unwrap().read_raw::<i64>(..).unwrap()[6], part, "round {round}");
         for (number, done) in done.into_iter().enumerate() {
             let stored = again.group(&format!("g{number}")).unwrap();
-            let stored = stored.attr("n").map_or(0, |attribute| attribute.read_scalar::<i64>().unwrap());
+            let stored = stored.attribute("n").map_or(0, |attribute| attribute.read_scalar::<i64>().unwrap());
             assert_eq!(stored, done, "round {round}");
         }
     }

@@ -173,7 +173,9 @@ fn fill(file: &File, low: LibraryVersion, offset: usize) {
             change(&dataset, number);
         }
         for attribute in 0..[0, 3, 12][number % 3] {
-            dataset.set_attr(&format!("attribute {attribute}"), vec![attribute as f32; number % 40]).unwrap();
+            dataset
+                .set_attribute(&format!("attribute {attribute}"), vec![attribute as f32; number % 40])
+                .unwrap();
         }
     }
 }
@@ -263,10 +265,10 @@ pub(crate) fn change_file(path: &Path, low: LibraryVersion) {
         }
         if number % 7 != 5 {
             for at in 0..number % 13 {
-                dataset.set_attr(&format!("by hyperslab {at}"), vec![at as u16; number % 60]).unwrap();
+                dataset.set_attribute(&format!("by hyperslab {at}"), vec![at as u16; number % 60]).unwrap();
             }
-            let names = dataset.attr_names().unwrap();
-            names.iter().step_by(2).for_each(|name| dataset.remove_attr(name).unwrap());
+            let names = dataset.attribute_names().unwrap();
+            names.iter().step_by(2).for_each(|name| dataset.remove_attribute(name).unwrap());
         }
         if number % 20 == 0 {
             file.flush().unwrap();

@@ -51,17 +51,17 @@ fn attributes_one_by_one() {
     let file = FileOptions::new().create_in_memory().unwrap();
     file.new_dataset("data").write(&[1, 2, 3]).unwrap();
     let data = file.dataset("data").unwrap();
-    data.set_attr("first", 1).unwrap();
-    data.set_attr("text", "of variable length").unwrap();
-    data.set_attr("last", 3.5).unwrap();
+    data.set_attribute("first", 1).unwrap();
+    data.set_attribute("text", "of variable length").unwrap();
+    data.set_attribute("last", 3.5).unwrap();
     let mut bytes = file.to_bytes().unwrap();
     let Some(heap) = bytes.windows(4).position(|window| window == b"GCOL") else { return };
     bytes[heap..heap + 8].fill(0);
     let (saved, salvaged) = salvage(bytes, "attribute");
     let saved = File::from_bytes(saved).unwrap().dataset("data").unwrap();
     assert_eq!(saved.read_raw::<i32>(..).unwrap(), [1, 2, 3]);
-    assert_eq!(saved.attr("first").unwrap().read_scalar::<i32>().unwrap(), 1);
-    assert_eq!(saved.attr("last").unwrap().read_scalar::<f64>().unwrap(), 3.5);
+    assert_eq!(saved.attribute("first").unwrap().read_scalar::<i32>().unwrap(), 1);
+    assert_eq!(saved.attribute("last").unwrap().read_scalar::<f64>().unwrap(), 3.5);
     assert_eq!(salvaged.count(SalvagedState::Partly), 1, "{salvaged}");
 }
 
@@ -306,7 +306,7 @@ fn a_dataset_that_is_no_type() {
 fn a_reference_to_an_attribute_without_a_name() {
     let file = FileOptions::new().libver(LibverBounds::LATEST).create_in_memory().unwrap();
     let values = file.new_dataset("values").write(&[1, 2, 3]).unwrap();
-    values.set_attr("unmistakable", 1).unwrap();
+    values.set_attribute("unmistakable", 1).unwrap();
     let kind = hyperslab::datatype::ReferenceKind::Object2;
     let reference = hyperslab::datatype::Reference { kind, version: 1 };
     let datatype = Datatype { size: 18, class: hyperslab::DatatypeClass::Reference(reference) };

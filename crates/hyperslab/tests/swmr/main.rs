@@ -202,7 +202,7 @@ mod refused {
         let log = file.new_dataset("log").of::<i32>().shape(&[4]).max_shape(&[None]).chunks(&[3]).create();
         let log = log.unwrap();
         let words = file.new_dataset("words").write_strings(&["a", "b"]).unwrap();
-        log.set_attr("unit", "m").unwrap();
+        log.set_attribute("unit", "m").unwrap();
         file.start_swmr_write().unwrap();
         file.start_swmr_write().unwrap();
         let misuse = |outcome: hyperslab::Result<()>| {
@@ -213,7 +213,7 @@ mod refused {
         misuse(file.create_group("new").map(drop));
         misuse(file.remove("log"));
         misuse(file.new_dataset("new").write(&[1, 2]).map(drop));
-        misuse(log.set_attr("unit", "km").map(drop));
+        misuse(log.set_attribute("unit", "km").map(drop));
         misuse(log.resize(&[2]));
         misuse(log.prepend(0, &[1, 2]));
         assert_eq!(words.write_strings(.., &["c", "d"]).unwrap_err().kind(), ErrorKind::Unsupported);

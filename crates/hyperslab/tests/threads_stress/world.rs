@@ -53,7 +53,7 @@ impl World {
             if log == 1 { dataset } else { dataset.deflate(1) }.create().unwrap();
         }
         for attribute in 0..ATTRIBUTES {
-            file.set_attr(&format!("attribute {attribute}"), FILL).unwrap();
+            file.set_attribute(&format!("attribute {attribute}"), FILL).unwrap();
         }
         Self { file, seed, clock: AtomicU64::new(1) }
     }
@@ -263,7 +263,7 @@ impl<'a> Worker<'a> {
     fn set_attribute(&mut self) {
         let (attribute, tag) = (self.below(ATTRIBUTES as u64) as usize, self.tag());
         let begin = self.world.now();
-        self.world.file.set_attr(&format!("attribute {attribute}"), tag).unwrap();
+        self.world.file.set_attribute(&format!("attribute {attribute}"), tag).unwrap();
         let end = self.world.now();
         self.history.writes.push(Write { place: DATASETS + attribute, cells: 0..1, tag, begin, end });
     }
@@ -272,7 +272,7 @@ impl<'a> Worker<'a> {
         let attribute = self.below(ATTRIBUTES as u64) as usize;
         let begin = self.world.now();
         let name = format!("attribute {attribute}");
-        let value = self.world.file.attr(&name).unwrap().read_scalar::<u64>().unwrap();
+        let value = self.world.file.attribute(&name).unwrap().read_scalar::<u64>().unwrap();
         self.see(DATASETS + attribute, 0, &[value], begin);
     }
 

@@ -61,7 +61,7 @@ fn object(out: &mut impl Write, object: &Object, path: &[u8], pending: &mut Vec<
         Some(ObjectKind::Datatype) => line(out, " type", path)?,
         _ => line(out, " other", path)?,
     }
-    for name in object.attr_names()? {
+    for name in object.attribute_names()? {
         writeln!(out, "{:<width$} {}", "  attr", escape(name.as_bytes()), width = NAMES + 1)?;
     }
     Ok(())

@@ -13,8 +13,8 @@ use hyperslab_filter::FilterSpec;
 use super::data::ArrayData;
 use crate::sparse::SparseWanted;
 use crate::{
-    AllocationTime, CharacterSet, CreationOrder, Dataset, Datatype, FillTime, Group, H5Type, NamedDatatype,
-    ObjectKind, VirtualMapping,
+    AllocationTime, CharacterSet, CommittedDatatype, CreationOrder, Dataset, Datatype, FillTime, Group,
+    H5Type, ObjectKind, VirtualMapping,
 };
 
 pub(crate) use describe::auto_chunk;
@@ -42,7 +42,7 @@ pub struct DatasetBuilder {
     path: String,
     datatype: Option<Datatype>,
     /// Held until the dataset counts as a use of it.
-    committed: Option<NamedDatatype>,
+    committed: Option<CommittedDatatype>,
     dims: Option<Vec<u64>>,
     null: bool,
     max_dims: Option<Vec<Option<u64>>>,
@@ -125,7 +125,7 @@ impl DatasetBuilder {
     }
 
     /// Elements of a type that is committed in the same file, which the dataset then shares.
-    pub fn committed(mut self, datatype: &NamedDatatype) -> Self {
+    pub fn committed(mut self, datatype: &CommittedDatatype) -> Self {
         self.datatype = Some(datatype.datatype().clone());
         self.committed = Some(datatype.clone());
         self
@@ -307,7 +307,7 @@ impl DatasetBuilder {
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let dataset = file.new_dataset("a").attribute_phase_change(2, 1).write(&[1, 2])?;
-    /// assert_eq!(dataset.attribute_phase_change()?, (2, 1));
+    /// assert_eq!(dataset.attribute_phase_change()?.max_compact, 2);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn attribute_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {

@@ -415,7 +415,7 @@ impl World {
         let Some((path, node)) = self.chosen(object, |_| true) else { return };
         let bytes = kind.encode_all(&cycle(seed, size as usize));
         let space = if size == 1 { Dataspace::Scalar } else { Dataspace::simple(&[size]) };
-        let outcome = self.object(&path).set_attr_stored(name, &kind.datatype(), &space, &bytes);
+        let outcome = self.object(&path).set_attribute_stored(name, &kind.datatype(), &space, &bytes);
         if bytes.len() > 60_000 && outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::Misuse) {
             return;
         }
@@ -432,7 +432,7 @@ impl World {
         if old == name {
             return;
         }
-        let outcome = self.object(&path).rename_attr(&old, name);
+        let outcome = self.object(&path).rename_attribute(&old, name);
         if taken {
             assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Exists);
             return;
@@ -452,7 +452,7 @@ impl World {
             let at = first as usize % attributes.len().max(1);
             let Some(name) = attributes.keys().nth(at).cloned() else { return };
             attributes.remove(&name);
-            object.remove_attr(&name).unwrap();
+            object.remove_attribute(&name).unwrap();
         }
     }
 
@@ -533,10 +533,10 @@ impl World {
 
     fn compare_attributes(&self, path: &str, object: &Object, node: usize) {
         let expected = &self.nodes[node].attributes;
-        let names = object.attr_names().unwrap();
+        let names = object.attribute_names().unwrap();
         assert_eq!(names, expected.keys().cloned().collect::<Vec<_>>(), "{path}");
         for (name, value) in expected {
-            let attribute = object.attr(name).unwrap();
+            let attribute = object.attribute(name).unwrap();
             assert_eq!(attribute.read_stored().unwrap().bytes(), value.bytes, "{path}: {name}");
             assert_eq!(attribute.dataspace().unwrap().dims(), value.dims, "{path}: {name}");
             assert_eq!(attribute.datatype().unwrap(), value.kind.datatype(), "{path}: {name}");
