@@ -152,8 +152,8 @@ fn made(folder: &tempfile::TempDir) -> String {
     let counts = file.new_dataset("counts").of::<i32>().shape(&[13, 10]).sparse(&[4, 5]).deflate(6).fill(-1);
     let counts = counts.create().unwrap();
     let values: Vec<i32> = (0..18).map(|number| number * 3).collect();
-    counts.write_region(&Region::new(&[2, 2], &[3, 6]).unwrap(), &values).unwrap();
-    counts.write_points(&Points { rank: 2, coordinates: vec![12, 8, 5, 9] }, &[3, -1]).unwrap();
+    counts.write(&Region::new(&[2, 2], &[3, 6]).unwrap(), &values).unwrap();
+    counts.sparse().write(&Points { rank: 2, coordinates: vec![12, 8, 5, 9] }, &[3, -1]).unwrap();
     let text = Datatype::variable_string(CharacterSet::Utf8, 8);
     let notes = file
         .new_dataset("notes")
@@ -163,7 +163,7 @@ fn made(folder: &tempfile::TempDir) -> String {
         .create()
         .unwrap();
     let at = Points { rank: 1, coordinates: vec![5, 6, 999_999_999_999] };
-    notes.write_points_strings(&at, &["it\'s", "", "\u{3bc}"]).unwrap();
+    notes.sparse().write_strings(&at, &["it\'s", "", "\u{3bc}"]).unwrap();
     file.new_dataset("never").of::<f64>().shape(&[1 << 40, 1 << 20]).sparse(&[100, 100]).create().unwrap();
     file.close().unwrap();
     path
@@ -262,7 +262,7 @@ fn digests_tell_what_is_defined() {
     // An element that is defined as the fill value reads as before, but is not as before.
     let open = File::open_rw(&file).unwrap();
     let dataset = open.dataset("counts").unwrap();
-    dataset.write_points(&Points { rank: 2, coordinates: vec![0, 0] }, &[-1]).unwrap();
+    dataset.sparse().write(&Points { rank: 2, coordinates: vec![0, 0] }, &[-1]).unwrap();
     open.close().unwrap();
     let after = document(&["digest", &file]);
     assert_eq!(entry(&after, "/counts")["data_sha256"], counts["data_sha256"]);
@@ -278,7 +278,7 @@ fn totals_are_added_up() {
     let group = open.create_group("more").unwrap();
     let plain =
         group.new_dataset("plain").of::<u16>().shape(&[100]).chunks(&[50]).deflate(6).create().unwrap();
-    plain.write_raw(&[7_u16; 100]).unwrap();
+    plain.write(.., &[7_u16; 100]).unwrap();
     open.close().unwrap();
     let all = document(&["stat", "--json", &file]);
     assert_eq!(all["objects"], json!({ "dataset": 4, "group": 2 }));
