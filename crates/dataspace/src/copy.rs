@@ -1,4 +1,4 @@
-//! Copying boxes between arrays.
+//! Copying of boxes between arrays.
 
 use smallvec::SmallVec;
 
@@ -6,17 +6,19 @@ use crate::error::{Result, same_rank};
 use crate::region::check_bounds;
 use crate::{DataspaceError, MAX_RANK};
 
-/// Where a box lies in an array.
+/// The position of a box in an array.
 #[derive(Debug, Clone, Copy)]
 pub struct Placement<'a> {
-    /// The array's shape.
+    /// The shape of the array.
     pub dims: &'a [u64],
-    /// The first element of the box in it.
+    /// The first element of the box in the array.
     pub start: &'a [u64],
 }
 
-/// Copies a box of the shape `count` between two C-order arrays of the same rank (0 to 32), whose elements
-/// are of `element_size` bytes. Dimensions that are contiguous in both arrays become one run.
+/// Copies a box of the shape `count` between two C-order arrays of the same rank (0 to 32).
+///
+/// Elements have `element_size` bytes. Dimensions that are contiguous in both arrays are copied as
+/// one run.
 ///
 /// ```
 /// use hyperslab_dataspace::{Placement, copy_box};
@@ -30,9 +32,9 @@ pub struct Placement<'a> {
 /// ```
 ///
 /// # Errors
-/// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box leaves an array,
-/// [`DataspaceError::Buffer`] if a slice is shorter than its array, [`DataspaceError::Overflow`]. Nothing is
-/// copied then.
+/// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box reaches beyond an array,
+/// [`DataspaceError::Buffer`] if a slice is shorter than its array, [`DataspaceError::Overflow`].
+/// On an error `dst` is unchanged.
 pub fn copy_box(
     src: &[u8],
     from: Placement<'_>,
@@ -49,14 +51,15 @@ pub fn copy_box(
     Ok(())
 }
 
-/// The bytes between neighbours in each dimension, and the offset of the box.
+/// The distance between neighbouring elements in each dimension and the offset of a box, in bytes.
 pub(crate) struct Strides {
     strides: SmallVec<[usize; 4]>,
     pub(crate) base: usize,
 }
 
 impl Strides {
-    /// Checks that the box lies in the array and the array in the buffer; [`None`] if the box is empty.
+    /// Checks that the box lies in the array, and that the array fits in the buffer. Returns
+    /// [`None`] if the box is empty.
     pub(crate) fn new(
         what: &'static str,
         place: Placement<'_>,
@@ -83,6 +86,7 @@ impl Strides {
     }
 }
 
+/// The strides, the offset of a box, and the length of the whole array, in bytes.
 struct SizedStrides {
     strides: SmallVec<[usize; 4]>,
     base: usize,
@@ -103,7 +107,7 @@ impl SizedStrides {
     }
 }
 
-/// Equal steps through two arrays.
+/// A loop with equal steps through two arrays. In [`Nest`] the steps count bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
     pub(crate) count: usize,
@@ -111,13 +115,13 @@ pub(crate) struct Rows {
     pub(crate) dst: usize,
 }
 
-/// The loops that visit a box, as few as possible.
+/// Nested loops that visit a box in two arrays, with contiguous dimensions merged.
 pub(crate) struct Nest {
-    /// Bytes that are contiguous in both arrays.
+    /// The number of bytes that are contiguous in both arrays.
     pub(crate) run: usize,
-    /// The loop around the runs.
+    /// The loop over runs.
     rows: Rows,
-    /// The loops around that, from the innermost on.
+    /// The loops around `rows`, innermost first.
     outer: SmallVec<[Rows; 4]>,
 }
 
@@ -137,7 +141,8 @@ impl Nest {
         Ok(Self::of_loops(element_size, loops))
     }
 
-    /// A nest of loops over elements, from the innermost on. Each of them runs at least once.
+    /// Creates nested loops over elements, given innermost first. Each loop has at least one
+    /// iteration.
     pub(crate) fn of_loops(element_size: usize, loops: impl IntoIterator<Item = Rows>) -> Self {
         let mut inner = Rows { count: element_size, src: 1, dst: 1 };
         let mut nested: SmallVec<[Rows; 6]> = SmallVec::new();
@@ -145,8 +150,9 @@ impl Nest {
             if next.count == 1 {
                 continue;
             }
-            // Where all of the inner loops is one stretch in both arrays, this loop prolongs it.
-            if inner.reaches(&next) {
+            // If the inner loops cover a contiguous range in both arrays, this loop extends the
+            // range.
+            if inner.is_continued_by(&next) {
                 inner.count *= next.count;
             } else {
                 nested.push(std::mem::replace(&mut inner, next));
@@ -159,7 +165,8 @@ impl Nest {
         Self { run, rows, outer: nested.collect() }
     }
 
-    /// Copies everything the loops visit, from these offsets on. What leaves a slice is left out.
+    /// Copies the runs that the loops visit, from the given offsets on. Skips runs that reach
+    /// beyond a slice.
     pub(crate) fn copy(&self, src: &[u8], src_base: usize, dst: &mut [u8], dst_base: usize) {
         self.for_each_plane(src_base, dst_base, |src_at, dst_at, rows| {
             if let (Some(src), Some(dst)) = (src.get(src_at..), dst.get_mut(dst_at..)) {
@@ -168,7 +175,8 @@ impl Nest {
         });
     }
 
-    /// Calls `visit` with the offsets of the first run of every plane of rows.
+    /// Calls `visit` with the offsets of the first run of each plane: of each iteration of the
+    /// outer loops.
     pub(crate) fn for_each_plane(&self, src: usize, dst: usize, mut visit: impl FnMut(usize, usize, Rows)) {
         let (mut src, mut dst) = (src, dst);
         let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.outer.len());
@@ -195,13 +203,14 @@ impl Nest {
 }
 
 impl Rows {
-    fn reaches(&self, next: &Self) -> bool {
+    /// Returns whether one step of `next` has the length of all steps of this loop, in both arrays.
+    fn is_continued_by(&self, next: &Self) -> bool {
         self.count.checked_mul(self.src) == Some(next.src)
             && self.count.checked_mul(self.dst) == Some(next.dst)
     }
 }
 
-/// Copies `rows.count` runs of `run` bytes. Both slices reach to the end of the last run at least.
+/// Copies `rows.count` runs of `run` bytes. Both slices contain all of these runs.
 fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: Rows) {
     match run {
         1 => copy_fixed::<1>(src, dst, rows),
@@ -289,7 +298,7 @@ mod tests {
         assert_eq!(dst[0], 9);
     }
 
-    /// Two arrays and a box in both.
+    /// The shapes of two arrays, and a box in both.
     fn cases() -> impl Strategy<Value = (Vec<[u64; 5]>, usize)> {
         let dimension = (0..4_u64, 0..4_u64, 0..4_u64, 0..4_u64, 0..5_u64).prop_map(
             |(before, behind, other_before, other_behind, count)| {

@@ -102,7 +102,7 @@ impl Core {
     /// opened for [`Access::Truncate`] stays.
     ///
     /// # Errors
-    /// As [`Sec2::open`] and [`Driver::read_at`]; [`DriverError::TooLarge`] if memory does not suffice.
+    /// The errors of [`Sec2::open`] and [`Driver::read_at`]; [`DriverError::TooLarge`] if memory does not suffice.
     pub fn open(path: impl AsRef<Path>, access: Access, options: CoreOptions) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();

@@ -43,7 +43,7 @@ pub trait Driver: Send + Sync + Debug {
     /// Whether the file has no bytes.
     ///
     /// # Errors
-    /// As [`Driver::len`].
+    /// The errors of [`Driver::len`].
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
@@ -51,7 +51,7 @@ pub trait Driver: Send + Sync + Debug {
     /// Bytes that are really there: less than [`Driver::len`] where the offsets between files lie far apart.
     ///
     /// # Errors
-    /// As [`Driver::len`].
+    /// The errors of [`Driver::len`].
     fn stored_len(&self) -> Result<u64> {
         self.len()
     }
@@ -73,7 +73,7 @@ pub trait Driver: Send + Sync + Debug {
     /// Requests may overlap. The default reads small requests that lie near each other in one go.
     ///
     /// # Errors
-    /// As [`Driver::read_at`], for any one of the requests that fails.
+    /// The errors of [`Driver::read_at`], for any one of the requests that fails.
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         vectored::read_many(self, requests)
     }
@@ -81,7 +81,7 @@ pub trait Driver: Send + Sync + Debug {
     /// Fills `parts`, one after the other, with the bytes from `offset` on, as one [`Driver::read_at`] of so many bytes would.
     ///
     /// # Errors
-    /// As [`Driver::read_at`].
+    /// The errors of [`Driver::read_at`].
     fn read_parts(&self, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
         vectored::read_parts(self, offset, parts)
     }
@@ -102,7 +102,7 @@ pub trait Driver: Send + Sync + Debug {
     /// requests that follow each other without a gap.
     ///
     /// # Errors
-    /// As [`Driver::write_at`]; requests before the failing one may have been written.
+    /// The errors of [`Driver::write_at`]; requests before the failing one may have been written.
     fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
         vectored::write_many(self, requests)
     }
@@ -117,7 +117,7 @@ pub trait Driver: Send + Sync + Debug {
     /// by themselves. Empty for all other files.
     ///
     /// # Errors
-    /// As [`Driver::len`].
+    /// The errors of [`Driver::len`].
     fn member_ranges(&self) -> Result<Vec<Range<u64>>> {
         Ok(Vec::new())
     }

@@ -25,7 +25,7 @@ impl Mmap {
     /// Maps the file at `path`. See [`Mmap`] for what must not happen to it then.
     ///
     /// # Errors
-    /// As [`Sec2::open`], and [`DriverError::Io`] if the system cannot map it.
+    /// The errors of [`Sec2::open`], and [`DriverError::Io`] if the system cannot map it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let file = Sec2::open(path, Access::ReadOnly)?;
         let name = file.name().to_owned();

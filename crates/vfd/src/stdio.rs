@@ -86,7 +86,7 @@ impl Stdio {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// As [`Sec2::open`].
+    /// The errors of [`Sec2::open`].
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
         Ok(Self { file: Sec2::open(path, access)?, window: Mutex::default() })
     }

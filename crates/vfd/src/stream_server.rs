@@ -66,7 +66,7 @@ impl StreamServer {
     /// ```
     ///
     /// # Errors
-    /// As [`bind`](Self::bind), and [`DriverError::Unsupported`] if the options have no token: anybody who can connect could
+    /// The errors of [`bind`](Self::bind), and [`DriverError::Unsupported`] if the options have no token: anybody who can connect could
     /// replace the image.
     pub fn bind_writable(
         address: impl ToSocketAddrs,

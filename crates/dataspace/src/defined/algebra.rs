@@ -1,4 +1,4 @@
-//! Sets of defined elements put over one another: what a write, an erasure and a cut do.
+//! Set operations on defined elements, as used by writes, erasures and resizing.
 
 use super::cursor::{Cursor, END, OffsetCursor, RunCursor};
 use super::segments::{SegmentSource, Segments};
@@ -8,20 +8,22 @@ use super::{DefinedSet, store};
 use SegmentSource::{New, Old};
 
 impl DefinedSet {
-    /// The elements of either set, and where their values come from: those of `new` go before those that were
-    /// there. Both are of one chunk.
+    /// Returns the union of both sets, and the source of each value: `new` for the elements of
+    /// `new`, `self` for the others. Both sets belong to the same chunk.
     #[must_use]
     pub fn overlay(&self, new: &Self) -> (Self, Segments) {
         self.apply::<Overlay>(new)
     }
 
-    /// The elements that `other` does not hold, and which of the values are left. Both are of one chunk.
+    /// Returns the elements of `self` that are not in `other`, and the remaining values. Both sets
+    /// belong to the same chunk.
     #[must_use]
     pub fn without(&self, other: &Self) -> (Self, Segments) {
         self.apply::<Without>(other)
     }
 
-    /// The elements of both sets, and which of this set's values are left. Both are of one chunk.
+    /// Returns the elements of both sets, and the values of `self` that remain. Both sets belong to
+    /// the same chunk.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> (Self, Segments) {
         self.apply::<Intersection>(other)
@@ -29,7 +31,7 @@ impl DefinedSet {
 
     fn apply<O: Operation>(&self, other: &Self) -> (Self, Segments) {
         debug_assert_eq!(self.dims, other.dims, "sets of different chunks");
-        // What a set of another box says of this one is not known.
+        // The offsets of a set of another box have another meaning: that set counts as empty.
         let nothing = Store::Runs(Vec::new());
         let with = if self.dims == other.dims { &other.store } else { &nothing };
         let segments = match &self.store {
@@ -38,7 +40,7 @@ impl DefinedSet {
             Store::Runs(runs) => with_other::<O, _>(RunCursor::new(runs), with),
         };
         let store = assemble(&self.store, with, &segments, self.total);
-        (Self::settled(self.dims.clone(), self.total, store), segments)
+        (Self::normalized(self.dims.clone(), self.total, store), segments)
     }
 }
 
@@ -50,7 +52,8 @@ fn with_other<O: Operation, A: Cursor>(a: A, other: &Store) -> Segments {
     }
 }
 
-/// What becomes of two sets.
+/// A set operation. Returns the segments of values of the result: `Old` values belong to `self`,
+/// `New` values to the other set.
 trait Operation {
     fn segments(old: impl Cursor, new: impl Cursor) -> Segments;
 }
@@ -122,7 +125,7 @@ impl Operation for Intersection {
     }
 }
 
-/// The offsets of the segments, in the form that is likely theirs.
+/// Returns the offsets of the segments, in the form that the result probably needs.
 fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store {
     let items = store::count(old.items() + new.items());
     if items * 4 <= segments.element_count() {
@@ -135,7 +138,7 @@ fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store 
     }
 }
 
-/// Returns the items from one position to another of items that are kept one by one.
+/// Returns a range of stored offsets. Item numbers fit in `usize`.
 #[expect(clippy::cast_possible_truncation, reason = "items that are kept one by one are in memory")]
 fn part<T>(items: &[T], position: u64, end: u64) -> &[T] {
     items.split_at(end as usize).0.split_at(position as usize).1
@@ -171,7 +174,7 @@ fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<Run> {
     runs
 }
 
-/// Parts of a set by positions, which ascend.
+/// An iterator over parts of a set at ascending positions.
 struct Slicer<'a> {
     store: &'a Store,
     index: usize,
@@ -182,7 +185,8 @@ impl<'a> Slicer<'a> {
         Self { store, index: 0 }
     }
 
-    /// Visits runs, by first offset and the one behind the last.
+    /// Visits the runs at the positions `position..end`: first offset, and one more than the last
+    /// offset.
     fn for_each_run(&mut self, position: u64, end: u64, mut visit: impl FnMut(u64, u64)) {
         match self.store {
             Store::Near(offsets) => {

@@ -1,18 +1,18 @@
-//! How the offsets of a set are kept: one by one where they are scattered, as runs where they lie together.
+//! Storage of offsets: single offsets if they are scattered, runs if they are contiguous.
 
 use hyperslab_exact::to_u64;
 
-/// Elements that a run must hold on average for runs to be kept instead of offsets.
-const LONG: usize = 4;
+/// The smallest mean number of elements per run with which a set stores runs.
+const MIN_ELEMENTS_PER_RUN: usize = 4;
 
-/// A number that offsets are kept in.
+/// An integer type that stores offsets.
 pub(super) trait Offset: Copy + Ord {
-    /// The offset, which fits.
+    /// Converts an offset. The caller ensures that it fits.
     fn of(offset: u64) -> Self;
     fn get(self) -> u64;
-    /// Whether this is the offset right behind the other.
+    /// Returns whether `self` is the offset after `before`.
     fn follows(self, before: Self) -> bool;
-    /// The offsets of a store that keeps them in such numbers.
+    /// Returns the offsets of a store that stores this type; [`None`] for another store.
     fn slice(store: &Store) -> Option<&[Self]>;
     fn store(offsets: Vec<Self>) -> Store;
 }
@@ -69,33 +69,33 @@ impl Offset for u64 {
     }
 }
 
-/// Elements that follow one another, as many as there are.
+/// A run of consecutive offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) start: u64,
-    /// Behind the last one.
+    /// One more than the last offset.
     pub(super) end: u64,
-    /// Elements of the set before it.
+    /// The number of elements of the set before this run.
     pub(super) position: u64,
 }
 
-/// Offsets in ascending order. Which form is taken follows from the offsets alone, so that equal sets are kept
-/// alike.
+/// Offsets in ascending order. The form depends on the offsets alone, so that equal sets have equal
+/// stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Store {
-    /// Of a box of at most 2^32 elements.
+    /// Offsets of 32 bits, for a box of at most 2^32 elements.
     Near(Vec<u32>),
     Far(Vec<u64>),
     Runs(Vec<Run>),
 }
 
-/// Whether the offsets of a box of so many elements are [`Store::Near`].
+/// Returns whether single offsets of a box of `total` elements are stored as [`Store::Near`].
 pub(super) fn is_near(total: u64) -> bool {
     total <= 1 << 32
 }
 
-fn worth_runs(runs: usize, elements: u64) -> bool {
-    to_u64(runs * LONG) <= elements
+fn prefers_runs(runs: usize, elements: u64) -> bool {
+    to_u64(runs * MIN_ELEMENTS_PER_RUN) <= elements
 }
 
 pub(super) fn count(length: usize) -> u64 {
@@ -111,7 +111,7 @@ impl Store {
         }
     }
 
-    /// Offsets or runs that are kept.
+    /// Returns the number of stored offsets or runs.
     pub(super) fn items(&self) -> usize {
         match self {
             Self::Near(offsets) => offsets.len(),
@@ -128,28 +128,28 @@ impl Store {
         }
     }
 
-    /// The same offsets in the form that they belong in, in a box of so many elements.
-    pub(super) fn settled(self, total: u64) -> Self {
+    /// Converts the store to the form that its offsets require, for a box of `total` elements.
+    pub(super) fn normalized(self, total: u64) -> Self {
         match self {
-            Self::Near(offsets) => settled_offsets(offsets),
-            Self::Far(offsets) => settled_offsets(offsets),
-            Self::Runs(runs) if worth_runs(runs.len(), length(&runs)) => Self::Runs(runs),
+            Self::Near(offsets) => normalized_offsets(offsets),
+            Self::Far(offsets) => normalized_offsets(offsets),
+            Self::Runs(runs) if prefers_runs(runs.len(), length(&runs)) => Self::Runs(runs),
             Self::Runs(runs) if is_near(total) => Self::Near(offsets_of(&runs)),
             Self::Runs(runs) => Self::Far(offsets_of(&runs)),
         }
     }
 }
 
-/// The number of elements in runs.
+/// Returns the number of elements of all runs.
 pub(super) fn length(runs: &[Run]) -> u64 {
     runs.last().map_or(0, |last| last.position + (last.end - last.start))
 }
 
-fn settled_offsets<T: Offset>(offsets: Vec<T>) -> Store {
+fn normalized_offsets<T: Offset>(offsets: Vec<T>) -> Store {
     let following = offsets.iter().skip(1).zip(&offsets);
     let gaps: usize = following.map(|(offset, before)| usize::from(!offset.follows(*before))).sum();
     let count_of_runs = gaps + usize::from(!offsets.is_empty());
-    if !worth_runs(count_of_runs, count(offsets.len())) {
+    if !prefers_runs(count_of_runs, count(offsets.len())) {
         return T::store(offsets);
     }
     let mut runs = Vec::with_capacity(count_of_runs);
@@ -157,7 +157,8 @@ fn settled_offsets<T: Offset>(offsets: Vec<T>) -> Store {
     Store::Runs(runs)
 }
 
-/// Whether each offset is above the one before. All are looked at: that is quicker than to stop early.
+/// Returns whether the offsets ascend strictly. Comparing all of them is faster than stopping
+/// early.
 pub(super) fn ascend<T: Offset>(offsets: &[T]) -> bool {
     let following = offsets.iter().skip(1).zip(offsets);
     following.map(|(offset, before)| u32::from(offset <= before)).fold(0, |bad, here| bad | here) == 0
@@ -171,7 +172,7 @@ fn offsets_of<T: Offset>(runs: &[Run]) -> Vec<T> {
     offsets
 }
 
-/// Adds elements that lie behind all runs.
+/// Appends elements after all runs. Extends the last run if possible.
 #[inline]
 pub(super) fn push_run(runs: &mut Vec<Run>, start: u64, count: u64) {
     let end = start + count;
@@ -181,7 +182,8 @@ pub(super) fn push_run(runs: &mut Vec<Run>, start: u64, count: u64) {
     }
 }
 
-/// The first item from `from` on that is not below what is looked for; quick where it is near `from`.
+/// Returns the index of the first item, from `from` on, for which `below` is false. It is fast if
+/// this index is close to `from`.
 #[inline]
 pub(super) fn gallop<T>(items: &[T], from: usize, below: impl Fn(&T) -> bool) -> usize {
     let rest = items.split_at(from).1;
@@ -192,7 +194,7 @@ pub(super) fn gallop<T>(items: &[T], from: usize, below: impl Fn(&T) -> bool) ->
     while rest.get(step).is_some_and(&below) {
         step *= 2;
     }
-    // The item at half the step is below, the one at the step is not.
+    // The item at half the step is below, the item at the step is not.
     let low = step / 2;
     let window = rest.split_at(step.min(rest.len())).0.split_at(low).1;
     from + low + window.partition_point(below)

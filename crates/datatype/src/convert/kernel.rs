@@ -23,7 +23,7 @@ pub trait Kernel: std::fmt::Debug + Send + Sync {
     /// those of the types that the kernel was made for, or whole multiples of them (arrays).
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     fn run_strided(&self, source: Strided<'_>, destination: StridedMut<'_>) -> Result<()> {
         run_packed(self, source, destination)
     }
