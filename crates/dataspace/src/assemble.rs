@@ -12,8 +12,7 @@ use crate::{DataspaceError, Dims, Tiling};
 ///
 /// ```
 /// use hyperslab_dataspace::{Axis, Tiling};
-/// // Every third of ten elements, in chunks of four: element 1 of the first chunk, 4 and 7 in the
-/// second.
+/// // Every third of ten elements, in chunks of four: element 1, then 4 and 7.
 /// let tiling = Tiling::new(&[Axis::new(1, 3, 3, 1, 10, 0)?], &[10], &[4])?;
 /// let mut chunk = *b"....";
 /// for part in tiling.pieces(&[1])? {
