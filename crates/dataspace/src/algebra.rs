@@ -114,8 +114,8 @@ impl Selection {
         }))
     }
 
-    /// Returns the selected coordinates of each dimension, if the selection is the product of
-    /// these.
+    /// Returns the selected coordinates of each dimension, if the dimensions are selected
+    /// independently of one another; otherwise [`None`].
     pub(crate) fn axes(&self, dims: &[u64]) -> Result<Option<Axes>> {
         match self {
             Self::All => Ok(Some(dims.iter().map(|size| Axis::whole(*size)).collect())),

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::copy::{Nest, Rows};
+use crate::copy::{Nest, StrideLoop};
 use crate::error::Result;
 use crate::tiling::Part;
 use crate::{DataspaceError, Dims, Tiling};
@@ -33,7 +33,7 @@ impl Tiling {
     /// list is empty if no element of the chunk is selected.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`].
+    /// [`DataspaceError::Rank`] if `scaled` has another rank than the selection.
     pub fn pieces(&self, scaled: &[u64]) -> Result<SmallVec<[Piece; 1]>> {
         let target_strides = crate::linear::strides(self.shape());
         Ok(self.parts(scaled, &target_strides, 0)?.into_iter().map(Piece).collect())
@@ -195,11 +195,11 @@ impl Piece {
     /// and row.
     fn nest(&self, element_size: usize, choose: ChooseStrides) -> Result<Nest> {
         let mut row = 1_u64;
-        let mut loops: SmallVec<[Rows; 4]> = SmallVec::new();
+        let mut loops: SmallVec<[StrideLoop; 4]> = SmallVec::new();
         for step in &self.0.steps {
             let (src, dst) = choose(step.src, step.dst, row);
             let count = usize::try_from(step.count).map_err(|_| OVERFLOW)?;
-            loops.push(Rows { count, src: bytes(src, element_size)?, dst: bytes(dst, element_size)? });
+            loops.push(StrideLoop { count, src: bytes(src, element_size)?, dst: bytes(dst, element_size)? });
             row *= step.count;
         }
         Ok(Nest::of_loops(element_size, loops))

@@ -137,8 +137,8 @@ impl<'a> BlockRuns<'a> {
         let Some(mut level) = self.levels.get_mut(dimension).map(std::mem::take) else { return false };
         let found = self.find_band(dimension, &mut level);
         let active = level.active.clone();
-        if let Some(place) = self.levels.get_mut(dimension) {
-            *place = level;
+        if let Some(to) = self.levels.get_mut(dimension) {
+            *to = level;
         }
         if found {
             self.show(dimension);
@@ -176,8 +176,8 @@ impl<'a> BlockRuns<'a> {
     /// Copies the current coordinate of a dimension to the start of the runs.
     fn show(&mut self, dimension: usize) {
         let band = self.levels.get(dimension).and_then(|level| level.band);
-        if let (Some((_, at, _)), Some(place)) = (band, self.start.get_mut(dimension)) {
-            *place = at;
+        if let (Some((_, at, _)), Some(to)) = (band, self.start.get_mut(dimension)) {
+            *to = at;
         }
     }
 }

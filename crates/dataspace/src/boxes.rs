@@ -32,10 +32,10 @@ impl Boxes {
             let others = shape.iter().enumerate().filter(|(other, _)| *other != dimension);
             // Saturates: a row of 2^64 bytes or more fits in no box.
             let row = others.fold(element_size.max(1), |product, (_, size)| product.saturating_mul(*size));
-            let (Some(place), Some(dim)) = (shape.get_mut(dimension), dims.get(dimension)) else { continue };
-            let fits = bytes / row.max(1) / *place;
-            *place = (*place * fits.max(1)).min((*dim).max(1));
-            if *place < *dim {
+            let (Some(size), Some(dim)) = (shape.get_mut(dimension), dims.get(dimension)) else { continue };
+            let fits = bytes / row.max(1) / *size;
+            *size = (*size * fits.max(1)).min((*dim).max(1));
+            if *size < *dim {
                 break;
             }
         }

@@ -62,7 +62,7 @@ impl Strides {
     /// [`None`] if the box is empty.
     pub(crate) fn new(
         what: &'static str,
-        place: Placement<'_>,
+        placement: Placement<'_>,
         count: &[u64],
         element_size: usize,
         buffer: usize,
@@ -71,14 +71,14 @@ impl Strides {
         if rank > MAX_RANK {
             return Err(DataspaceError::Invalid { what: "the rank", problem: "is more than 32" });
         }
-        same_rank(what, rank, place.dims.len())?;
-        same_rank(what, rank, place.start.len())?;
-        check_bounds(what, place.start, count, place.dims)?;
+        same_rank(what, rank, placement.dims.len())?;
+        same_rank(what, rank, placement.start.len())?;
+        check_bounds(what, placement.start, count, placement.dims)?;
         if count.contains(&0) || element_size == 0 {
             return Ok(None);
         }
         let overflow = DataspaceError::Overflow { what: "number of bytes of an array" };
-        let sized = SizedStrides::of(place, element_size).ok_or(overflow)?;
+        let sized = SizedStrides::of(placement, element_size).ok_or(overflow)?;
         if sized.needed > buffer {
             return Err(DataspaceError::Buffer { what, needed: sized.needed, got: buffer });
         }
@@ -94,11 +94,11 @@ struct SizedStrides {
 }
 
 impl SizedStrides {
-    fn of(place: Placement<'_>, element_size: usize) -> Option<Self> {
+    fn of(placement: Placement<'_>, element_size: usize) -> Option<Self> {
         let mut stride = element_size;
         let mut base = 0_usize;
-        let mut strides = SmallVec::from_elem(0, place.dims.len());
-        for ((to, dim), start) in strides.iter_mut().zip(place.dims).zip(place.start).rev() {
+        let mut strides = SmallVec::from_elem(0, placement.dims.len());
+        for ((to, dim), start) in strides.iter_mut().zip(placement.dims).zip(placement.start).rev() {
             *to = stride;
             base = base.checked_add(usize::try_from(*start).ok()?.checked_mul(stride)?)?;
             stride = stride.checked_mul(usize::try_from(*dim).ok()?)?;
@@ -109,7 +109,7 @@ impl SizedStrides {
 
 /// A loop with equal steps through two arrays. In [`Nest`] the steps count bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows {
+pub(crate) struct StrideLoop {
     pub(crate) count: usize,
     pub(crate) src: usize,
     pub(crate) dst: usize,
@@ -120,9 +120,9 @@ pub(crate) struct Nest {
     /// The number of bytes that are contiguous in both arrays.
     pub(crate) run: usize,
     /// The loop over runs.
-    rows: Rows,
+    rows: StrideLoop,
     /// The loops around `rows`, innermost first.
-    outer: SmallVec<[Rows; 4]>,
+    outer: SmallVec<[StrideLoop; 4]>,
 }
 
 impl Nest {
@@ -136,16 +136,16 @@ impl Nest {
         for ((count, src), dst) in count.iter().zip(&source.strides).zip(&target.strides).rev() {
             let count =
                 usize::try_from(*count).map_err(|_| DataspaceError::Overflow { what: "size of a box" })?;
-            loops.push(Rows { count, src: *src, dst: *dst });
+            loops.push(StrideLoop { count, src: *src, dst: *dst });
         }
         Ok(Self::of_loops(element_size, loops))
     }
 
     /// Creates nested loops over elements, given innermost first. Each loop has at least one
     /// iteration.
-    pub(crate) fn of_loops(element_size: usize, loops: impl IntoIterator<Item = Rows>) -> Self {
-        let mut inner = Rows { count: element_size, src: 1, dst: 1 };
-        let mut nested: SmallVec<[Rows; 6]> = SmallVec::new();
+    pub(crate) fn of_loops(element_size: usize, loops: impl IntoIterator<Item = StrideLoop>) -> Self {
+        let mut inner = StrideLoop { count: element_size, src: 1, dst: 1 };
+        let mut nested: SmallVec<[StrideLoop; 6]> = SmallVec::new();
         for next in loops {
             if next.count == 1 {
                 continue;
@@ -161,7 +161,7 @@ impl Nest {
         nested.push(inner);
         let mut nested = nested.into_iter();
         let run = nested.next().map_or(0, |bytes| bytes.count);
-        let rows = nested.next().unwrap_or(Rows { count: 1, src: run, dst: run });
+        let rows = nested.next().unwrap_or(StrideLoop { count: 1, src: run, dst: run });
         Self { run, rows, outer: nested.collect() }
     }
 
@@ -177,7 +177,12 @@ impl Nest {
 
     /// Calls `visit` with the offsets of the first run of each plane: of each iteration of the
     /// outer loops.
-    pub(crate) fn for_each_plane(&self, src: usize, dst: usize, mut visit: impl FnMut(usize, usize, Rows)) {
+    pub(crate) fn for_each_plane(
+        &self,
+        src: usize,
+        dst: usize,
+        mut visit: impl FnMut(usize, usize, StrideLoop),
+    ) {
         let (mut src, mut dst) = (src, dst);
         let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.outer.len());
         loop {
@@ -202,7 +207,7 @@ impl Nest {
     }
 }
 
-impl Rows {
+impl StrideLoop {
     /// Returns whether one step of `next` has the length of all steps of this loop, in both arrays.
     fn is_continued_by(&self, next: &Self) -> bool {
         self.count.checked_mul(self.src) == Some(next.src)
@@ -211,7 +216,7 @@ impl Rows {
 }
 
 /// Copies `rows.count` runs of `run` bytes. Both slices contain all of these runs.
-fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: Rows) {
+fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: StrideLoop) {
     match run {
         1 => copy_fixed::<1>(src, dst, rows),
         2 => copy_fixed::<2>(src, dst, rows),
@@ -232,7 +237,7 @@ fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: Rows) {
     }
 }
 
-fn copy_fixed<const N: usize>(src: &[u8], dst: &mut [u8], rows: Rows) {
+fn copy_fixed<const N: usize>(src: &[u8], dst: &mut [u8], rows: StrideLoop) {
     let from = src.chunks(rows.src).take(rows.count).filter_map(|row| row.first_chunk::<N>());
     if rows.dst == N {
         dst.as_chunks_mut::<N>().0.iter_mut().zip(from).for_each(|(to, from)| *to = *from);

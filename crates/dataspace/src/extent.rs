@@ -94,7 +94,9 @@ impl Dataspace {
     /// size.
     ///
     /// # Errors
-    /// [`DataspaceError::Invalid`], [`DataspaceError::Rank`], [`DataspaceError::Bounds`].
+    /// [`DataspaceError::Invalid`] for an invalid number of dimensions, [`DataspaceError::Rank`] if
+    /// the maximum shape has another rank, [`DataspaceError::Bounds`] if a dimension is larger than
+    /// its maximum size.
     pub fn validate(&self) -> Result<()> {
         let Self::Simple(SimpleExtent { dims, max_dims }) = self else { return Ok(()) };
         if dims.is_empty() || dims.len() > MAX_RANK {

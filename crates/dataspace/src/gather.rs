@@ -1,6 +1,6 @@
 //! Copying of selected elements between an array and a packed buffer.
 
-use crate::copy::{Nest, Rows};
+use crate::copy::{Nest, StrideLoop};
 use crate::error::{Result, product};
 use crate::linear::collapse;
 use crate::{DataspaceError, Dims, Hyperslab, Selection};
@@ -123,7 +123,7 @@ fn nest(
             let (array, packed) = bytes(array, packed, element_size)?;
             let (src, dst) = if scatters { (packed, array) } else { (array, packed) };
             let count = usize::try_from(count).map_err(|_| OUTSIDE)?;
-            loops.push(Rows { count, src, dst });
+            loops.push(StrideLoop { count, src, dst });
         }
         base = times(array, start)?.checked_add(base).ok_or(OUTSIDE)?;
         (array, packed) = (times(array, *size)?, times(packed, axis.len())?);

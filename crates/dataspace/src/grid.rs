@@ -91,8 +91,8 @@ impl ChunkGrid {
         crate::error::product("number of elements of a chunk", self.chunk.iter().copied())
     }
 
-    /// Returns the number of the chunk in C order. It does not depend on the size of the slowest
-    /// dimension.
+    /// Returns the number of the chunk in C order. The number does not depend on the size of the
+    /// slowest dimension.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the chunk does not exist,
@@ -122,7 +122,8 @@ impl ChunkGrid {
     /// the element within the chunk.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`].
+    /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the element lies
+    /// outside of the extent.
     pub fn locate(&self, element: &[u64]) -> Result<(Dims, Dims)> {
         self.check_element(element)?;
         let pairs = element.iter().zip(&self.chunk);
@@ -179,7 +180,7 @@ impl ChunkGrid {
     /// `elements`. Elements outside of the extent are ignored.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`].
+    /// [`DataspaceError::Rank`] if the ranks differ.
     pub fn chunk_region(&self, elements: &Region) -> Result<Region> {
         same_rank("the box", self.rank(), elements.rank())?;
         let Some(inside) = elements.intersect(&Region::whole(&self.extent)) else {
@@ -197,7 +198,7 @@ impl ChunkGrid {
     /// Returns the scaled coordinates of the chunks that contain elements of the box, in C order.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`].
+    /// [`DataspaceError::Rank`] if the ranks differ.
     pub fn chunks_in(&self, elements: &Region) -> Result<Coordinates> {
         Ok(self.chunk_region(elements)?.coordinates())
     }

@@ -26,12 +26,12 @@ pub struct LinearRuns<'a> {
     /// The run that may still be extended by the next one.
     open_run: Option<LinearRun>,
     /// The rows after the run that `next` returned last.
-    rows: Rows,
+    rows: RemainingRows,
 }
 
 /// Further rows of equal length at equal distances.
 #[derive(Debug, Clone, Copy, Default)]
-struct Rows {
+struct RemainingRows {
     /// The number of further rows.
     left: u64,
     offset: u64,
@@ -47,7 +47,7 @@ impl<'a> LinearRuns<'a> {
                 source: Source::Empty,
                 strides: Dims::new(),
                 open_run: None,
-                rows: Rows::default(),
+                rows: RemainingRows::default(),
             });
         }
         let mut dims = Dims::from_slice(dims);
@@ -67,7 +67,7 @@ impl<'a> LinearRuns<'a> {
             }
             Selection::Points(points) => Source::Points(PointRuns::new(points)),
         };
-        Ok(Self { source, strides: strides(&dims), open_run: None, rows: Rows::default() })
+        Ok(Self { source, strides: strides(&dims), open_run: None, rows: RemainingRows::default() })
     }
 }
 
@@ -169,7 +169,8 @@ impl LinearRuns<'_> {
     /// use hyperslab_dataspace::{LinearRows, Region, Selection};
     /// let rows = Selection::region(&Region::new(&[2, 3], &[4, 5])?);
     /// let mut runs = rows.linear_runs(&[100, 10])?;
-    /// assert_eq!(runs.next_rows(), Some(LinearRows { offset: 23, stride: 10, length: 5, count: 4 }));
+    /// let expected = LinearRows { offset: 23, stride: 10, length: 5, count: 4 };
+    /// assert_eq!(runs.next_rows(), Some(expected));
     /// assert_eq!(runs.next_rows(), None);
     /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
     /// ```
@@ -194,7 +195,7 @@ impl LinearRuns<'_> {
                 && let Some((left, length)) = runs.take_rows()
             {
                 let stride = self.strides.iter().rev().nth(1).copied().unwrap_or(0);
-                self.rows = Rows { left, offset, stride, length };
+                self.rows = RemainingRows { left, offset, stride, length };
                 return Some(LinearRun { offset, length });
             }
             match &mut self.open_run {

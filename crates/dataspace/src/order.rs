@@ -14,7 +14,8 @@ use crate::{Axes, Axis, DataspaceError, Dims, Points, Region, Selection};
 ///
 /// ```
 /// use hyperslab_dataspace::{Hyperslab, Ordered, Region, RegularHyperslab, Selection};
-/// let third = Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::strided(&[1], &[3], &[5])));
+/// let third = RegularHyperslab::strided(&[1], &[3], &[5]);
+/// let third = Selection::Hyperslab(Hyperslab::Regular(third));
 /// let ordered = Ordered::new(&third, &[20])?;
 /// let mut found = Vec::new();
 /// ordered.within(&Region::new(&[3], &[6])?, |at, length, position| {
@@ -33,7 +34,7 @@ pub struct Ordered {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    /// A regular selection. The numbers state, for each dimension, the elements at each coordinate.
+    /// A regular selection, and for each dimension the number of elements at each coordinate.
     Axes(Axes, Dims),
     Spans(Arc<Spans>),
     /// A list of points, and the numbers of the points in ascending order of their coordinates.
@@ -44,8 +45,8 @@ impl Ordered {
     /// Creates the index of a selection of an extent of the shape `dims`.
     ///
     /// # Errors
-    /// The errors of [`Selection::validate`], but blocks may overlap; [`DataspaceError::Invalid`]
-    /// for more than 2^24 blocks.
+    /// The errors of [`Selection::validate`], except that blocks may overlap;
+    /// [`DataspaceError::Invalid`] for more than 2^24 blocks.
     pub fn new(selection: &Selection, dims: &[u64]) -> Result<Self> {
         let rank = dims.len();
         if let Selection::Points(points) = selection {
@@ -83,8 +84,8 @@ impl Ordered {
         matches!(self.kind, Kind::Points(..))
     }
 
-    /// Returns the selected coordinates of each dimension, if the selection is the product of
-    /// these.
+    /// Returns the selected coordinates of each dimension, if the dimensions are selected
+    /// independently of one another; otherwise [`None`].
     pub fn axes(&self) -> Option<&[Axis]> {
         match &self.kind {
             Kind::Axes(axes, _) => Some(axes),
@@ -92,8 +93,8 @@ impl Ordered {
         }
     }
 
-    /// Returns whether the box may contain a selected element. The answer may be wrong only for
-    /// points and irregular blocks, and only as `true`.
+    /// Returns whether the box may contain a selected element. For lists of points and irregular
+    /// blocks, `true` may be wrong. Every other answer is exact.
     pub fn may_meet(&self, region: &Region) -> bool {
         match &self.kind {
             Kind::Axes(axes, _) => axes

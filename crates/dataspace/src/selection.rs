@@ -116,7 +116,9 @@ impl Selection {
     /// blocks at worst.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`], [`DataspaceError::Invalid`].
+    /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the selection
+    /// reaches beyond the extent, [`DataspaceError::Invalid`] if blocks overlap or the selection is
+    /// invalid for every extent.
     pub fn validate(&self, dims: &[u64]) -> Result<()> {
         match self {
             Self::None | Self::All => Ok(()),
@@ -133,7 +135,7 @@ impl Selection {
     /// selected.
     ///
     /// # Errors
-    /// The errors of [`Selection::validate`], but blocks may overlap.
+    /// The errors of [`Selection::validate`], except that blocks may overlap.
     pub fn bounding_box(&self, dims: &[u64]) -> Result<Option<Region>> {
         let bounds: Option<Vec<(u64, u64)>> = match self {
             Self::None => None,
@@ -163,7 +165,7 @@ impl Selection {
     /// once.
     ///
     /// # Errors
-    /// The errors of [`Selection::validate`], but blocks may overlap.
+    /// The errors of [`Selection::validate`], except that blocks may overlap.
     pub fn runs(&self, dims: &[u64]) -> Result<Runs<'_>> {
         let source = match self {
             Self::None => Source::Empty,
@@ -239,7 +241,8 @@ impl RegularHyperslab {
     /// unlimited count or block ends where the extent ends.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`], [`DataspaceError::Invalid`].
+    /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the hyperslab
+    /// reaches beyond the extent, [`DataspaceError::Invalid`] if blocks overlap.
     pub fn axes(&self, dims: &[u64]) -> Result<Axes> {
         for part in [&self.start, &self.stride, &self.count, &self.block] {
             same_rank("a hyperslab", dims.len(), part.len())?;

@@ -9,8 +9,8 @@ use crate::{Axes, Axis, AxisPart, DataspaceError, Dims};
 
 /// A regular selection of an extent, divided by a grid of chunks of equal shape.
 ///
-/// The selection is the product of the selected coordinates of each dimension. An element of the
-/// selection is identified by its position along each dimension.
+/// Each dimension is selected independently of the others. An element of the selection is
+/// identified by its position among the selected coordinates of each dimension.
 ///
 /// ```
 /// use hyperslab_dataspace::{Axis, Tiling};
@@ -222,8 +222,8 @@ impl Tiling {
 }
 
 impl Part {
-    /// Adds a loop around the present loops. If it continues the outermost one at the same
-    /// distances, merges the two.
+    /// Adds a loop around the present loops. Merges the loop with the outermost one, if it
+    /// continues that loop at the same distances.
     fn push(&mut self, step: Step) {
         if step.count == 1 {
             return;

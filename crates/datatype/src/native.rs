@@ -268,7 +268,8 @@ impl Datatype {
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
-    /// let point = Datatype::packed([("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))]);
+    /// let members = [("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))];
+    /// let point = Datatype::packed(members);
     /// assert_eq!(point.size, 12);
     /// assert_eq!(point.to_string(), "compound { x: f32, y: f64 }");
     /// ```

@@ -97,7 +97,8 @@ impl Datatype {
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
-    /// let point = Datatype::packed([("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))]);
+    /// let members = [("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))];
+    /// let point = Datatype::packed(members);
     /// let body = Datatype::packed([("id", Datatype::u8()), ("at", point)]);
     /// assert_eq!(body.member_at("at.y"), Some((5, &Datatype::f64(LittleEndian))));
     /// assert_eq!(body.member_at("at.z"), None);

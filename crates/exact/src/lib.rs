@@ -134,7 +134,8 @@ pub fn sum(what: &'static str, terms: impl IntoIterator<Item = u64>) -> Result<u
 ///
 /// assert_eq!(product("number of elements", [3, 4, 5]), Ok(60));
 /// assert_eq!(product("number of elements", [u64::MAX, 2, 0]), Ok(0));
-/// assert_eq!(product("number of elements", [u64::MAX, 2]), Err(Overflow { what: "number of elements" }));
+/// let overflow = Overflow { what: "number of elements" };
+/// assert_eq!(product("number of elements", [u64::MAX, 2]), Err(overflow));
 /// ```
 ///
 /// # Errors

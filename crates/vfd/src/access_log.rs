@@ -242,8 +242,8 @@ fn ratio(count: u64, size: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn log(ranges: &[(u64, u64)], most: usize) -> AccessReport {
-        let log = AccessLog::counting_bytes(most);
+    fn log(ranges: &[(u64, u64)], max_cells: usize) -> AccessReport {
+        let log = AccessLog::counting_bytes(max_cells);
         for range in ranges {
             log.record(Operation::Read, &[*range], Duration::ZERO, false);
         }

@@ -101,7 +101,8 @@ pub trait Driver: Send + Sync + Debug {
     /// zero. Empty `bytes` change nothing.
     ///
     /// # Errors
-    /// [`DriverError::ReadOnly`], [`DriverError::TooLarge`], [`DriverError::Io`].
+    /// [`DriverError::ReadOnly`] if the file was opened for reading only, [`DriverError::TooLarge`]
+    /// if the file would become too long, [`DriverError::Io`] if the system call fails.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 
     /// Writes several buffers, in order: if two of them overlap, the later one remains.
@@ -118,7 +119,8 @@ pub trait Driver: Send + Sync + Debug {
     /// Sets the length of the file to `len` bytes. New bytes are zero.
     ///
     /// # Errors
-    /// [`DriverError::ReadOnly`], [`DriverError::TooLarge`], [`DriverError::Io`].
+    /// [`DriverError::ReadOnly`] if the file was opened for reading only, [`DriverError::TooLarge`]
+    /// if `len` is too large, [`DriverError::Io`] if the system call fails.
     fn set_len(&self, len: u64) -> Result<()>;
 
     /// Returns the range of offsets of each member, in ascending order, if each member has a length
@@ -145,7 +147,7 @@ pub trait Driver: Send + Sync + Debug {
     /// Writes the bytes that the driver buffers to the system, without waiting for the disk.
     ///
     /// # Errors
-    /// [`DriverError::Io`].
+    /// [`DriverError::Io`] if the system call fails.
     fn flush(&self) -> Result<()> {
         Ok(())
     }
@@ -153,7 +155,7 @@ pub trait Driver: Send + Sync + Debug {
     /// Waits until all bytes written so far, and the length of the file, survive a loss of power.
     ///
     /// # Errors
-    /// [`DriverError::Io`].
+    /// [`DriverError::Io`] if the system call fails.
     fn sync_data(&self) -> Result<()>;
 
     /// Takes an advisory lock on the file, or changes the kind of the held lock. Does not wait.
@@ -166,7 +168,8 @@ pub trait Driver: Send + Sync + Debug {
     /// Releases the lock. Does nothing if no lock is held.
     ///
     /// # Errors
-    /// [`DriverError::Io`], [`DriverError::Unsupported`].
+    /// [`DriverError::Io`] if the system call fails, [`DriverError::Unsupported`] if the file
+    /// system has no locks.
     fn unlock(&self) -> Result<()>;
 
     /// Returns all bytes of the file, if the driver holds them in memory and they never change.

@@ -9,7 +9,7 @@ use crate::{FileIdentity, LockKind};
 pub struct LockHolder {
     /// The number of the process.
     pub process: u32,
-    /// True for the process itself.
+    /// True if it is the current process.
     pub own: bool,
     /// The command line or the name of the process, if known.
     pub command: Option<String>,

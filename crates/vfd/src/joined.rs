@@ -41,7 +41,8 @@ pub(crate) trait Joined {
 pub(crate) fn lock_all<'a>(files: impl Iterator<Item = &'a Sec2> + Clone, kind: LockKind) -> Result<()> {
     for (number, file) in files.clone().enumerate() {
         if let Err(error) = file.lock(kind) {
-            // On failure to unlock: the caller closes the files, which releases their locks.
+            // Errors of unlocking are ignored: the caller closes the files, which releases the
+            // locks.
             let _ = files.take(number).try_for_each(Sec2::unlock);
             return Err(error);
         }

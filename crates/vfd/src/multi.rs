@@ -116,7 +116,7 @@ impl Multi {
         Ok(Self { name, kind: kind(&opened), read_only, members: opened })
     }
 
-    /// Returns the path of each member in the order of their starts, and true for each member that
+    /// Returns the path of each member in the order of their starts, with true if the member
     /// exists.
     pub fn members(&self) -> impl Iterator<Item = (&Path, bool)> {
         self.members.iter().map(|member| (member.described.path.as_path(), member.file.get().is_some()))

@@ -1,4 +1,4 @@
-//! An auxiliary file that exists only at times: the journal of a file.
+//! An auxiliary file that is created and removed as needed: the journal of a file.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
@@ -46,8 +46,8 @@ pub trait SideFile: Send + Sync + Debug {
     /// [`DriverError::Io`] if the file cannot be removed.
     fn remove(&self) -> Result<()>;
 
-    /// Renames the file, and returns the new name: the first free one of its name with `.stale-1`,
-    /// `.stale-2`, ….
+    /// Renames the file, and returns the new name: the old name with the first of the suffixes
+    /// `.stale-1`, `.stale-2`, … whose name is free.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file does not exist or cannot be renamed.

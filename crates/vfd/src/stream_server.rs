@@ -45,7 +45,7 @@ impl StreamServer {
     /// cannot replace the image.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the system refuses.
+    /// [`DriverError::Io`] if the server cannot listen at the address.
     pub fn bind(
         address: impl ToSocketAddrs,
         image: impl Into<Arc<[u8]>>,
@@ -59,7 +59,8 @@ impl StreamServer {
     /// ```
     /// use hyperslab_vfd::{Access, Driver, Stream, StreamOptions, StreamServer, StreamToken};
     /// # let random = [7; 32];
-    /// let options = StreamOptions { token: Some(StreamToken(random)), ..StreamOptions::default() };
+    /// let token = Some(StreamToken(random));
+    /// let options = StreamOptions { token, ..StreamOptions::default() };
     /// let server = StreamServer::bind_writable("127.0.0.1:0", *b"old", options)?;
     /// let stream = Stream::open(server.address(), Access::ReadWrite, options)?;
     /// stream.write_at(0, b"new")?;

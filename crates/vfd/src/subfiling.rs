@@ -27,10 +27,10 @@ pub struct Subfiling {
 
 impl Subfiling {
     /// Returns the path of the configuration file of the stub file `stub`: a file named
-    /// `STUB.subfile_NUMBER.config` in the same folder. If there are several, the one whose number
-    /// is the inode of the stub.
+    /// `STUB.subfile_NUMBER.config` in the same folder. Of several such files, returns the one
+    /// whose number is the inode of the stub.
     ///
-    /// Returns `None` if there is no such file, or none of several has the inode's number.
+    /// Returns `None` if there is no such file, or if none of several has the number of the inode.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the folder cannot be listed, or the stub cannot be opened.

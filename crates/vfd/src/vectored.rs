@@ -13,7 +13,7 @@ const MAX_GAP_BYTES: u64 = 4 << 10;
 /// The largest length of a joined request. Larger requests are read directly into their buffers.
 const MAX_JOINED_BYTES: u64 = 1 << 20;
 
-/// The duration from which on a read is slow: the data come from a disk or a network.
+/// The shortest duration of a slow read: one that waits for a disk or a network.
 const SLOW_READ_TIME: Duration = Duration::from_micros(40);
 
 /// The number of requests that are announced to a slow driver.
@@ -260,9 +260,9 @@ mod tests {
             requests.map(|(offset, buf)| ReadRequest { offset: *offset, buf }).collect();
         read_many(&medium, &mut requests).unwrap();
         // Each request was announced once, except for the two reads before the announcements.
-        let told: Vec<u64> =
+        let announced: Vec<u64> =
             offsets.iter().copied().filter(|at| ![0, offsets[ANNOUNCED_REQUESTS + 1]].contains(at)).collect();
-        assert_eq!(*medium.expected.lock().unwrap(), told);
+        assert_eq!(*medium.expected.lock().unwrap(), announced);
         for (offset, buffer) in offsets.iter().zip(&buffers) {
             let start = usize::try_from(*offset).unwrap();
             assert_eq!(buffer[..], bytes[start..start + 3]);

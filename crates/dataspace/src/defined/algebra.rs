@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, END, OffsetCursor, RunCursor};
 use super::segments::{SegmentSource, Segments};
-use super::store::{Offset, Run, Store, gallop, is_near, push_run};
+use super::store::{Offset, OffsetRun, Store, fits_offsets32, gallop, push_run};
 use super::{DefinedSet, store};
 
 use SegmentSource::{New, Old};
@@ -35,8 +35,8 @@ impl DefinedSet {
         let nothing = Store::Runs(Vec::new());
         let with = if self.dims == other.dims { &other.store } else { &nothing };
         let segments = match &self.store {
-            Store::Near(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
-            Store::Far(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
+            Store::Offsets32(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
+            Store::Offsets64(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
             Store::Runs(runs) => with_other::<O, _>(RunCursor::new(runs), with),
         };
         let store = assemble(&self.store, with, &segments, self.total);
@@ -46,8 +46,8 @@ impl DefinedSet {
 
 fn with_other<O: Operation, A: Cursor>(a: A, other: &Store) -> Segments {
     match other {
-        Store::Near(offsets) => O::segments(a, OffsetCursor::new(offsets)),
-        Store::Far(offsets) => O::segments(a, OffsetCursor::new(offsets)),
+        Store::Offsets32(offsets) => O::segments(a, OffsetCursor::new(offsets)),
+        Store::Offsets64(offsets) => O::segments(a, OffsetCursor::new(offsets)),
         Store::Runs(runs) => O::segments(a, RunCursor::new(runs)),
     }
 }
@@ -131,10 +131,10 @@ fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store 
     if items * 4 <= segments.element_count() {
         return Store::Runs(assemble_runs(old, new, segments));
     }
-    if is_near(total) {
-        Store::Near(assemble_offsets(old, new, segments))
+    if fits_offsets32(total) {
+        Store::Offsets32(assemble_offsets(old, new, segments))
     } else {
-        Store::Far(assemble_offsets(old, new, segments))
+        Store::Offsets64(assemble_offsets(old, new, segments))
     }
 }
 
@@ -163,7 +163,7 @@ fn assemble_offsets<T: Offset>(old: &Store, new: &Store, segments: &Segments) ->
     offsets
 }
 
-fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<Run> {
+fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<OffsetRun> {
     let mut runs = Vec::with_capacity(old.items() + new.items());
     let (mut old, mut new) = (Slicer::new(old), Slicer::new(new));
     for segment in segments.as_slice() {
@@ -189,19 +189,19 @@ impl<'a> Slicer<'a> {
     /// offset.
     fn for_each_run(&mut self, position: u64, end: u64, mut visit: impl FnMut(u64, u64)) {
         match self.store {
-            Store::Near(offsets) => {
+            Store::Offsets32(offsets) => {
                 part(offsets, position, end).iter().for_each(|offset| visit(offset.get(), offset.get() + 1));
             }
-            Store::Far(offsets) => {
+            Store::Offsets64(offsets) => {
                 part(offsets, position, end).iter().for_each(|offset| visit(*offset, *offset + 1));
             }
             Store::Runs(runs) => {
-                let behind = |run: &Run| run.position + (run.end - run.start);
-                self.index = gallop(runs, self.index, |run| behind(run) <= position);
+                let end_position = |run: &OffsetRun| run.position + (run.end - run.start);
+                self.index = gallop(runs, self.index, |run| end_position(run) <= position);
                 while let Some(run) = runs.get(self.index).filter(|run| run.position < end) {
                     let first = run.start + (position.max(run.position) - run.position);
                     visit(first, run.end.min(run.start + (end - run.position)));
-                    if behind(run) > end {
+                    if end_position(run) > end {
                         break;
                     }
                     self.index += 1;

@@ -79,8 +79,8 @@ fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
     let mut joined: Vec<(usize, usize)> = Vec::with_capacity(pairs.len());
     let mut next = 0;
     for (number, before) in pairs {
-        let (Some(here), Some(there)) = (boxes.get(number), boxes.get(before)) else { break };
-        if here.span != there.span || (here.first / stride).is_multiple_of(size) {
+        let (Some(later), Some(earlier)) = (boxes.get(number), boxes.get(before)) else { break };
+        if later.span != earlier.span || (later.first / stride).is_multiple_of(size) {
             continue;
         }
         while joined.get(next).is_some_and(|(number, _)| *number < before) {
@@ -108,32 +108,32 @@ fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
 fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut number, mut before) = (0, 0);
-    while let (Some(here), Some(there)) = (boxes.get(number), boxes.get(before)) {
+    while let (Some(later), Some(earlier)) = (boxes.get(number), boxes.get(before)) {
         // Saturates: no box begins at the last offset of 64 bits.
-        let reached = there.first.saturating_add(stride);
-        if here.first == reached {
+        let reached = earlier.first.saturating_add(stride);
+        if later.first == reached {
             pairs.push((number, before));
         }
-        number += usize::from(here.first <= reached);
-        before += usize::from(reached <= here.first);
+        number += usize::from(later.first <= reached);
+        before += usize::from(reached <= later.first);
     }
     pairs
 }
 
 /// Returns the same pairs as [`neighbours`], with a table of `remainders` entries, where
 /// `remainders` is the stride. The entry of each remainder holds the last box with this remainder.
-/// It is fast for small strides.
+/// The function is fast for small strides.
 fn neighbours_by_remainder(boxes: &[LinearBox], remainders: usize, total: u64) -> Vec<(usize, usize)> {
     let stride = super::store::count(remainders);
     let divisor = Divisor::new(stride, total);
     let mut pairs = Vec::new();
     let mut last = vec![(u64::MAX, 0); remainders];
-    for (number, here) in boxes.iter().enumerate() {
-        let (_, remainder) = divisor.divide(here.first);
+    for (number, later) in boxes.iter().enumerate() {
+        let (_, remainder) = divisor.divide(later.first);
         let Some(last) = usize::try_from(remainder).ok().and_then(|index| last.get_mut(index)) else { break };
         // Saturates: no box begins at the last offset of 64 bits.
-        let (reached, before) = std::mem::replace(last, (here.first.saturating_add(stride), number));
-        if reached == here.first {
+        let (reached, before) = std::mem::replace(last, (later.first.saturating_add(stride), number));
+        if reached == later.first {
             pairs.push((number, before));
         }
     }

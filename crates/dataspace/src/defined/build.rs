@@ -1,11 +1,11 @@
 //! Construction of sets of defined elements from offsets, selections and boxes.
 
-use super::store::{Offset, Run, Store, ascend, is_near, push_run};
+use super::store::{Offset, OffsetRun, Store, ascend, fits_offsets32, push_run};
 use super::{DefinedSet, check_dims};
 use crate::{DataspaceError, Dims, Region, Result, Selection, strides};
 
-/// The longest run that a builder of single offsets expands. A longer run makes the builder store
-/// runs.
+/// The longest run that a builder of single offsets expands. When a longer run is added, the
+/// builder switches to storing runs.
 const MAX_EXPANDED_RUN_ELEMENTS: u64 = 8;
 
 const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
@@ -42,10 +42,10 @@ impl DefinedBuilder {
     pub fn with_capacity(dims: &[u64], elements: usize) -> Result<Self> {
         let total = check_dims(dims)?;
         let elements = usize::try_from(total).map_or(elements, |total| elements.min(total));
-        let store = if is_near(total) {
-            Store::Near(Vec::with_capacity(elements))
+        let store = if fits_offsets32(total) {
+            Store::Offsets32(Vec::with_capacity(elements))
         } else {
-            Store::Far(Vec::with_capacity(elements))
+            Store::Offsets64(Vec::with_capacity(elements))
         };
         Ok(Self { dims: Dims::from_slice(dims), total, next: 0, rejected: false, store })
     }
@@ -59,8 +59,8 @@ impl DefinedBuilder {
         }
         self.next = offset + 1;
         match &mut self.store {
-            Store::Near(offsets) => offsets.push(u32::of(offset)),
-            Store::Far(offsets) => offsets.push(offset),
+            Store::Offsets32(offsets) => offsets.push(u32::of(offset)),
+            Store::Offsets64(offsets) => offsets.push(offset),
             Store::Runs(runs) => push_run(runs, offset, 1),
         }
     }
@@ -82,20 +82,20 @@ impl DefinedBuilder {
             self.collect_runs();
         }
         match &mut self.store {
-            Store::Near(offsets) => offsets.extend((offset..end).map(u32::of)),
-            Store::Far(offsets) => offsets.extend(offset..end),
+            Store::Offsets32(offsets) => offsets.extend((offset..end).map(u32::of)),
+            Store::Offsets64(offsets) => offsets.extend(offset..end),
             Store::Runs(runs) => push_run(runs, offset, count),
         }
     }
 
     /// Converts the stored offsets to runs.
     fn collect_runs(&mut self) {
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<OffsetRun> = Vec::new();
         match &self.store {
-            Store::Near(offsets) => {
+            Store::Offsets32(offsets) => {
                 offsets.iter().for_each(|offset| push_run(&mut runs, offset.get(), 1));
             }
-            Store::Far(offsets) => offsets.iter().for_each(|offset| push_run(&mut runs, *offset, 1)),
+            Store::Offsets64(offsets) => offsets.iter().for_each(|offset| push_run(&mut runs, *offset, 1)),
             Store::Runs(_) => return,
         }
         self.store = Store::Runs(runs);
@@ -130,10 +130,10 @@ impl DefinedSet {
         if !ascend(&offsets) || offsets.last().is_some_and(|last| *last >= total) {
             return Err(OUT_OF_ORDER);
         }
-        let store = if is_near(total) {
-            Store::Near(offsets.iter().map(|offset| u32::of(*offset)).collect())
+        let store = if fits_offsets32(total) {
+            Store::Offsets32(offsets.iter().map(|offset| u32::of(*offset)).collect())
         } else {
-            Store::Far(offsets)
+            Store::Offsets64(offsets)
         };
         Ok(Self::normalized(Dims::from_slice(dims), total, store))
     }
@@ -143,15 +143,15 @@ impl DefinedSet {
     ///
     /// # Errors
     /// The errors of [`DefinedSet::of_offsets`]; [`DataspaceError::Overflow`] for a larger box.
-    pub fn of_near_offsets(dims: &[u64], offsets: Vec<u32>) -> Result<Self> {
+    pub fn of_offsets32(dims: &[u64], offsets: Vec<u32>) -> Result<Self> {
         let total = check_dims(dims)?;
-        if !is_near(total) {
+        if !fits_offsets32(total) {
             return Err(DataspaceError::Overflow { what: "number of elements" });
         }
         if !ascend(&offsets) || offsets.last().is_some_and(|last| u64::from(*last) >= total) {
             return Err(OUT_OF_ORDER);
         }
-        Ok(Self::normalized(Dims::from_slice(dims), total, Store::Near(offsets)))
+        Ok(Self::normalized(Dims::from_slice(dims), total, Store::Offsets32(offsets)))
     }
 
     /// Creates the set of the selected elements of the box.

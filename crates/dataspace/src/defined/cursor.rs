@@ -1,6 +1,6 @@
 //! Cursors over the elements of a set, which skip elements in little time.
 
-use super::store::{Offset, Run, gallop, length};
+use super::store::{Offset, OffsetRun, gallop, length};
 
 /// The offset of a cursor after all elements. No element has this offset.
 pub(super) const END: u64 = u64::MAX;
@@ -65,13 +65,13 @@ impl<T: Offset> Cursor for OffsetCursor<'_, T> {
 /// A cursor over runs.
 #[derive(Debug)]
 pub(super) struct RunCursor<'a> {
-    runs: &'a [Run],
+    runs: &'a [OffsetRun],
     index: usize,
     at: u64,
 }
 
 impl<'a> RunCursor<'a> {
-    pub(super) fn new(runs: &'a [Run]) -> Self {
+    pub(super) fn new(runs: &'a [OffsetRun]) -> Self {
         Self { runs, index: 0, at: runs.first().map_or(END, |run| run.start) }
     }
 }

@@ -7,7 +7,7 @@ use crate::Dims;
 pub(super) struct Divisor {
     by: u64,
     /// 2^64 divided by `by`, rounded up. For numbers below 2^32 the rounding does not change the
-    /// quotient. 0 if numbers may be larger: `divide` then divides.
+    /// quotient. 0 if the numbers may be larger; `divide` then uses a division.
     reciprocal: u64,
 }
 
@@ -15,7 +15,7 @@ impl Divisor {
     /// Creates a divisor of numbers below `total`.
     pub(super) fn new(by: u64, total: u64) -> Self {
         let by = by.max(1);
-        let exact = by > 1 && super::store::is_near(total);
+        let exact = by > 1 && super::store::fits_offsets32(total);
         Self { by, reciprocal: if exact { u64::MAX / by + 1 } else { 0 } }
     }
 

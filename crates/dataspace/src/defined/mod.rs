@@ -25,7 +25,7 @@ use crate::{Block, DataspaceError, Dims, MAX_RANK, RegularHyperslab, Result};
 pub use build::DefinedBuilder;
 pub use corners::Corners;
 pub use segments::{Segment, SegmentSource, Segments};
-use store::{Offset, Run, Store, gallop};
+use store::{Offset, OffsetRun, Store, gallop};
 
 /// The set of defined elements of a box. The box is the extent of a chunk.
 ///
@@ -71,7 +71,8 @@ impl DefinedSet {
     /// The errors of [`DefinedSet::empty`].
     pub fn all(dims: &[u64]) -> Result<Self> {
         let total = check_dims(dims)?;
-        let runs = if total == 0 { Vec::new() } else { vec![Run { start: 0, end: total, position: 0 }] };
+        let runs =
+            if total == 0 { Vec::new() } else { vec![OffsetRun { start: 0, end: total, position: 0 }] };
         Ok(Self::normalized(Dims::from_slice(dims), total, Store::Runs(runs)))
     }
 
@@ -119,11 +120,11 @@ impl DefinedSet {
     /// defined.
     pub fn position(&self, offset: u64) -> Option<u64> {
         match &self.store {
-            Store::Near(offsets) => {
+            Store::Offsets32(offsets) => {
                 let near = u32::try_from(offset).ok()?;
                 offsets.binary_search(&near).ok().map(store::count)
             }
-            Store::Far(offsets) => offsets.binary_search(&offset).ok().map(store::count),
+            Store::Offsets64(offsets) => offsets.binary_search(&offset).ok().map(store::count),
             Store::Runs(runs) => {
                 let run = runs.get(runs.partition_point(|run| run.end <= offset))?;
                 let inside = offset.checked_sub(run.start)?;
@@ -135,8 +136,8 @@ impl DefinedSet {
     /// Returns the number of defined elements with lower offsets.
     pub fn rank(&self, offset: u64) -> u64 {
         match &self.store {
-            Store::Near(offsets) => store::count(offsets.partition_point(|at| at.get() < offset)),
-            Store::Far(offsets) => store::count(offsets.partition_point(|at| *at < offset)),
+            Store::Offsets32(offsets) => store::count(offsets.partition_point(|at| at.get() < offset)),
+            Store::Offsets64(offsets) => store::count(offsets.partition_point(|at| *at < offset)),
             Store::Runs(runs) => {
                 let run = runs.get(runs.partition_point(|run| run.end <= offset));
                 run.map_or(self.len, |run| run.position + (offset.max(run.start) - run.start))
@@ -166,8 +167,8 @@ impl DefinedSet {
         visit: impl FnMut(u64, u64, u64) -> Result<(), E>,
     ) -> Result<(), E> {
         match &self.store {
-            Store::Near(offsets) => runs_of_offsets(offsets, &range, visit),
-            Store::Far(offsets) => runs_of_offsets(offsets, &range, visit),
+            Store::Offsets32(offsets) => runs_of_offsets(offsets, &range, visit),
+            Store::Offsets64(offsets) => runs_of_offsets(offsets, &range, visit),
             Store::Runs(runs) => clipped_runs(runs, &range, visit),
         }
     }
@@ -175,8 +176,8 @@ impl DefinedSet {
     /// Visits the offsets of all defined elements in ascending order.
     pub fn for_each_offset(&self, mut visit: impl FnMut(u64)) {
         match &self.store {
-            Store::Near(offsets) => offsets.iter().for_each(|offset| visit(offset.get())),
-            Store::Far(offsets) => offsets.iter().for_each(|offset| visit(*offset)),
+            Store::Offsets32(offsets) => offsets.iter().for_each(|offset| visit(offset.get())),
+            Store::Offsets64(offsets) => offsets.iter().for_each(|offset| visit(*offset)),
             Store::Runs(runs) => runs.iter().for_each(|run| (run.start..run.end).for_each(&mut visit)),
         }
     }
@@ -184,13 +185,13 @@ impl DefinedSet {
     /// Returns the offsets of all defined elements in ascending order.
     /// [`DefinedSet::for_each_offset`] is faster.
     pub fn offsets(&self) -> impl Iterator<Item = u64> + '_ {
-        let (near, far, runs) = match &self.store {
-            Store::Near(offsets) => (offsets.as_slice(), &[][..], &[][..]),
-            Store::Far(offsets) => (&[][..], offsets.as_slice(), &[][..]),
+        let (offsets32, offsets64, runs) = match &self.store {
+            Store::Offsets32(offsets) => (offsets.as_slice(), &[][..], &[][..]),
+            Store::Offsets64(offsets) => (&[][..], offsets.as_slice(), &[][..]),
             Store::Runs(runs) => (&[][..], &[][..], runs.as_slice()),
         };
         let runs = runs.iter().flat_map(|run| run.start..run.end);
-        near.iter().map(|offset| offset.get()).chain(far.iter().copied()).chain(runs)
+        offsets32.iter().map(|offset| offset.get()).chain(offsets64.iter().copied()).chain(runs)
     }
 
     /// Returns disjoint boxes whose union is the set, ordered by their starts in C order. Equal
@@ -240,7 +241,7 @@ fn runs_of_offsets<T: Offset, E>(
 
 /// Visits the parts of runs within a range.
 fn clipped_runs<E>(
-    runs: &[Run],
+    runs: &[OffsetRun],
     range: &Range<u64>,
     mut visit: impl FnMut(u64, u64, u64) -> Result<(), E>,
 ) -> Result<(), E> {

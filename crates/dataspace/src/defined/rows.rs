@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// A converter of ascending offsets to coordinates, which divides only when the row changes.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct RowCursor {
     dims: Dims,
     /// The number of elements of a row.
     columns: u64,
@@ -17,7 +17,7 @@ pub(super) struct Rows {
     coordinates: Dims,
 }
 
-impl Rows {
+impl RowCursor {
     pub(super) fn new(dims: &[u64]) -> Self {
         let coordinates = Dims::from_elem(0, dims.len());
         let columns = dims.last().copied().unwrap_or(0).max(1);
@@ -62,7 +62,7 @@ impl DefinedSet {
     /// `visit` receives the coordinates of the first element, the number of defined elements before
     /// it in the whole box, and the number of elements of the run.
     pub fn for_each_row_run(&self, range: Range<u64>, mut visit: impl FnMut(&[u64], u64, u64)) {
-        let mut rows = Rows::new(&self.dims);
+        let mut rows = RowCursor::new(&self.dims);
         self.for_each_run(range, |mut offset, mut position, mut count| {
             while count > 0 {
                 let taken = count.min(rows.columns - rows.advance_to(offset));

@@ -36,11 +36,11 @@ impl Offset for u32 {
     }
 
     fn slice(store: &Store) -> Option<&[Self]> {
-        if let Store::Near(offsets) = store { Some(offsets) } else { None }
+        if let Store::Offsets32(offsets) = store { Some(offsets) } else { None }
     }
 
     fn store(offsets: Vec<Self>) -> Store {
-        Store::Near(offsets)
+        Store::Offsets32(offsets)
     }
 }
 
@@ -61,17 +61,17 @@ impl Offset for u64 {
     }
 
     fn slice(store: &Store) -> Option<&[Self]> {
-        if let Store::Far(offsets) = store { Some(offsets) } else { None }
+        if let Store::Offsets64(offsets) = store { Some(offsets) } else { None }
     }
 
     fn store(offsets: Vec<Self>) -> Store {
-        Store::Far(offsets)
+        Store::Offsets64(offsets)
     }
 }
 
 /// A run of consecutive offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct OffsetRun {
     pub(super) start: u64,
     /// One more than the last offset.
     pub(super) end: u64,
@@ -84,13 +84,13 @@ pub(super) struct Run {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Store {
     /// Offsets of 32 bits, for a box of at most 2^32 elements.
-    Near(Vec<u32>),
-    Far(Vec<u64>),
-    Runs(Vec<Run>),
+    Offsets32(Vec<u32>),
+    Offsets64(Vec<u64>),
+    Runs(Vec<OffsetRun>),
 }
 
-/// Returns whether single offsets of a box of `total` elements are stored as [`Store::Near`].
-pub(super) fn is_near(total: u64) -> bool {
+/// Returns whether single offsets of a box of `total` elements are stored as [`Store::Offsets32`].
+pub(super) fn fits_offsets32(total: u64) -> bool {
     total <= 1 << 32
 }
 
@@ -105,8 +105,8 @@ pub(super) fn count(length: usize) -> u64 {
 impl Store {
     pub(super) fn len(&self) -> u64 {
         match self {
-            Self::Near(offsets) => count(offsets.len()),
-            Self::Far(offsets) => count(offsets.len()),
+            Self::Offsets32(offsets) => count(offsets.len()),
+            Self::Offsets64(offsets) => count(offsets.len()),
             Self::Runs(runs) => length(runs),
         }
     }
@@ -114,34 +114,34 @@ impl Store {
     /// Returns the number of stored offsets or runs.
     pub(super) fn items(&self) -> usize {
         match self {
-            Self::Near(offsets) => offsets.len(),
-            Self::Far(offsets) => offsets.len(),
+            Self::Offsets32(offsets) => offsets.len(),
+            Self::Offsets64(offsets) => offsets.len(),
             Self::Runs(runs) => runs.len(),
         }
     }
 
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Near(offsets) => offsets.capacity() * size_of::<u32>(),
-            Self::Far(offsets) => offsets.capacity() * size_of::<u64>(),
-            Self::Runs(runs) => runs.capacity() * size_of::<Run>(),
+            Self::Offsets32(offsets) => offsets.capacity() * size_of::<u32>(),
+            Self::Offsets64(offsets) => offsets.capacity() * size_of::<u64>(),
+            Self::Runs(runs) => runs.capacity() * size_of::<OffsetRun>(),
         }
     }
 
     /// Converts the store to the form that its offsets require, for a box of `total` elements.
     pub(super) fn normalized(self, total: u64) -> Self {
         match self {
-            Self::Near(offsets) => normalized_offsets(offsets),
-            Self::Far(offsets) => normalized_offsets(offsets),
+            Self::Offsets32(offsets) => normalized_offsets(offsets),
+            Self::Offsets64(offsets) => normalized_offsets(offsets),
             Self::Runs(runs) if prefers_runs(runs.len(), length(&runs)) => Self::Runs(runs),
-            Self::Runs(runs) if is_near(total) => Self::Near(offsets_of(&runs)),
-            Self::Runs(runs) => Self::Far(offsets_of(&runs)),
+            Self::Runs(runs) if fits_offsets32(total) => Self::Offsets32(offsets_of(&runs)),
+            Self::Runs(runs) => Self::Offsets64(offsets_of(&runs)),
         }
     }
 }
 
 /// Returns the number of elements of all runs.
-pub(super) fn length(runs: &[Run]) -> u64 {
+pub(super) fn length(runs: &[OffsetRun]) -> u64 {
     runs.last().map_or(0, |last| last.position + (last.end - last.start))
 }
 
@@ -164,7 +164,7 @@ pub(super) fn ascend<T: Offset>(offsets: &[T]) -> bool {
     following.map(|(offset, before)| u32::from(offset <= before)).fold(0, |bad, here| bad | here) == 0
 }
 
-fn offsets_of<T: Offset>(runs: &[Run]) -> Vec<T> {
+fn offsets_of<T: Offset>(runs: &[OffsetRun]) -> Vec<T> {
     let mut offsets = usize::try_from(length(runs)).map_or_else(|_| Vec::new(), Vec::with_capacity);
     for run in runs {
         offsets.extend((run.start..run.end).map(T::of));
@@ -174,16 +174,16 @@ fn offsets_of<T: Offset>(runs: &[Run]) -> Vec<T> {
 
 /// Appends elements after all runs. Extends the last run if possible.
 #[inline]
-pub(super) fn push_run(runs: &mut Vec<Run>, start: u64, count: u64) {
+pub(super) fn push_run(runs: &mut Vec<OffsetRun>, start: u64, count: u64) {
     let end = start + count;
     match runs.last_mut() {
         Some(last) if last.end == start => last.end = end,
-        _ => runs.push(Run { start, end, position: length(runs) }),
+        _ => runs.push(OffsetRun { start, end, position: length(runs) }),
     }
 }
 
-/// Returns the index of the first item, from `from` on, for which `below` is false. It is fast if
-/// this index is close to `from`.
+/// Returns the index of the first item, from `from` on, for which `below` is false. The search is
+/// fast if this index is close to `from`.
 #[inline]
 pub(super) fn gallop<T>(items: &[T], from: usize, below: impl Fn(&T) -> bool) -> usize {
     let rest = items.split_at(from).1;

@@ -13,7 +13,6 @@
 //!   each chunk once: it rejects coordinates that do not ascend strictly.
 //! - [`Tiles`] returns the tile of each chunk once. Splitting it splits the list of chunks.
 //! - `Tile::new` checks the last target element against the length of the buffer.
-//! - every tile checks against the buffer's length where its last element ends before it is made.
 #![expect(unsafe_code, reason = "tiles of one buffer, written from several threads; see UNSAFE.md")]
 
 mod raw;
@@ -59,7 +58,7 @@ impl<'a> Canvas<'a> {
     /// [`DataspaceError::Overflow`], [`DataspaceError::Invalid`] if `element_size` is 0.
     pub fn boxed(
         bytes: &'a mut [u8],
-        place: Placement<'_>,
+        placement: Placement<'_>,
         shape: &[u64],
         element_size: usize,
     ) -> Result<Self> {
@@ -67,17 +66,17 @@ impl<'a> Canvas<'a> {
         if element_size == 0 {
             return Err(DataspaceError::Invalid { what: "an element", problem: "has no bytes" });
         }
-        same_rank(what, shape.len(), place.dims.len())?;
-        same_rank(what, shape.len(), place.start.len())?;
-        check_bounds(what, place.start, shape, place.dims)?;
-        let elements = crate::error::product("number of elements", place.dims.iter().copied())?;
+        same_rank(what, shape.len(), placement.dims.len())?;
+        same_rank(what, shape.len(), placement.start.len())?;
+        check_bounds(what, placement.start, shape, placement.dims)?;
+        let elements = crate::error::product("number of elements", placement.dims.iter().copied())?;
         let needed = usize::try_from(elements).ok().and_then(|elements| elements.checked_mul(element_size));
         let needed = needed.ok_or(DataspaceError::Overflow { what: "number of bytes of an array" })?;
         if needed > bytes.len() {
             return Err(DataspaceError::Buffer { what, needed, got: bytes.len() });
         }
-        let strides = strides(place.dims);
-        let base = strides.iter().zip(place.start).fold(0_u64, |base, (stride, at)| base + stride * at);
+        let strides = strides(placement.dims);
+        let base = strides.iter().zip(placement.start).fold(0_u64, |base, (stride, at)| base + stride * at);
         Ok(Self { bytes, element_size, shape: Dims::from_slice(shape), strides, base })
     }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::copy::{Nest, Rows};
+use crate::copy::{Nest, StrideLoop};
 use crate::tiling::Part;
 
 /// Converts a number of elements to bytes. Saturates: the result is out of bounds in every buffer.
@@ -14,12 +14,12 @@ pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
 /// otherwise from the chunk.
 pub(super) fn packing(part: &Part, size: usize, from_target: bool) -> Nest {
     let mut packed = 1_u64;
-    let rows: SmallVec<[Rows; 4]> = part
+    let rows: SmallVec<[StrideLoop; 4]> = part
         .steps
         .iter()
         .map(|step| {
             let src = if from_target { step.dst } else { step.src };
-            let row = Rows {
+            let row = StrideLoop {
                 count: to_bytes(step.count, 1),
                 src: to_bytes(src, size),
                 dst: to_bytes(packed, size),
@@ -34,13 +34,13 @@ pub(super) fn packing(part: &Part, size: usize, from_target: bool) -> Nest {
 /// Builds the loops that copy from a packed buffer to the target buffer.
 pub(super) fn unpacking(part: &Part, size: usize) -> Nest {
     let mut packed = 1_u64;
-    let rows: SmallVec<[Rows; 4]> = part
+    let rows: SmallVec<[StrideLoop; 4]> = part
         .steps
         .iter()
         .map(|step| {
             let (src, dst) = (to_bytes(packed, size), to_bytes(step.dst, size));
             packed *= step.count;
-            Rows { count: to_bytes(step.count, 1), src, dst }
+            StrideLoop { count: to_bytes(step.count, 1), src, dst }
         })
         .collect();
     Nest::of_loops(size, rows)
@@ -80,7 +80,7 @@ pub(super) unsafe fn copy_nest(nest: &Nest, src: *const u8, src_base: usize, dst
 ///
 /// # Safety
 /// As [`copy_nest`].
-unsafe fn copy_rows<const N: usize>(src: *const u8, dst: *mut u8, rows: Rows) {
+unsafe fn copy_rows<const N: usize>(src: *const u8, dst: *mut u8, rows: StrideLoop) {
     for row in 0..rows.count {
         // SAFETY: The caller's guarantee covers every run; arrays of bytes need no alignment.
         unsafe {

@@ -7,13 +7,13 @@ use smallvec::SmallVec;
 
 use super::raw::{copy_nest, gather_raw, packing, to_bytes, unpacking};
 use super::{OUTSIDE, Target};
-use crate::copy::{Nest, Rows};
+use crate::copy::{Nest, StrideLoop};
 use crate::error::Result;
 use crate::tiling::{Part, Step};
 use crate::{DataspaceError, Tiling};
 
-/// The number of elements from which on a row is converted by itself. Shorter rows are gathered and
-/// converted together.
+/// The smallest number of elements of a row that is converted by itself. Shorter rows are gathered
+/// and converted together.
 const MIN_DIRECT_ROW_ELEMENTS: u64 = 32;
 
 /// A function that converts contiguous elements from the first slice to the second one. Both slices
@@ -129,7 +129,7 @@ impl<'c> Tile<'c> {
         self.check_source(chunk, first, size)?;
         for part in &self.parts {
             let src = to_bytes(part.src - first, size);
-            let rows = part.steps.iter().map(|step| Rows {
+            let rows = part.steps.iter().map(|step| StrideLoop {
                 count: to_bytes(step.count, 1),
                 src: to_bytes(step.src, size),
                 dst: to_bytes(step.dst, size),

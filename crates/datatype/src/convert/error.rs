@@ -68,7 +68,7 @@ pub enum ConvertError {
         invariant: &'static str,
     },
     /// Memory does not suffice for the elements.
-    #[error("memory has no room for {count} elements of {element} bytes")]
+    #[error("not enough memory for {count} elements of {element} bytes")]
     Memory {
         /// The number of elements.
         count: usize,

@@ -109,22 +109,22 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// Converts every value to the nearest one.
+    /// Creates the handling that converts every value to the nearest one.
     pub fn clamp() -> Self {
         Self::default()
     }
 
-    /// Makes each exception an error that names the element and its value.
+    /// Creates the handling that reports each exception as an error with the element and its value.
     pub fn error() -> Self {
         Self::error_on(&ExceptionKind::ALL)
     }
 
-    /// Makes exceptions of the given kinds errors.
+    /// Creates the handling that reports exceptions of the given kinds as errors.
     pub fn error_on(kinds: &[ExceptionKind]) -> Self {
         Self { kinds: kinds.iter().fold(0, |set, kind| set | kind.bit()), ask: None }
     }
 
-    /// Calls a function for each exception.
+    /// Creates the handling that calls `function` for each exception.
     ///
     /// The function may write the destination element, which holds its previous bytes, and return
     /// [`Response::Handled`].

@@ -187,11 +187,11 @@ impl FloatFrame {
 /// even. A negative shift multiplies. `sticky` states that the value has further bits set below.
 pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u128 {
     // Shifting by 128 or more clears all bits, and by 129 or more also the rounding bit.
-    let places = shift.unsigned_abs().min(1 << 8) as u32;
+    let distance = shift.unsigned_abs().min(1 << 8) as u32;
     if shift < 0 {
-        return significand.checked_shl(places).unwrap_or(0);
+        return significand.checked_shl(distance).unwrap_or(0);
     }
-    let right = places;
+    let right = distance;
     if right == 0 {
         return significand;
     }

@@ -43,7 +43,8 @@ pub(super) type Planned = Option<Arc<dyn Kernel>>;
 ///         _: &Conversions,
 ///     ) -> Result<Option<Arc<dyn Kernel>>, ConvertError> {
 ///         let bits = Datatype::bitfield(1, LittleEndian);
-///         Ok((*source == bits && *destination == Datatype::u8()).then(|| Arc::new(CountBits) as _))
+///         let applies = *source == bits && *destination == Datatype::u8();
+///         Ok(applies.then(|| Arc::new(CountBits) as _))
 ///     }
 /// }
 ///
@@ -181,8 +182,9 @@ impl Conversions {
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
     /// use hyperslab_datatype::convert::{Conversions, ConvertError};
-    /// let record = Datatype::packed([("id", Datatype::u8()), ("count", Datatype::i16(LittleEndian))]);
-    /// let count = Conversions::default().plan_member(&record, "count", &Datatype::f32(LittleEndian))?;
+    /// let members = [("id", Datatype::u8()), ("count", Datatype::i16(LittleEndian))];
+    /// let (record, float) = (Datatype::packed(members), Datatype::f32(LittleEndian));
+    /// let count = Conversions::default().plan_member(&record, "count", &float)?;
     /// let mut out = [0; 4];
     /// count.convert(&[9, 3, 0], &mut out, 1)?;
     /// assert_eq!(out, 3_f32.to_le_bytes());

@@ -8,7 +8,8 @@ use super::{ConvertError, Result};
 
 /// The length of the packed blocks on which kernels without a strided loop work.
 const BLOCK_BYTES: usize = 2048;
-/// The element size from which on elements are converted one by one, without packed blocks.
+/// The smallest size of an element that is converted by itself. Smaller elements are converted in
+/// packed blocks.
 const MIN_UNPACKED_ELEMENT_BYTES: usize = 256;
 
 /// Elements of `size` bytes. The first one begins at the first byte, and the starts are `stride`

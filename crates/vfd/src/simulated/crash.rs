@@ -12,8 +12,8 @@ const PAGE_BYTES: u64 = 4096;
 /// The kind of a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Crash {
-    /// The process ends, and the machine continues: all operations are in effect. With seed 0 the
-    /// result is exactly this; with other seeds a part of the next write may also be in effect.
+    /// The process ends, and the machine continues: all operations are in effect. With other seeds
+    /// than 0, a part of the next write may also be in effect.
     ProcessEnd,
     /// The machine loses power: each unsynced operation is in effect or not, as a whole.
     PowerLoss,
@@ -360,12 +360,12 @@ fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     let mut cut = Vec::new();
     let (mut at, mut rest) = (offset, bytes);
     while !rest.is_empty() {
-        let room = usize::try_from(size - at % size).ok();
-        let cut_at = room.and_then(|room| rest.split_at_checked(room));
-        let (piece, behind) = cut_at.unwrap_or((rest, &[]));
+        let left = usize::try_from(size - at % size).ok();
+        let cut_at = left.and_then(|left| rest.split_at_checked(left));
+        let (piece, remaining) = cut_at.unwrap_or((rest, &[]));
         cut.push((at, piece));
         at += piece.len() as u64;
-        rest = behind;
+        rest = remaining;
     }
     cut
 }

@@ -119,8 +119,8 @@ pub(super) fn put(content: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     if content.len() < end {
         content.resize(end, 0);
     }
-    if let Some(place) = content.get_mut(start..end) {
-        place.copy_from_slice(bytes);
+    if let Some(target) = content.get_mut(start..end) {
+        target.copy_from_slice(bytes);
     }
 }
 

@@ -34,7 +34,7 @@ fn a_process_that_ends_leaves_what_was_done() {
     assert_eq!(replay.crash(Crash::ProcessEnd, 0)["f"], [1; 10]);
     let lengths: BTreeSet<usize> =
         all(&replay, Crash::ProcessEnd).into_iter().map(|left| left.unwrap().len()).collect();
-    assert_eq!(lengths, [10, 4096, 4200].into(), "the write that was under way, to the end of a page");
+    assert_eq!(lengths, [10, 4096, 4200].into(), "the unfinished write, up to the end of a page");
     replay.go_to(history.len());
     assert_eq!(replay.crash(Crash::ProcessEnd, 0), disk.files());
     replay.go_to(2);
