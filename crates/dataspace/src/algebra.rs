@@ -1,4 +1,4 @@
-//! Selections as sets: union, intersection, difference.
+//! Set operations on selections: union, intersection, difference.
 
 use crate::error::same_rank;
 use crate::selection::check_blocks;
@@ -6,25 +6,25 @@ use crate::spans::{Combiner, Spans};
 use crate::{Axes, Axis, Block, DataspaceError, Hyperslab, Region, Result, Selection};
 use std::sync::Arc;
 
-/// How two selections become one (H5S_seloper_t).
+/// A set operation on two selections A and B (H5S_seloper_t).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SetOperation {
-    /// The second one.
+    /// The elements of B.
     Set,
-    /// What is in either.
+    /// The elements of A or B.
     Or,
-    /// What is in both.
+    /// The elements of both A and B.
     And,
-    /// What is in exactly one.
+    /// The elements of exactly one of A and B.
     Xor,
-    /// What is in the first and not in the second.
+    /// The elements of A that are not in B.
     NotB,
-    /// What is in the second and not in the first.
+    /// The elements of B that are not in A.
     NotA,
 }
 
 impl SetOperation {
-    /// Whether an element belongs to the result, by what it belongs to.
+    /// Returns whether the result contains an element, given whether A and B contain it.
     pub fn keeps(self, in_a: bool, in_b: bool) -> bool {
         match self {
             Self::Set => in_b,
@@ -38,8 +38,9 @@ impl SetOperation {
 }
 
 impl Selection {
-    /// Combines two selections of an extent of the shape `dims`. The result is regular where it can be said
-    /// so, and has its blocks in C order otherwise.
+    /// Combines two selections of an extent of the shape `dims`, with `self` as A and `other` as B.
+    ///
+    /// The result is a regular hyperslab if possible, otherwise a list of blocks in C order.
     ///
     /// ```
     /// use hyperslab_dataspace::{Region, Selection, SetOperation};
@@ -51,8 +52,9 @@ impl Selection {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Selection::validate`], but blocks may overlap; [`DataspaceError::Invalid`] for points, which
-    /// are no set, and for results of more than 2^24 blocks.
+    /// The errors of [`Selection::validate`], except that blocks may overlap;
+    /// [`DataspaceError::Invalid`] for lists of points, which are not sets, and for results of more
+    /// than 2^24 blocks.
     pub fn combine(&self, operation: SetOperation, other: &Self, dims: &[u64]) -> Result<Self> {
         if dims.is_empty() {
             let kept = operation.keeps(self.element_count(dims)? > 0, other.element_count(dims)? > 0);
@@ -66,21 +68,22 @@ impl Selection {
         Ok(combined.hyperslab(dims.len())?.map_or(Self::None, Self::Hyperslab))
     }
 
-    /// All elements of any of the blocks. They may touch and overlap.
+    /// Returns the selection of all elements of the blocks. Blocks may touch and overlap.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Invalid`] for a block that ends before it starts.
+    /// [`DataspaceError::Rank`], [`DataspaceError::Invalid`] for a block that ends before it
+    /// starts.
     pub fn union_of(rank: usize, blocks: &[Block]) -> Result<Self> {
         let endless = vec![u64::MAX; rank];
         check_blocks(rank, blocks, &endless)?;
         Ok(Spans::of_blocks(rank, blocks)?.hyperslab(rank)?.map_or(Self::None, Self::Hyperslab))
     }
 
-    /// The same elements, with blocks that are disjoint, in C order, as few as are found, and regular if they
-    /// can be. Points stay as they are.
+    /// Returns the same elements as a regular hyperslab if possible, otherwise as disjoint blocks
+    /// in C order. Lists of points are returned unchanged.
     ///
     /// # Errors
-    /// As [`Selection::union_of`].
+    /// The errors of [`Selection::union_of`].
     pub fn simplified(self) -> Result<Self> {
         match &self {
             Self::Hyperslab(Hyperslab::Irregular { rank, blocks }) => Self::union_of(*rank, blocks),
@@ -88,10 +91,13 @@ impl Selection {
         }
     }
 
-    /// The selection as one box of an extent, if it is one: also an empty one, or all of the extent.
+    /// Returns the selection as one box of an extent of the shape `dims`; [`None`] if it consists
+    /// of several boxes.
+    ///
+    /// An empty hyperslab and a selection of all elements are boxes, too.
     ///
     /// # Errors
-    /// Those of [`Selection::validate`].
+    /// The errors of [`Selection::validate`].
     pub fn as_region(&self, dims: &[u64]) -> Result<Option<Region>> {
         let axes = match self {
             Self::All => return Ok(Some(Region::whole(dims))),
@@ -108,7 +114,8 @@ impl Selection {
         }))
     }
 
-    /// The dimensions of a selection that is the same along each, whatever the others.
+    /// Returns the selected coordinates of each dimension, if the dimensions are selected
+    /// independently of one another; otherwise [`None`].
     pub(crate) fn axes(&self, dims: &[u64]) -> Result<Option<Axes>> {
         match self {
             Self::All => Ok(Some(dims.iter().map(|size| Axis::whole(*size)).collect())),
@@ -117,6 +124,7 @@ impl Selection {
         }
     }
 
+    /// Returns the selection as a tree of spans.
     pub(crate) fn spans(&self, dims: &[u64]) -> Result<Arc<Spans>> {
         if let Some(axes) = self.axes(dims)? {
             return Spans::of_axes(&axes);
@@ -133,11 +141,12 @@ impl Selection {
         }
     }
 
-    /// The intersection with a box, where it is regular and found without looking at single blocks.
+    /// Returns the intersection of two selections, if one of them is a box, the other one regular,
+    /// and the result regular.
     fn cut_by_box(&self, other: &Self, dims: &[u64]) -> Result<Option<Self>> {
         let (Some(a), Some(b)) = (self.axes(dims)?, other.axes(dims)?) else { return Ok(None) };
         same_rank("a selection", a.len(), b.len())?;
-        let mut slab = crate::RegularHyperslab::region(&[], &[]);
+        let mut hyperslab = crate::RegularHyperslab::region(&[], &[]);
         for (a, b) in a.iter().zip(&b) {
             let (axis, cut) = if b.block_count() <= 1 { (a, b) } else { (b, a) };
             if cut.block_count() > 1 {
@@ -149,12 +158,12 @@ impl Selection {
                 return Ok(Some(Self::None));
             }
             let Some(part) = axis.part(positions) else { return Ok(None) };
-            slab.start.push(part.start);
-            slab.stride.push(part.stride);
-            slab.count.push(part.count);
-            slab.block.push(part.block);
+            hyperslab.start.push(part.start);
+            hyperslab.stride.push(part.stride);
+            hyperslab.count.push(part.count);
+            hyperslab.block.push(part.block);
         }
-        Ok(Some(Self::Hyperslab(Hyperslab::Regular(slab))))
+        Ok(Some(Self::Hyperslab(Hyperslab::Regular(hyperslab))))
     }
 }
 
@@ -227,7 +236,8 @@ mod tests {
             .map(|at| block(&[2 * (at / 300), 3 * (at % 300)], &[2 * (at / 300), 3 * (at % 300) + 1]))
             .collect();
         let regular = Selection::union_of(2, &grid[..99_900]).unwrap();
-        // Many times what it takes, as tests run without optimisation and share the machine.
+        // The limit is many times the usual time: tests run without optimisation on shared
+        // machines.
         assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
         assert!(matches!(regular, Selection::Hyperslab(Hyperslab::Regular(_))));
         union.validate(&[20_010, 20_010]).unwrap();
@@ -277,7 +287,7 @@ mod tests {
             .prop_flat_map(|dims| (Just(dims.clone()), selections(dims.clone()), selections(dims)))
     }
 
-    /// One flag per element of the extent.
+    /// Returns one flag for each element of the extent: true for selected elements.
     fn bitmap(selection: &Selection, dims: &[u64]) -> Vec<bool> {
         let mut bits = vec![false; usize::try_from(dims.iter().product::<u64>()).unwrap()];
         for run in selection.linear_runs(dims).unwrap() {

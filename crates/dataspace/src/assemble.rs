@@ -1,18 +1,18 @@
-//! From a packed buffer into the chunks of a selection: what writing needs.
+//! Copying of selected elements from a packed buffer into chunks, as a write needs it.
 
 use smallvec::SmallVec;
 
-use crate::copy::{Nest, Rows};
+use crate::copy::{Nest, StrideLoop};
 use crate::error::Result;
 use crate::tiling::Part;
 use crate::{DataspaceError, Dims, Tiling};
 
-/// Selected elements of one chunk: where they stand in the chunk, and where in a packed buffer of all selected
-/// elements.
+/// A regular pattern of selected elements of one chunk, and the offsets of the same elements in a
+/// packed buffer of all selected elements.
 ///
 /// ```
 /// use hyperslab_dataspace::{Axis, Tiling};
-/// // Every third of ten elements, in chunks of four: of the first chunk the one at 1, of the second 4 and 7.
+/// // Every third of ten elements, in chunks of four: element 1, then 4 and 7.
 /// let tiling = Tiling::new(&[Axis::new(1, 3, 3, 1, 10, 0)?], &[10], &[4])?;
 /// let mut chunk = *b"....";
 /// for part in tiling.pieces(&[1])? {
@@ -24,20 +24,22 @@ use crate::{DataspaceError, Dims, Tiling};
 #[derive(Debug, Clone)]
 pub struct Piece(Part);
 
-/// The two places of a step: bytes in the source, and in the target.
-type Places = fn(u64, u64, u64) -> (u64, u64);
+/// A function that chooses the source and the target stride of a loop, given the strides in the
+/// chunk, in the packed buffer and in a row.
+type ChooseStrides = fn(u64, u64, u64) -> (u64, u64);
 
 impl Tiling {
-    /// The pieces of the selection that lie in the chunk with these scaled coordinates; none if it has none.
+    /// Returns the pieces of the selection in the chunk with the scaled coordinates `scaled`. The
+    /// list is empty if no element of the chunk is selected.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`].
+    /// [`DataspaceError::Rank`] if `scaled` has another rank than the selection.
     pub fn pieces(&self, scaled: &[u64]) -> Result<SmallVec<[Piece; 1]>> {
-        let places = crate::linear::strides(self.shape());
-        Ok(self.parts(scaled, &places, 0)?.into_iter().map(Piece).collect())
+        let target_strides = crate::linear::strides(self.shape());
+        Ok(self.parts(scaled, &target_strides, 0)?.into_iter().map(Piece).collect())
     }
 
-    /// The scaled coordinates of the chunks that hold selected elements, in C order.
+    /// Returns the scaled coordinates of the chunks with selected elements, in C order.
     pub fn chunk_coordinates(&self) -> impl Iterator<Item = Dims> + Send + use<> {
         let numbers: SmallVec<[Vec<u64>; 4]> =
             (0..self.shape().len()).map(|dimension| self.chunk_numbers(dimension).collect()).collect();
@@ -57,7 +59,7 @@ impl Tiling {
         })
     }
 
-    /// Whether all elements of the chunk that lie in the extent are selected.
+    /// Returns whether all elements of the chunk that lie in the extent are selected.
     pub fn covers(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.shape().len()
             && self.dimensions(scaled).all(|(axis, (from, to))| {
@@ -66,20 +68,20 @@ impl Tiling {
             })
     }
 
-    /// Whether the chunk reaches beyond the extent.
+    /// Returns whether the chunk reaches beyond the extent.
     pub fn is_edge(&self, scaled: &[u64]) -> bool {
         self.dimensions(scaled).zip(self.chunk()).any(|((_, (from, to)), size)| to.max(from) - from != *size)
     }
 }
 
 impl Piece {
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn element_count(&self) -> u64 {
         self.0.len()
     }
 
-    /// First element in the chunk, first element in the packed buffer, and number of elements, if they stand side by
-    /// side in both.
+    /// Returns the first element in the chunk, the first element in the packed buffer, and the
+    /// number of elements, if the elements are contiguous in both; otherwise [`None`].
     pub fn as_run(&self) -> Option<(u64, u64, u64)> {
         match self.0.runs() {
             (length, []) => Some((self.0.src, self.0.dst, length)),
@@ -87,16 +89,18 @@ impl Piece {
         }
     }
 
-    /// How many elements stand side by side in the chunk and in the packed buffer, and how often.
+    /// Returns the length of the runs that are contiguous in both the chunk and the packed buffer,
+    /// and the number of these runs.
     pub fn runs(&self) -> (u64, u64) {
         let (length, loops) = self.0.runs();
         (length, loops.iter().map(|step| step.count).product())
     }
 
-    /// Visits the [`runs`](Self::runs), by the first element in the chunk and that in the packed buffer.
+    /// Visits the [`runs`](Self::runs). `visit` receives the first element in the chunk, the first
+    /// element in the packed buffer, and the number of elements.
     ///
     /// # Errors
-    /// The first that `visit` gives.
+    /// The first error of `visit`.
     pub fn for_each_run<E>(
         &self,
         mut visit: impl FnMut(u64, u64, u64) -> std::result::Result<(), E>,
@@ -104,11 +108,12 @@ impl Piece {
         let (length, loops) = self.0.runs();
         let mut at: SmallVec<[u64; 4]> = SmallVec::from_elem(0, loops.len());
         loop {
-            let places = loops.iter().zip(&at).fold((self.0.src, self.0.dst), |(src, dst), (step, turn)| {
-                let moved = |by: u64| turn * by;
-                (src + (moved(step.src)), dst + (moved(step.dst)))
-            });
-            visit(places.0, places.1, length)?;
+            let (src, dst) =
+                loops.iter().zip(&at).fold((self.0.src, self.0.dst), |(src, dst), (step, turn)| {
+                    let moved = |by: u64| turn * by;
+                    (src + (moved(step.src)), dst + (moved(step.dst)))
+                });
+            visit(src, dst, length)?;
             let next = at.iter_mut().zip(loops).find_map(|(turn, step)| {
                 *turn += 1;
                 if *turn < step.count {
@@ -123,22 +128,24 @@ impl Piece {
         }
     }
 
-    /// The elements of the chunk, in its order: the first one, and the one behind the last.
+    /// Returns the range of the elements in the chunk in C order: the first one, and one more than
+    /// the last one.
     pub fn span(&self) -> (u64, u64) {
         (self.0.src, self.0.src_end())
     }
 
-    /// The same elements, counted in the chunk from another one than its first.
+    /// Changes the origin of the element numbers in the chunk: they count from the element `first`
+    /// of the chunk.
     #[must_use]
     pub fn from_element(mut self, first: u64) -> Self {
         self.0.src -= first;
         self
     }
 
-    /// Copies the elements from the packed buffer to their places in the chunk.
+    /// Copies the elements from the packed buffer into the chunk.
     ///
     /// # Errors
-    /// [`DataspaceError::Buffer`] if a slice is too short; nothing is copied then.
+    /// [`DataspaceError::Buffer`] if a slice is too short. The chunk is unchanged then.
     pub fn gather(&self, packed: &[u8], chunk: &mut [u8], element_size: usize) -> Result<()> {
         let nest = self.nest(element_size, |chunk, packed, _| (packed, chunk))?;
         let (from, to) = (self.packed_end(), self.0.src_end());
@@ -148,10 +155,10 @@ impl Piece {
         Ok(())
     }
 
-    /// Copies the elements from the packed buffer one after the other to the beginning of `row`.
+    /// Copies the elements from the packed buffer to the beginning of `row`, without gaps.
     ///
     /// # Errors
-    /// As [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     pub fn pack(&self, packed: &[u8], row: &mut [u8], element_size: usize) -> Result<()> {
         let nest = self.nest(element_size, |_, packed, row| (packed, row))?;
         check("the packed buffer", packed.len(), self.packed_end(), element_size)?;
@@ -160,10 +167,10 @@ impl Piece {
         Ok(())
     }
 
-    /// Copies the elements from their places in the chunk one after the other to the beginning of `row`.
+    /// Copies the elements from the chunk to the beginning of `row`, without gaps.
     ///
     /// # Errors
-    /// As [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     pub fn pick(&self, chunk: &[u8], row: &mut [u8], element_size: usize) -> Result<()> {
         let nest = self.nest(element_size, |chunk, _, row| (chunk, row))?;
         check("the chunk", chunk.len(), self.0.src_end(), element_size)?;
@@ -172,10 +179,10 @@ impl Piece {
         Ok(())
     }
 
-    /// Copies elements that stand one after the other in `row` to their places in the chunk.
+    /// Copies the elements from the beginning of `row`, where they have no gaps, into the chunk.
     ///
     /// # Errors
-    /// As [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     pub fn place(&self, row: &[u8], chunk: &mut [u8], element_size: usize) -> Result<()> {
         let nest = self.nest(element_size, |chunk, _, row| (row, chunk))?;
         check("the row", row.len(), self.0.len(), element_size)?;
@@ -184,33 +191,35 @@ impl Piece {
         Ok(())
     }
 
-    /// The loops, where `places` chooses source and target among chunk, packed buffer and row.
-    fn nest(&self, element_size: usize, places: Places) -> Result<Nest> {
+    /// Builds the copy loops. `choose` selects their source and target among chunk, packed buffer
+    /// and row.
+    fn nest(&self, element_size: usize, choose: ChooseStrides) -> Result<Nest> {
         let mut row = 1_u64;
-        let mut loops: SmallVec<[Rows; 4]> = SmallVec::new();
+        let mut loops: SmallVec<[StrideLoop; 4]> = SmallVec::new();
         for step in &self.0.steps {
-            let (src, dst) = places(step.src, step.dst, row);
+            let (src, dst) = choose(step.src, step.dst, row);
             let count = usize::try_from(step.count).map_err(|_| OVERFLOW)?;
-            loops.push(Rows { count, src: bytes(src, element_size)?, dst: bytes(dst, element_size)? });
+            loops.push(StrideLoop { count, src: bytes(src, element_size)?, dst: bytes(dst, element_size)? });
             row *= step.count;
         }
         Ok(Nest::of_loops(element_size, loops))
     }
 
+    /// Returns one more than the last element in the packed buffer.
     fn packed_end(&self) -> u64 {
         self.0.steps.iter().fold(self.0.dst + 1, |end, step| end + (step.count.max(1) - 1) * step.dst)
     }
 }
 
-/// The coordinates behind `at` in C order, or [`None`] behind the last ones.
+/// Returns the coordinates after `at` in C order, or [`None`] after the last ones.
 fn next_in_box(mut at: Dims, count: impl Fn(usize) -> u64) -> Option<Dims> {
     for dimension in (0..at.len()).rev() {
-        let place = at.get_mut(dimension)?;
-        *place += 1;
-        if *place < count(dimension) {
+        let coordinate = at.get_mut(dimension)?;
+        *coordinate += 1;
+        if *coordinate < count(dimension) {
             return Some(at);
         }
-        *place = 0;
+        *coordinate = 0;
     }
     None
 }
@@ -232,7 +241,7 @@ mod tests {
     use crate::{Axis, ChunkGrid, Hyperslab, RegularHyperslab, Selection, scatter};
     use proptest::prelude::*;
 
-    /// Start, stride, count, block, elements behind the last one, chunk.
+    /// Start, stride, count, block, elements after the last block, chunk.
     type Dimension = (u64, u64, u64, u64, u64, u64);
 
     fn dimensions() -> impl Strategy<Value = Vec<Dimension>> {

@@ -1,4 +1,4 @@
-//! One dimension of a regular hyperslab, within the extent it selects from.
+//! One dimension of a regular hyperslab within an extent.
 
 use std::ops::Range;
 
@@ -7,51 +7,55 @@ use smallvec::SmallVec;
 use crate::error::Result;
 use crate::{DataspaceError, UNLIMITED};
 
-/// The dimensions of a regular hyperslab, slowest first.
+/// The dimensions of a regular hyperslab, slowest-varying dimension first.
 pub type Axes = SmallVec<[Axis; 4]>;
 
-/// Equal blocks at equal distances along one dimension; the last one may be cut by the extent's end.
+/// Blocks of equal size at equal distances along one dimension. The end of the extent may cut the
+/// last block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axis {
     start: u64,
     stride: u64,
     count: u64,
     block: u64,
+    /// The size of the last block.
     last: u64,
 }
 
-/// Selected coordinates that follow each other.
+/// A run of adjacent selected coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxisRun {
-    /// First coordinate.
+    /// The first coordinate.
     pub start: u64,
-    /// Number of coordinates.
+    /// The number of coordinates.
     pub length: u64,
-    /// How many selected coordinates come before.
+    /// The number of selected coordinates before this run.
     pub position: u64,
 }
 
-/// Equal blocks of coordinates: `count` of `block` coordinates, one every `stride`, from `start` on.
+/// A regular pattern of blocks along one dimension: `count` blocks of `block` coordinates, the
+/// first one at `start`, the starts `stride` coordinates apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxisPart {
-    /// First coordinate.
+    /// The first coordinate.
     pub start: u64,
-    /// Distance between the starts of blocks.
+    /// The distance between the starts of two neighbouring blocks.
     pub stride: u64,
-    /// Number of blocks.
+    /// The number of blocks.
     pub count: u64,
-    /// Coordinates of a block.
+    /// The number of coordinates of a block.
     pub block: u64,
 }
 
 impl Axis {
     const EMPTY: Self = Self { start: 0, stride: 1, count: 0, block: 0, last: 0 };
 
-    /// All coordinates of a dimension of `size`.
+    /// Selects all coordinates of a dimension of the size `size`.
     pub fn whole(size: u64) -> Self {
         Self::one_block(0, size)
     }
 
+    /// Selects one block of `length` coordinates.
     fn one_block(start: u64, length: u64) -> Self {
         if length == 0 {
             return Self::EMPTY;
@@ -59,15 +63,19 @@ impl Axis {
         Self { start, stride: length, count: 1, block: length, last: length }
     }
 
-    /// `count` blocks of `block` coordinates, one every `stride`, from `start` on, in a dimension of `size`;
-    /// one of `count` and `block` may be [`UNLIMITED`] and goes up to the end then.
+    /// Selects `count` blocks of `block` coordinates in a dimension of the size `size`. The first
+    /// block begins at `start`, the starts are `stride` coordinates apart.
+    ///
+    /// Either `count` or `block` may be [`UNLIMITED`]: the selection then extends to the end of the
+    /// dimension. The number `dimension` only appears in errors.
     ///
     /// # Errors
-    /// [`DataspaceError::Bounds`] if a block leaves the dimension, [`DataspaceError::Invalid`] if blocks overlap.
+    /// [`DataspaceError::Bounds`] if a block reaches beyond the dimension,
+    /// [`DataspaceError::Invalid`] if blocks overlap.
     pub fn new(start: u64, stride: u64, count: u64, block: u64, size: u64, dimension: usize) -> Result<Self> {
         let invalid = |problem| DataspaceError::Invalid { what: "a hyperslab", problem };
         if block == UNLIMITED && count > 1 {
-            return Err(invalid("has several blocks without end"));
+            return Err(invalid("has several blocks of unlimited size"));
         }
         if count > 1 && stride < block.max(1) {
             return Err(invalid("has blocks that overlap"));
@@ -75,7 +83,7 @@ impl Axis {
         if count == 0 || block == 0 {
             return Ok(Self::EMPTY);
         }
-        // Nothing is selected up to the end from a start behind it.
+        // An unlimited selection that starts beyond the end of the dimension is empty.
         let to_end = size.max(start) - start;
         if block == UNLIMITED || (count == UNLIMITED && stride == block) {
             return Ok(Self::one_block(start, to_end));
@@ -99,38 +107,39 @@ impl Axis {
         Ok(Self { start, stride, count, block, last: block })
     }
 
-    /// The number of selected coordinates.
+    /// Returns the number of selected coordinates.
     pub fn len(&self) -> u64 {
         self.count.checked_sub(1).map_or(0, |before| before * self.block + self.last)
     }
 
-    /// Whether no coordinate is selected.
+    /// Returns whether no coordinate is selected.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The first selected coordinate and the one behind the last; [`None`] if none is selected.
+    /// Returns the first selected coordinate, and one more than the last one; [`None`] if no
+    /// coordinate is selected.
     pub fn bounds(&self) -> Option<(u64, u64)> {
         let last = self.count.checked_sub(1)?;
         Some((self.start, self.block_start(last) + self.last))
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub fn block_count(&self) -> u64 {
         self.count
     }
 
-    /// The distance between the starts of blocks.
+    /// Returns the distance between the starts of two neighbouring blocks.
     pub fn stride(&self) -> u64 {
         self.stride
     }
 
-    /// The number of coordinates of every block, if the last one is not shorter.
+    /// Returns the size of the blocks if all blocks have the same size.
     pub fn equal_blocks(&self) -> Option<u64> {
         (self.last == self.block).then_some(self.block)
     }
 
-    /// The selected coordinate that comes after `position` others.
+    /// Returns the selected coordinate with `position` selected coordinates before it.
     pub fn coordinate(&self, position: u64) -> Option<u64> {
         if position >= self.len() {
             return None;
@@ -139,7 +148,7 @@ impl Axis {
         Some(self.block_start(block) + position.checked_rem(self.block)?)
     }
 
-    /// The selected coordinates from `from` on and before `to`, as runs, ascending.
+    /// Returns the selected coordinates in `from..to` as runs in ascending order.
     pub fn runs_within(&self, from: u64, to: u64) -> impl Iterator<Item = AxisRun> + use<> {
         let axis = *self;
         let first = (from.max(axis.start) - axis.start) / axis.stride;
@@ -156,24 +165,27 @@ impl Axis {
             .filter(|run| run.length > 0)
     }
 
-    /// The positions of the selected coordinates from `from` on and before `to`: they follow each other.
+    /// Returns the positions of the selected coordinates in `from..to`. These positions are
+    /// consecutive.
     pub fn positions_within(&self, from: u64, to: u64) -> Range<u64> {
-        // Selected coordinates before one, by whole blocks and what is in the block that it lies in.
+        // Counts the selected coordinates below `at`: whole blocks, and a part of the block around
+        // `at`.
         let before = |at: u64| {
-            let Some(behind) = at.checked_sub(self.start) else { return 0 };
-            let block = behind.checked_div(self.stride).unwrap_or(0);
+            let Some(from_start) = at.checked_sub(self.start) else { return 0 };
+            let block = from_start.checked_div(self.stride).unwrap_or(0);
             let Some(last) = self.count.checked_sub(1) else { return 0 };
             if block > last {
                 return self.len();
             }
-            let within = behind - block * self.stride;
+            let within = from_start - block * self.stride;
             block * self.block + within.min(self.block_length(block))
         };
         let first = before(from);
         first..before(to).max(first)
     }
 
-    /// Coordinates by their positions as a selection of its own, if its blocks are equal.
+    /// Returns the coordinates at `positions` as a pattern of equal blocks; [`None`] if they do not
+    /// form such a pattern.
     pub fn part(&self, positions: Range<u64>) -> Option<AxisPart> {
         let length = positions.end.checked_sub(positions.start).filter(|length| *length > 0)?;
         let start = self.coordinate(positions.start)?;
@@ -188,8 +200,8 @@ impl Axis {
         Some(AxisPart { start, stride: self.stride, count, block: self.block })
     }
 
-    /// The largest range of positions within, from its start on, that is made of whole blocks of the same length;
-    /// empty if the start is within a block.
+    /// Returns the longest prefix of `positions` that consists of whole blocks of full size. The
+    /// prefix is empty if `positions` begins inside a block.
     pub(crate) fn whole_blocks(&self, positions: Range<u64>) -> Range<u64> {
         if positions.start.checked_rem(self.block) != Some(0) {
             return positions.start..positions.start;
@@ -198,29 +210,29 @@ impl Axis {
         positions.start..end.max(positions.start)
     }
 
-    /// How many selected coordinates follow each other from that position on, itself included.
+    /// Returns the number of coordinates from `position` to the end of its block.
     pub(crate) fn run_from(&self, position: u64) -> u64 {
         let block = position.checked_div(self.block).unwrap_or(0);
         let within = position.checked_rem(self.block).unwrap_or(0);
         self.block_length(block) - within
     }
 
-    /// The first coordinate of a block.
+    /// Returns the first coordinate of a block.
     pub(crate) fn block_start(&self, block: u64) -> u64 {
         self.start + block * self.stride
     }
 
-    /// The coordinates of a block.
+    /// Returns the number of coordinates of a block.
     pub fn block_length(&self, block: u64) -> u64 {
         if block + 1 == self.count { self.last } else { self.block }
     }
 
-    /// Whether all coordinates of a dimension of `size` are selected.
+    /// Returns whether all coordinates of a dimension of the size `size` are selected.
     pub(crate) fn is_whole(&self, size: u64) -> bool {
         self.count == 1 && self.start == 0 && self.last == size
     }
 
-    /// The same selection where every coordinate stands for `factor` of them, all selected.
+    /// Replaces every coordinate by `factor` coordinates. Returns [`None`] if a number overflows.
     pub(crate) fn scaled(&self, factor: u64) -> Option<Self> {
         Some(Self {
             start: self.start.checked_mul(factor)?,

@@ -1,43 +1,44 @@
 //! Runs of a union of blocks, found by a sweep.
 //!
-//! In the slowest dimension the blocks' edges cut the extent into slabs; along a slab, the blocks that take
-//! part are the same. Each slab is swept in the next dimension with these blocks alone, and so on, down to
-//! the fastest dimension, where they are intervals. Only the slabs in hand are in memory.
+//! In the slowest dimension, the edges of the blocks divide the extent into bands. All coordinates
+//! of a band have the same active blocks. Each band is swept in the next dimension, with its active
+//! blocks only. In the fastest dimension the blocks are intervals. Only the current band of each
+//! dimension is in memory.
 
 use std::borrow::Cow;
 
 use crate::{Block, Dims};
 
-/// The runs of a union of blocks, in C order. Blocks may touch and overlap.
+/// An iterator over the runs of a union of blocks, in C order. Blocks may touch and overlap.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockRuns<'a> {
     blocks: Cow<'a, [Block]>,
-    /// One per dimension, but for the fastest.
+    /// The state of the sweep in each dimension except the fastest.
     levels: Vec<Level>,
-    /// Runs of the row in hand: first and last coordinate.
+    /// The runs of the current row: first and last coordinate.
     intervals: Vec<(u64, u64)>,
-    /// The next one.
+    /// The index of the next run in `intervals`.
     next: usize,
     start: Dims,
 }
 
-/// The sweep along one dimension.
+/// The state of the sweep along one dimension.
 #[derive(Debug, Clone, Default)]
 struct Level {
-    /// The blocks that take part, by ascending start.
+    /// The blocks of this sweep, in ascending order of their first coordinates.
     members: Vec<usize>,
-    /// Members that the sweep has met.
+    /// The number of members that the sweep has reached.
     met: usize,
-    /// Those of them that it has not left.
+    /// The reached members that extend to the current band or beyond.
     active: Vec<usize>,
-    /// First, present and last coordinate of the slab in hand.
-    slab: Option<(u64, u64, u64)>,
-    /// Slabs so far.
-    slabs: usize,
+    /// The first, current and last coordinate of the current band.
+    band: Option<(u64, u64, u64)>,
+    /// The number of bands so far.
+    bands: usize,
 }
 
 impl<'a> BlockRuns<'a> {
-    /// The runs of blocks of the rank `rank`, which is at least 1; `start` is not behind `end` in any block.
+    /// Creates the iterator. `rank` is at least 1, and no block ends before it starts.
     pub(crate) fn new(rank: usize, blocks: Cow<'a, [Block]>) -> Self {
         let all: Vec<usize> = (0..blocks.len()).collect();
         let levels = vec![Level::default(); rank.max(1) - 1];
@@ -68,17 +69,18 @@ impl<'a> BlockRuns<'a> {
         }
     }
 
+    /// Returns the first and the last coordinate of a block in one dimension.
     fn span(&self, block: usize, dimension: usize) -> (u64, u64) {
         let span = |block: &Block| Some((*block.start.get(dimension)?, *block.end.get(dimension)?));
         self.blocks.get(block).and_then(span).unwrap_or_default()
     }
 
-    /// Begins the sweep of a dimension with these blocks.
+    /// Starts the sweep of a dimension over the blocks `members`.
     fn enter(&mut self, dimension: usize, mut members: Vec<usize>) {
         members.sort_unstable_by_key(|block| self.span(*block, dimension));
         if let Some(level) = self.levels.get_mut(dimension) {
             *level = Level { members, ..Level::default() };
-            self.next_slab(dimension);
+            self.next_band(dimension);
         } else {
             self.intervals.clear();
             self.next = 0;
@@ -92,29 +94,30 @@ impl<'a> BlockRuns<'a> {
         }
     }
 
-    /// Begins the same sweep anew.
+    /// Restarts the sweep of a dimension over the same blocks.
     fn restart(&mut self, dimension: usize) {
         let Some(level) = self.levels.get_mut(dimension) else {
             self.next = 0;
             return;
         };
-        if let (Some((first, at, _)), 1) = (&mut level.slab, level.slabs) {
-            // The only slab: whatever was found below it still stands.
+        if let (Some((first, at, _)), 1) = (&mut level.band, level.bands) {
+            // With a single band, the state of the faster dimensions is still valid.
             *at = *first;
             self.show(dimension);
             self.restart(dimension + 1);
         } else {
             let members = std::mem::take(&mut level.members);
             *level = Level { members, ..Level::default() };
-            self.next_slab(dimension);
+            self.next_band(dimension);
         }
     }
 
-    /// Goes on by one step, in the fastest dimension that has one left.
+    /// Advances to the next row: by one coordinate, in the fastest dimension with a coordinate
+    /// left.
     fn next_row(&mut self) -> bool {
         for dimension in (0..self.levels.len()).rev() {
-            let slab = self.levels.get_mut(dimension).and_then(|level| level.slab.as_mut());
-            if let Some((_, at, last)) = slab
+            let band = self.levels.get_mut(dimension).and_then(|level| level.band.as_mut());
+            if let Some((_, at, last)) = band
                 && *at < *last
             {
                 *at += 1;
@@ -122,20 +125,20 @@ impl<'a> BlockRuns<'a> {
                 self.restart(dimension + 1);
                 return true;
             }
-            if self.next_slab(dimension) {
+            if self.next_band(dimension) {
                 return true;
             }
         }
         false
     }
 
-    /// Finds the next slab of a dimension and sweeps into it.
-    fn next_slab(&mut self, dimension: usize) -> bool {
+    /// Advances to the next band of a dimension, and starts the sweep of the next faster dimension.
+    fn next_band(&mut self, dimension: usize) -> bool {
         let Some(mut level) = self.levels.get_mut(dimension).map(std::mem::take) else { return false };
-        let found = self.find_slab(dimension, &mut level);
+        let found = self.find_band(dimension, &mut level);
         let active = level.active.clone();
-        if let Some(place) = self.levels.get_mut(dimension) {
-            *place = level;
+        if let Some(to) = self.levels.get_mut(dimension) {
+            *to = level;
         }
         if found {
             self.show(dimension);
@@ -144,11 +147,12 @@ impl<'a> BlockRuns<'a> {
         found
     }
 
-    fn find_slab(&self, dimension: usize, level: &mut Level) -> bool {
+    /// Sets the next band and its active blocks. Returns false after the last band.
+    fn find_band(&self, dimension: usize, level: &mut Level) -> bool {
         let upcoming =
             |level: &Level| level.members.get(level.met).map(|block| self.span(*block, dimension).0);
-        // A slab that ends at the largest coordinate is the last.
-        let after = level.slab.map_or(Some(0), |(_, _, last)| last.checked_add(1));
+        // No band follows a band that ends at the largest coordinate.
+        let after = level.band.map_or(Some(0), |(_, _, last)| last.checked_add(1));
         let Some(after) = after else { return false };
         level.active.retain(|block| self.span(*block, dimension).1 >= after);
         let first = match upcoming(level) {
@@ -164,16 +168,16 @@ impl<'a> BlockRuns<'a> {
         for block in &level.active {
             last = last.min(self.span(*block, dimension).1);
         }
-        level.slab = Some((first, first, last));
-        level.slabs += 1;
+        level.band = Some((first, first, last));
+        level.bands += 1;
         true
     }
 
-    /// Puts the present coordinate of a dimension where runs take it from.
+    /// Copies the current coordinate of a dimension to the start of the runs.
     fn show(&mut self, dimension: usize) {
-        let slab = self.levels.get(dimension).and_then(|level| level.slab);
-        if let (Some((_, at, _)), Some(place)) = (slab, self.start.get_mut(dimension)) {
-            *place = at;
+        let band = self.levels.get(dimension).and_then(|level| level.band);
+        if let (Some((_, at, _)), Some(to)) = (band, self.start.get_mut(dimension)) {
+            *to = at;
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Extents cut into boxes of bounded size, along chunks.
+//! Division of an extent into boxes of bounded size along chunk boundaries.
 
 use crate::{Dims, Region};
 
-/// Boxes that together are an extent, one after the other in C order: see [`new`](Self::new).
+/// An iterator over boxes that together cover an extent, in C order of their first elements. See
+/// [`new`](Self::new).
 #[derive(Debug, Clone)]
 pub struct Boxes {
     dims: Dims,
@@ -11,8 +12,10 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// Boxes of at most `bytes` bytes each (but of one chunk at least): as many whole chunks as fit, rows of the extent
-    /// first. Every chunk lies in one box.
+    /// Divides the extent `dims` into boxes of at most `bytes` bytes, but at least one chunk.
+    ///
+    /// Each box consists of as many whole chunks as fit, first along the fastest dimension. No
+    /// chunk lies in two boxes.
     ///
     /// ```
     /// use hyperslab_dataspace::{Boxes, Region};
@@ -23,15 +26,16 @@ impl Boxes {
     /// ```
     pub fn new(dims: &[u64], chunk: &[u64], element_size: u64, bytes: u64) -> Self {
         let mut shape: Dims = chunk.iter().zip(dims).map(|(chunk, dim)| (*chunk).min(*dim).max(1)).collect();
-        // From the fastest dimension on, as many chunks as there is room for; slower ones only when all fit.
+        // Extends the box in the fastest dimension first. A slower dimension follows only if all
+        // faster ones are complete.
         for dimension in (0..dims.len()).rev() {
             let others = shape.iter().enumerate().filter(|(other, _)| *other != dimension);
-            // Saturates: no box has room for rows past 64 bits.
+            // Saturates: a row of 2^64 bytes or more fits in no box.
             let row = others.fold(element_size.max(1), |product, (_, size)| product.saturating_mul(*size));
-            let (Some(place), Some(dim)) = (shape.get_mut(dimension), dims.get(dimension)) else { continue };
-            let fits = bytes / row.max(1) / *place;
-            *place = (*place * fits.max(1)).min((*dim).max(1));
-            if *place < *dim {
+            let (Some(size), Some(dim)) = (shape.get_mut(dimension), dims.get(dimension)) else { continue };
+            let fits = bytes / row.max(1) / *size;
+            *size = (*size * fits.max(1)).min((*dim).max(1));
+            if *size < *dim {
                 break;
             }
         }
@@ -39,7 +43,7 @@ impl Boxes {
         Self { dims: Dims::from_slice(dims), shape, next }
     }
 
-    /// The shape of every box but those at the far ends.
+    /// Returns the shape of the boxes. Only boxes at the upper end of a dimension are smaller.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }

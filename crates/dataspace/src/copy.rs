@@ -1,4 +1,4 @@
-//! Copying boxes between arrays.
+//! Copying of boxes between arrays.
 
 use smallvec::SmallVec;
 
@@ -6,17 +6,19 @@ use crate::error::{Result, same_rank};
 use crate::region::check_bounds;
 use crate::{DataspaceError, MAX_RANK};
 
-/// Where a box lies in an array.
+/// The position of a box in an array.
 #[derive(Debug, Clone, Copy)]
 pub struct Placement<'a> {
-    /// The array's shape.
+    /// The shape of the array.
     pub dims: &'a [u64],
-    /// The first element of the box in it.
+    /// The first element of the box in the array.
     pub start: &'a [u64],
 }
 
-/// Copies a box of the shape `count` between two C-order arrays of the same rank (0 to 32), whose elements
-/// are of `element_size` bytes. Dimensions that are contiguous in both arrays become one run.
+/// Copies a box of the shape `count` between two C-order arrays of the same rank (0 to 32).
+///
+/// Elements have `element_size` bytes. Dimensions that are contiguous in both arrays are copied as
+/// one run.
 ///
 /// ```
 /// use hyperslab_dataspace::{Placement, copy_box};
@@ -30,9 +32,9 @@ pub struct Placement<'a> {
 /// ```
 ///
 /// # Errors
-/// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box leaves an array,
-/// [`DataspaceError::Buffer`] if a slice is shorter than its array, [`DataspaceError::Overflow`]. Nothing is
-/// copied then.
+/// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box reaches beyond an array,
+/// [`DataspaceError::Buffer`] if a slice is shorter than its array, [`DataspaceError::Overflow`].
+/// On an error `dst` is unchanged.
 pub fn copy_box(
     src: &[u8],
     from: Placement<'_>,
@@ -49,17 +51,18 @@ pub fn copy_box(
     Ok(())
 }
 
-/// The bytes between neighbours in each dimension, and the offset of the box.
+/// The distance between neighbouring elements in each dimension and the offset of a box, in bytes.
 pub(crate) struct Strides {
     strides: SmallVec<[usize; 4]>,
     pub(crate) base: usize,
 }
 
 impl Strides {
-    /// Checks that the box lies in the array and the array in the buffer; [`None`] if the box is empty.
+    /// Checks that the box lies in the array, and that the array fits in the buffer. Returns
+    /// [`None`] if the box is empty.
     pub(crate) fn new(
         what: &'static str,
-        place: Placement<'_>,
+        placement: Placement<'_>,
         count: &[u64],
         element_size: usize,
         buffer: usize,
@@ -68,14 +71,14 @@ impl Strides {
         if rank > MAX_RANK {
             return Err(DataspaceError::Invalid { what: "the rank", problem: "is more than 32" });
         }
-        same_rank(what, rank, place.dims.len())?;
-        same_rank(what, rank, place.start.len())?;
-        check_bounds(what, place.start, count, place.dims)?;
+        same_rank(what, rank, placement.dims.len())?;
+        same_rank(what, rank, placement.start.len())?;
+        check_bounds(what, placement.start, count, placement.dims)?;
         if count.contains(&0) || element_size == 0 {
             return Ok(None);
         }
         let overflow = DataspaceError::Overflow { what: "number of bytes of an array" };
-        let sized = SizedStrides::of(place, element_size).ok_or(overflow)?;
+        let sized = SizedStrides::of(placement, element_size).ok_or(overflow)?;
         if sized.needed > buffer {
             return Err(DataspaceError::Buffer { what, needed: sized.needed, got: buffer });
         }
@@ -83,6 +86,7 @@ impl Strides {
     }
 }
 
+/// The strides, the offset of a box, and the length of the whole array, in bytes.
 struct SizedStrides {
     strides: SmallVec<[usize; 4]>,
     base: usize,
@@ -90,11 +94,11 @@ struct SizedStrides {
 }
 
 impl SizedStrides {
-    fn of(place: Placement<'_>, element_size: usize) -> Option<Self> {
+    fn of(placement: Placement<'_>, element_size: usize) -> Option<Self> {
         let mut stride = element_size;
         let mut base = 0_usize;
-        let mut strides = SmallVec::from_elem(0, place.dims.len());
-        for ((to, dim), start) in strides.iter_mut().zip(place.dims).zip(place.start).rev() {
+        let mut strides = SmallVec::from_elem(0, placement.dims.len());
+        for ((to, dim), start) in strides.iter_mut().zip(placement.dims).zip(placement.start).rev() {
             *to = stride;
             base = base.checked_add(usize::try_from(*start).ok()?.checked_mul(stride)?)?;
             stride = stride.checked_mul(usize::try_from(*dim).ok()?)?;
@@ -103,22 +107,22 @@ impl SizedStrides {
     }
 }
 
-/// Equal steps through two arrays.
+/// A loop with equal steps through two arrays. In [`Nest`] the steps count bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows {
+pub(crate) struct StrideLoop {
     pub(crate) count: usize,
     pub(crate) src: usize,
     pub(crate) dst: usize,
 }
 
-/// The loops that visit a box, as few as possible.
+/// Nested loops that visit a box in two arrays, with contiguous dimensions merged.
 pub(crate) struct Nest {
-    /// Bytes that are contiguous in both arrays.
+    /// The number of bytes that are contiguous in both arrays.
     pub(crate) run: usize,
-    /// The loop around the runs.
-    rows: Rows,
-    /// The loops around that, from the innermost on.
-    outer: SmallVec<[Rows; 4]>,
+    /// The loop over runs.
+    rows: StrideLoop,
+    /// The loops around `rows`, innermost first.
+    outer: SmallVec<[StrideLoop; 4]>,
 }
 
 impl Nest {
@@ -132,21 +136,23 @@ impl Nest {
         for ((count, src), dst) in count.iter().zip(&source.strides).zip(&target.strides).rev() {
             let count =
                 usize::try_from(*count).map_err(|_| DataspaceError::Overflow { what: "size of a box" })?;
-            loops.push(Rows { count, src: *src, dst: *dst });
+            loops.push(StrideLoop { count, src: *src, dst: *dst });
         }
         Ok(Self::of_loops(element_size, loops))
     }
 
-    /// A nest of loops over elements, from the innermost on. Each of them runs at least once.
-    pub(crate) fn of_loops(element_size: usize, loops: impl IntoIterator<Item = Rows>) -> Self {
-        let mut inner = Rows { count: element_size, src: 1, dst: 1 };
-        let mut nested: SmallVec<[Rows; 6]> = SmallVec::new();
+    /// Creates nested loops over elements, given innermost first. Each loop has at least one
+    /// iteration.
+    pub(crate) fn of_loops(element_size: usize, loops: impl IntoIterator<Item = StrideLoop>) -> Self {
+        let mut inner = StrideLoop { count: element_size, src: 1, dst: 1 };
+        let mut nested: SmallVec<[StrideLoop; 6]> = SmallVec::new();
         for next in loops {
             if next.count == 1 {
                 continue;
             }
-            // Where all of the inner loops is one stretch in both arrays, this loop prolongs it.
-            if inner.reaches(&next) {
+            // If the inner loops cover a contiguous range in both arrays, this loop extends the
+            // range.
+            if inner.is_continued_by(&next) {
                 inner.count *= next.count;
             } else {
                 nested.push(std::mem::replace(&mut inner, next));
@@ -155,11 +161,12 @@ impl Nest {
         nested.push(inner);
         let mut nested = nested.into_iter();
         let run = nested.next().map_or(0, |bytes| bytes.count);
-        let rows = nested.next().unwrap_or(Rows { count: 1, src: run, dst: run });
+        let rows = nested.next().unwrap_or(StrideLoop { count: 1, src: run, dst: run });
         Self { run, rows, outer: nested.collect() }
     }
 
-    /// Copies everything the loops visit, from these offsets on. What leaves a slice is left out.
+    /// Copies the runs that the loops visit, from the given offsets on. Skips runs that reach
+    /// beyond a slice.
     pub(crate) fn copy(&self, src: &[u8], src_base: usize, dst: &mut [u8], dst_base: usize) {
         self.for_each_plane(src_base, dst_base, |src_at, dst_at, rows| {
             if let (Some(src), Some(dst)) = (src.get(src_at..), dst.get_mut(dst_at..)) {
@@ -168,8 +175,14 @@ impl Nest {
         });
     }
 
-    /// Calls `visit` with the offsets of the first run of every plane of rows.
-    pub(crate) fn for_each_plane(&self, src: usize, dst: usize, mut visit: impl FnMut(usize, usize, Rows)) {
+    /// Calls `visit` with the offsets of the first run of each plane: of each iteration of the
+    /// outer loops.
+    pub(crate) fn for_each_plane(
+        &self,
+        src: usize,
+        dst: usize,
+        mut visit: impl FnMut(usize, usize, StrideLoop),
+    ) {
         let (mut src, mut dst) = (src, dst);
         let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.outer.len());
         loop {
@@ -194,15 +207,16 @@ impl Nest {
     }
 }
 
-impl Rows {
-    fn reaches(&self, next: &Self) -> bool {
+impl StrideLoop {
+    /// Returns whether one step of `next` has the length of all steps of this loop, in both arrays.
+    fn is_continued_by(&self, next: &Self) -> bool {
         self.count.checked_mul(self.src) == Some(next.src)
             && self.count.checked_mul(self.dst) == Some(next.dst)
     }
 }
 
-/// Copies `rows.count` runs of `run` bytes. Both slices reach to the end of the last run at least.
-fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: Rows) {
+/// Copies `rows.count` runs of `run` bytes. Both slices contain all of these runs.
+fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: StrideLoop) {
     match run {
         1 => copy_fixed::<1>(src, dst, rows),
         2 => copy_fixed::<2>(src, dst, rows),
@@ -223,7 +237,7 @@ fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: Rows) {
     }
 }
 
-fn copy_fixed<const N: usize>(src: &[u8], dst: &mut [u8], rows: Rows) {
+fn copy_fixed<const N: usize>(src: &[u8], dst: &mut [u8], rows: StrideLoop) {
     let from = src.chunks(rows.src).take(rows.count).filter_map(|row| row.first_chunk::<N>());
     if rows.dst == N {
         dst.as_chunks_mut::<N>().0.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
@@ -289,7 +303,7 @@ mod tests {
         assert_eq!(dst[0], 9);
     }
 
-    /// Two arrays and a box in both.
+    /// The shapes of two arrays, and a box in both.
     fn cases() -> impl Strategy<Value = (Vec<[u64; 5]>, usize)> {
         let dimension = (0..4_u64, 0..4_u64, 0..4_u64, 0..4_u64, 0..5_u64).prop_map(
             |(before, behind, other_before, other_behind, count)| {

@@ -1,77 +1,80 @@
-//! What does not fit together.
+//! Errors of extents, selections and buffers.
 
 use hyperslab_exact::{Overflow, TooLarge};
 
-/// The result of work on dataspaces.
+/// The result type of this crate.
 pub type Result<T, E = DataspaceError> = std::result::Result<T, E>;
 
-/// Why extents, selections or buffers do not fit together.
+/// An error about extents, selections or buffers that do not fit together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataspaceError {
-    /// Two things have different numbers of dimensions.
+    /// An argument has another number of dimensions than expected.
     #[error("{what} has {got} dimensions instead of {expected}")]
     Rank {
-        /// Which of the two is wrong.
+        /// The argument with the wrong number of dimensions.
         what: &'static str,
-        /// The number of dimensions it should have.
+        /// The expected number of dimensions.
         expected: usize,
-        /// The number it has.
+        /// The number of dimensions of the argument.
         got: usize,
     },
-    /// Something reaches out of the extent.
+    /// A selection, box or element lies partly outside of the extent.
     #[error("{what} reaches from {start} to {last} in dimension {dimension}, whose size is {size}")]
     Bounds {
-        /// What reaches out.
+        /// The object that lies partly outside.
         what: &'static str,
-        /// The dimension, counted from the slowest.
+        /// The dimension; 0 is the slowest-varying one.
         dimension: usize,
-        /// Its first coordinate there.
+        /// The first coordinate of the object in this dimension.
         start: u64,
-        /// Its last coordinate there.
+        /// The last coordinate of the object in this dimension.
         last: u64,
         /// The size of the dimension.
         size: u64,
     },
-    /// A number of elements or bytes is too large to be represented.
-    #[error("the {what} passes the largest number")]
+    /// A number of elements or bytes is too large for its integer type.
+    #[error("the {what} is too large to be represented")]
     Overflow {
-        /// What is counted.
+        /// The quantity that is too large.
         what: &'static str,
     },
-    /// A buffer is too short for its shape.
+    /// A buffer is too short for the array that it should hold.
     #[error("{what} has {got} bytes, {needed} are needed")]
     Buffer {
-        /// Which buffer.
+        /// The name of the buffer.
         what: &'static str,
-        /// Bytes needed.
+        /// The required length in bytes.
         needed: usize,
-        /// Bytes there are.
+        /// The actual length in bytes.
         got: usize,
     },
-    /// An invariant of this crate does not hold. The caller's values are not the cause.
+    /// An invariant of this crate does not hold. The cause is a bug in hyperslab, not the caller's
+    /// arguments.
     #[error("internal error: {what}: {invariant} does not hold; please report it")]
     Internal {
-        /// The value or operation.
+        /// The value or operation that the invariant is about.
         what: &'static str,
         /// The condition that should hold.
         invariant: &'static str,
     },
-    /// A value that makes no sense, whatever the extent.
+    /// An argument that is invalid for every extent.
     #[error("{what} {problem}")]
     Invalid {
-        /// What is wrong.
+        /// The name of the invalid argument.
         what: &'static str,
-        /// What is wrong about it.
+        /// The reason, as the end of a sentence that begins with `what`.
         problem: &'static str,
     },
 }
 
+/// Checks the number of dimensions of the argument `what`.
 pub(crate) fn same_rank(what: &'static str, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(DataspaceError::Rank { what, expected, got }) }
 }
 
-/// Returns the product; 0 if any factor is 0, whatever the others.
+/// Returns the product of the factors. It is 0 if any factor is 0, even if the other factors
+/// overflow.
 pub(crate) fn product(what: &'static str, factors: impl IntoIterator<Item = u64>) -> Result<u64> {
     Ok(hyperslab_exact::product(what, factors)?)
 }

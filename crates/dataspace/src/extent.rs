@@ -1,4 +1,4 @@
-//! The extent of a dataset or attribute.
+//! The extent of a dataset or attribute: the current and the maximum size of each dimension.
 
 use std::fmt;
 
@@ -7,42 +7,42 @@ use smallvec::SmallVec;
 use crate::error::{Result, product, same_rank};
 use crate::{DataspaceError, Region, Selection};
 
-/// The largest rank (H5S_MAX_RANK).
+/// The largest number of dimensions (H5S_MAX_RANK).
 pub const MAX_RANK: usize = 32;
 
-/// Sizes of the dimensions, slowest-varying first, in elements.
+/// The sizes of the dimensions in elements, slowest-varying dimension first.
 pub type Dims = SmallVec<[u64; 4]>;
 
-/// Largest sizes of the dimensions; `None` for an unlimited one.
+/// The maximum sizes of the dimensions; `None` for an unlimited dimension.
 pub type MaxDims = SmallVec<[Option<u64>; 4]>;
 
-/// How many elements there are, and how they are arranged.
+/// The dimensions of a dataset or attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Dataspace {
-    /// No elements and no shape.
+    /// No elements and no dimensions.
     Null,
-    /// One element.
+    /// A single element without dimensions.
     Scalar,
-    /// An array of rank 1 to 32.
+    /// An array of 1 to 32 dimensions.
     Simple(SimpleExtent),
 }
 
-/// The shape of an array and how far it may grow.
+/// The current and the maximum shape of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SimpleExtent {
-    /// Current size of each dimension.
+    /// The current size of each dimension.
     pub dims: Dims,
-    /// Largest size of each dimension; `None` when the file stores none (the same as `dims`).
+    /// The maximum size of each dimension. `None` if the file stores none: the array cannot grow.
     pub max_dims: Option<MaxDims>,
 }
 
 impl Dataspace {
-    /// A simple dataspace that cannot grow.
+    /// Creates a simple dataspace that cannot grow.
     pub fn simple(dims: &[u64]) -> Self {
         Self::Simple(SimpleExtent { dims: Dims::from_slice(dims), max_dims: None })
     }
 
-    /// The shape: empty for null and scalar dataspaces.
+    /// Returns the current shape; empty for null and scalar dataspaces.
     pub fn dims(&self) -> &[u64] {
         match self {
             Self::Null | Self::Scalar => &[],
@@ -50,15 +50,16 @@ impl Dataspace {
         }
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.dims().len()
     }
 
-    /// A simple dataspace that can grow to `max_dims`; `None` for dimensions that have no end.
+    /// Creates a simple dataspace that can grow to `max_dims`; `None` stands for an unlimited
+    /// dimension.
     ///
     /// # Errors
-    /// As [`Dataspace::validate`].
+    /// The errors of [`Dataspace::validate`].
     pub fn extendible(dims: &[u64], max_dims: &[Option<u64>]) -> Result<Self> {
         let max_dims = Some(MaxDims::from_slice(max_dims));
         let space = Self::Simple(SimpleExtent { dims: Dims::from_slice(dims), max_dims });
@@ -66,7 +67,7 @@ impl Dataspace {
         Ok(space)
     }
 
-    /// The largest shape: that of now, where the file stores none.
+    /// Returns the maximum shape: the current shape if the file stores no maximum.
     pub fn max_dims(&self) -> MaxDims {
         match self {
             Self::Simple(SimpleExtent { max_dims: Some(max_dims), .. }) => max_dims.clone(),
@@ -74,25 +75,28 @@ impl Dataspace {
         }
     }
 
-    /// Whether any dimension may become larger.
+    /// Returns whether any dimension can grow.
     pub fn is_extendible(&self) -> bool {
         self.dims().iter().zip(self.max_dims()).any(|(dim, max)| max.is_none_or(|max| max > *dim))
     }
 
-    /// Whether any dimension has no end.
+    /// Returns whether any dimension is unlimited.
     pub fn is_unlimited(&self) -> bool {
         self.max_dims().contains(&None)
     }
 
-    /// The whole extent as a box.
+    /// Returns the whole extent as a box.
     pub fn region(&self) -> Region {
         Region::whole(self.dims())
     }
 
-    /// Whether the dimensions are between 1 and 32, and none is larger than it may become.
+    /// Checks the number of dimensions (1 to 32), and that no dimension is larger than its maximum
+    /// size.
     ///
     /// # Errors
-    /// [`DataspaceError::Invalid`], [`DataspaceError::Rank`], [`DataspaceError::Bounds`].
+    /// [`DataspaceError::Invalid`] for an invalid number of dimensions, [`DataspaceError::Rank`] if
+    /// the maximum shape has another rank, [`DataspaceError::Bounds`] if a dimension is larger than
+    /// its maximum size.
     pub fn validate(&self) -> Result<()> {
         let Self::Simple(SimpleExtent { dims, max_dims }) = self else { return Ok(()) };
         if dims.is_empty() || dims.len() > MAX_RANK {
@@ -109,7 +113,7 @@ impl Dataspace {
         Ok(())
     }
 
-    /// The number of elements that are selected.
+    /// Returns the number of elements that `selection` selects from this dataspace.
     ///
     /// ```
     /// use hyperslab_dataspace::{Dataspace, Region, Selection};
@@ -122,8 +126,8 @@ impl Dataspace {
     /// ```
     ///
     /// # Errors
-    /// [`DataspaceError::Bounds`] if the selection reaches beyond the extent, [`DataspaceError::Overflow`] if 64 bits do
-    /// not hold the number.
+    /// [`DataspaceError::Bounds`] if the selection reaches beyond the extent,
+    /// [`DataspaceError::Overflow`] if the number does not fit in 64 bits.
     pub fn selected(&self, selection: &Selection) -> Result<u64> {
         match self.element_count() {
             Some(0) if matches!(selection, Selection::All) => Ok(0),
@@ -131,7 +135,7 @@ impl Dataspace {
         }
     }
 
-    /// The number of elements; `None` if it passes 64 bits.
+    /// Returns the number of elements; `None` if it does not fit in 64 bits.
     pub fn element_count(&self) -> Option<u64> {
         match self {
             Self::Null => Some(0),
@@ -141,7 +145,8 @@ impl Dataspace {
     }
 }
 
-/// The shape, as in `(3, 4/∞)`: a largest size stands behind a slash where it is not that of now.
+/// Formats the shape, as in `(3, 4/∞)`: the maximum size follows a slash if it differs from the
+/// current size.
 impl fmt::Display for Dataspace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

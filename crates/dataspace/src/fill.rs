@@ -1,14 +1,14 @@
-//! Filling buffers and boxes with one element.
+//! Filling of buffers and boxes with one element.
 
 use crate::copy::{Nest, Strides};
 use crate::error::Result;
 use crate::{DataspaceError, Placement};
 
-/// Bytes of the pattern that is copied on and on: small enough to stay in the fastest cache.
-const PATTERN: usize = 16 << 10;
+/// The largest pattern that `fill` copies repeatedly. It fits in the first-level cache.
+const MAX_PATTERN_BYTES: usize = 16 << 10;
 
-/// Fills a buffer with copies of an element; the last one is cut where the buffer ends. An empty element
-/// changes nothing.
+/// Fills a buffer with copies of an element. The last copy is cut at the end of the buffer. An
+/// empty element changes nothing.
 ///
 /// ```
 /// let mut buffer = [0; 8];
@@ -23,18 +23,18 @@ pub fn fill(buffer: &mut [u8], element: &[u8]) {
     }
     let mut filled = element.len().min(buffer.len());
     buffer.iter_mut().zip(element).for_each(|(to, from)| *to = *from);
-    let most = (PATTERN / element.len()).max(1) * element.len();
+    let max_bytes = (MAX_PATTERN_BYTES / element.len()).max(1) * element.len();
     while filled < buffer.len() {
-        let count = filled.min(most).min(buffer.len() - filled);
+        let count = filled.min(max_bytes).min(buffer.len() - filled);
         buffer.copy_within(..count, filled);
         filled += count;
     }
 }
 
-/// Fills a box of the shape `count` in a C-order array of elements as long as `element`.
+/// Fills a box of the shape `count` in a C-order array whose elements have the length of `element`.
 ///
 /// # Errors
-/// As [`copy_box`](crate::copy_box). Nothing is changed then.
+/// The errors of [`copy_box`](crate::copy_box). On an error the array is unchanged.
 pub fn fill_box(dst: &mut [u8], to: Placement<'_>, count: &[u64], element: &[u8]) -> Result<()> {
     let Some(target) = Strides::new("the target", to, count, element.len(), dst.len())? else {
         return Ok(());
@@ -46,7 +46,7 @@ pub fn fill_box(dst: &mut [u8], to: Placement<'_>, count: &[u64], element: &[u8]
     fill(first, element);
     nest.for_each_plane(base, base, |_, plane, rows| {
         for row in 0..rows.count {
-            // The bounds were checked; every run ends where the box does, or before.
+            // `Strides::new` checked the bounds: no run ends beyond the box.
             let at = plane + row * rows.dst;
             if at != run.start && at.checked_add(nest.run).is_some_and(|end| end <= dst.len()) {
                 dst.copy_within(run.clone(), at);

@@ -1,12 +1,12 @@
-//! Selected elements of an array, packed in the order of the selection, and back.
+//! Copying of selected elements between an array and a packed buffer.
 
-use crate::copy::{Nest, Rows};
+use crate::copy::{Nest, StrideLoop};
 use crate::error::{Result, product};
 use crate::linear::collapse;
 use crate::{DataspaceError, Dims, Hyperslab, Selection};
 
-/// Copies the selected elements of `src`, a C-order array of the shape `dims`, one after another to the
-/// beginning of `dst`. Gives their number.
+/// Copies the selected elements of `src`, a C-order array of the shape `dims`, to the beginning of
+/// `dst`, without gaps. Returns the number of elements.
 ///
 /// ```
 /// use hyperslab_dataspace::{Hyperslab, RegularHyperslab, Selection, gather};
@@ -18,7 +18,7 @@ use crate::{DataspaceError, Dims, Hyperslab, Selection};
 /// ```
 ///
 /// # Errors
-/// Those of [`Selection::validate`]; [`DataspaceError::Buffer`] if a slice is too short.
+/// The errors of [`Selection::validate`]; [`DataspaceError::Buffer`] if a slice is too short.
 pub fn gather(
     src: &[u8],
     dims: &[u64],
@@ -45,11 +45,11 @@ pub fn gather(
     Ok(count)
 }
 
-/// Copies elements that stand one after another at the beginning of `src` to the selected places of `dst`, a
-/// C-order array of the shape `dims`. Gives their number.
+/// Copies packed elements from the beginning of `src` to the selected elements of `dst`, a C-order
+/// array of the shape `dims`. Returns the number of elements.
 ///
 /// # Errors
-/// As [`gather`].
+/// The errors of [`gather`].
 pub fn scatter(
     src: &[u8],
     dst: &mut [u8],
@@ -78,7 +78,7 @@ pub fn scatter(
 
 const OUTSIDE: DataspaceError = DataspaceError::Overflow { what: "end of a run" };
 
-/// Checks everything beforehand; gives the number of selected elements.
+/// Checks the selection and the lengths of both buffers. Returns the number of selected elements.
 fn check(dims: &[u64], selection: &Selection, size: usize, array: usize, packed: usize) -> Result<u64> {
     let count = selection.element_count(dims)?;
     let all = product("number of elements", dims.iter().copied())?;
@@ -93,13 +93,14 @@ fn check(dims: &[u64], selection: &Selection, size: usize, array: usize, packed:
     Ok(count)
 }
 
-/// Two numbers of elements, as numbers of bytes.
+/// Converts two numbers of elements to numbers of bytes.
 fn bytes(a: u64, b: u64, element_size: usize) -> Result<(usize, usize)> {
     let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(element_size);
     bytes(a).zip(bytes(b)).ok_or(DataspaceError::Overflow { what: "number of bytes of an array" })
 }
 
-/// The loops of a selection whose blocks are equal in every dimension, and the offset of its first element.
+/// Returns the loops over a regular hyperslab and the byte offset of its first element; [`None`]
+/// for other selections, and if the blocks of a dimension differ in size.
 fn nest(
     dims: &[u64],
     selection: &Selection,
@@ -122,7 +123,7 @@ fn nest(
             let (array, packed) = bytes(array, packed, element_size)?;
             let (src, dst) = if scatters { (packed, array) } else { (array, packed) };
             let count = usize::try_from(count).map_err(|_| OUTSIDE)?;
-            loops.push(Rows { count, src, dst });
+            loops.push(StrideLoop { count, src, dst });
         }
         base = times(array, start)?.checked_add(base).ok_or(OUTSIDE)?;
         (array, packed) = (times(array, *size)?, times(packed, axis.len())?);

@@ -1,12 +1,13 @@
-//! How chunks tile an extent.
+//! The grid of chunks that covers an extent.
 
 use crate::error::{Result, same_rank};
 use crate::{Coordinates, DataspaceError, Dims, MAX_RANK, Region};
 
-/// Equal chunks that tile an extent from its origin on; the last ones in each dimension may reach beyond it.
+/// A grid of chunks of equal shape that covers an extent. The last chunks of each dimension may
+/// reach beyond the extent.
 ///
-/// Chunks are named by their scaled coordinates (those of their first element, divided by the chunk's
-/// shape), or by a number that counts them in C order.
+/// A chunk is identified by its scaled coordinates (the coordinates of its first element, divided
+/// by the chunk shape), or by its number in C order.
 ///
 /// ```
 /// use hyperslab_dataspace::ChunkGrid;
@@ -24,11 +25,11 @@ pub struct ChunkGrid {
 }
 
 impl ChunkGrid {
-    /// Chunks of the shape `chunk` over the shape `extent`.
+    /// Creates the grid of chunks of the shape `chunk` over an extent of the shape `extent`.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`] if the two differ in it, [`DataspaceError::Invalid`] if it is 0 or more than 32
-    /// or if a chunk has no elements.
+    /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Invalid`] if the rank is not
+    /// between 1 and 32 or a chunk has no elements.
     pub fn new(chunk: &[u64], extent: &[u64]) -> Result<Self> {
         same_rank("the chunk's shape", extent.len(), chunk.len())?;
         if chunk.is_empty() || chunk.len() > MAX_RANK {
@@ -44,56 +45,57 @@ impl ChunkGrid {
         Ok(Self { chunk: Dims::from_slice(chunk), extent: Dims::from_slice(extent), counts })
     }
 
-    /// The shape of a chunk, in elements.
+    /// Returns the shape of a chunk in elements.
     pub fn chunk(&self) -> &[u64] {
         &self.chunk
     }
 
-    /// The shape of the extent, in elements.
+    /// Returns the shape of the extent in elements.
     pub fn extent(&self) -> &[u64] {
         &self.extent
     }
 
-    /// Changes the size of one dimension of the extent. A dimension that there is not stays away.
+    /// Changes the size of one dimension of the extent. Ignores a dimension that does not exist.
     pub fn set_size(&mut self, dimension: usize, size: u64) {
         let counts = self.counts.get_mut(dimension).zip(self.chunk.get(dimension));
         if let (Some(before), Some((count, chunk))) = (self.extent.get_mut(dimension), counts) {
             *before = size;
-            // No chunk is made with a dimension of 0.
+            // `new` rejects chunks with a dimension of 0.
             *count = size.div_ceil((*chunk).max(1));
         }
     }
 
-    /// The number of chunks in each dimension.
+    /// Returns the number of chunks in each dimension.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.chunk.len()
     }
 
-    /// The number of all chunks.
+    /// Returns the number of all chunks.
     ///
     /// # Errors
-    /// [`DataspaceError::Overflow`] if 64 bits do not hold it.
+    /// [`DataspaceError::Overflow`] if the number does not fit in 64 bits.
     pub fn chunk_count(&self) -> Result<u64> {
         crate::error::product("number of chunks", self.counts.iter().copied())
     }
 
-    /// The number of elements of a chunk that is not cut.
+    /// Returns the number of elements of a whole chunk.
     ///
     /// # Errors
-    /// [`DataspaceError::Overflow`] if 64 bits do not hold it.
+    /// [`DataspaceError::Overflow`] if the number does not fit in 64 bits.
     pub fn elements_per_chunk(&self) -> Result<u64> {
         crate::error::product("number of elements of a chunk", self.chunk.iter().copied())
     }
 
-    /// The number of the chunk, counting in C order. That of the slowest dimension does not matter for it.
+    /// Returns the number of the chunk in C order. The number does not depend on the size of the
+    /// slowest dimension.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if there is no such chunk,
+    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the chunk does not exist,
     /// [`DataspaceError::Overflow`].
     pub fn linear(&self, scaled: &[u64]) -> Result<u64> {
         self.check(scaled)?;
@@ -104,7 +106,8 @@ impl ChunkGrid {
         number.ok_or(overflow)
     }
 
-    /// The scaled coordinates of the chunk of that number; [`None`] if there is none.
+    /// Returns the scaled coordinates of the chunk with the number `linear`; [`None`] if it does
+    /// not exist.
     pub fn scaled(&self, linear: u64) -> Option<Dims> {
         let mut rest = linear;
         let mut scaled = Dims::from_elem(0, self.rank());
@@ -115,10 +118,12 @@ impl ChunkGrid {
         (rest == 0).then_some(scaled)
     }
 
-    /// The scaled coordinates of the chunk that holds an element, and the element's place within it.
+    /// Returns the scaled coordinates of the chunk that contains an element, and the coordinates of
+    /// the element within the chunk.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`].
+    /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the element lies
+    /// outside of the extent.
     pub fn locate(&self, element: &[u64]) -> Result<(Dims, Dims)> {
         self.check_element(element)?;
         let pairs = element.iter().zip(&self.chunk);
@@ -128,10 +133,10 @@ impl ChunkGrid {
         ))
     }
 
-    /// The chunk that holds an element.
+    /// Returns the scaled coordinates of the chunk that contains an element.
     ///
     /// # Errors
-    /// As [`locate`](Self::locate).
+    /// The errors of [`locate`](Self::locate).
     pub fn chunk_of(&self, element: &[u64]) -> Result<Dims> {
         self.check_element(element)?;
         Ok(element.iter().zip(&self.chunk).map(|(at, chunk)| at / chunk).collect())
@@ -147,15 +152,15 @@ impl ChunkGrid {
         Region { start: Dims::from_slice(element), count: one }.check_within("the element", &self.extent)
     }
 
-    /// The elements of the extent that the chunk holds.
+    /// Returns the box of elements of the extent that lie in the chunk.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if there is no such chunk.
+    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the chunk does not exist.
     pub fn region(&self, scaled: &[u64]) -> Result<Region> {
         self.check(scaled)?;
         let mut region = Region { start: Dims::new(), count: Dims::new() };
         for ((at, chunk), size) in scaled.iter().zip(&self.chunk).zip(&self.extent) {
-            // The chunk begins within the extent, so that nothing overflows.
+            // Cannot overflow: the chunk begins within the extent.
             let start = at * *chunk;
             region.start.push(start);
             region.count.push((size - start).min(*chunk));
@@ -163,19 +168,19 @@ impl ChunkGrid {
         Ok(region)
     }
 
-    /// Whether the chunk reaches beyond the extent.
+    /// Returns whether the chunk reaches beyond the extent.
     ///
     /// # Errors
-    /// As [`ChunkGrid::region`].
+    /// The errors of [`ChunkGrid::region`].
     pub fn is_edge(&self, scaled: &[u64]) -> Result<bool> {
         Ok(self.region(scaled)?.count != self.chunk)
     }
 
-    /// The chunks that hold elements of the box, as a box of scaled coordinates. Elements of the box that are
-    /// not in the extent do not count.
+    /// Returns the box of scaled coordinates of the chunks that contain elements of the box
+    /// `elements`. Elements outside of the extent are ignored.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`].
+    /// [`DataspaceError::Rank`] if the ranks differ.
     pub fn chunk_region(&self, elements: &Region) -> Result<Region> {
         same_rank("the box", self.rank(), elements.rank())?;
         let Some(inside) = elements.intersect(&Region::whole(&self.extent)) else {
@@ -190,10 +195,10 @@ impl ChunkGrid {
         Ok(chunks)
     }
 
-    /// The scaled coordinates of the chunks that hold elements of the box, in C order.
+    /// Returns the scaled coordinates of the chunks that contain elements of the box, in C order.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`].
+    /// [`DataspaceError::Rank`] if the ranks differ.
     pub fn chunks_in(&self, elements: &Region) -> Result<Coordinates> {
         Ok(self.chunk_region(elements)?.coordinates())
     }

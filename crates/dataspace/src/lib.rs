@@ -1,5 +1,8 @@
-//! HDF5 dataspaces: extents, selections, chunk grids, gather and scatter by runs. No stability promise:
-//! use the crate `hyperslab`. Pure: nothing here knows files or element types.
+//! HDF5 dataspaces: extents, selections, chunk grids, and the copying of selected elements between
+//! arrays and buffers.
+//!
+//! The crate knows neither files nor element types. Its API has no stability promise: programs use
+//! the crate `hyperslab`.
 #![deny(unsafe_code)]
 
 mod algebra;

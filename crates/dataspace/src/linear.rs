@@ -1,4 +1,4 @@
-//! Selections as runs of elements in the order of the array.
+//! Selections as runs of elements in C order of the array.
 
 use std::borrow::Cow;
 
@@ -7,29 +7,32 @@ use crate::error::{Result, product};
 use crate::runs::{PointRuns, RegularRuns, Source};
 use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, Selection};
 
-/// Selected elements that lie together in an array.
+/// A run of selected elements that are contiguous in a C-order array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinearRun {
-    /// Elements before the first one, in C order.
+    /// The number of array elements before the run.
     pub offset: u64,
-    /// Number of elements.
+    /// The number of elements of the run.
     pub length: u64,
 }
 
-/// The runs of a selection in an array, as long as can be; in the order of the selection.
+/// An iterator over the runs of a selection in an array, in the order of the selection. Adjacent
+/// runs are merged.
 #[derive(Debug, Clone)]
 pub struct LinearRuns<'a> {
     source: Source<'a>,
-    /// Elements between neighbours in each dimension.
+    /// The distance between neighbouring elements in each dimension.
     strides: Dims,
-    pending: Option<LinearRun>,
-    /// Rows of one run each, equally far apart, of which the last one was given.
-    rows: Rows,
+    /// The run that may still be extended by the next one.
+    open_run: Option<LinearRun>,
+    /// The rows after the run that `next` returned last.
+    rows: RemainingRows,
 }
 
-/// Rows that follow.
+/// Further rows of equal length at equal distances.
 #[derive(Debug, Clone, Copy, Default)]
-struct Rows {
+struct RemainingRows {
+    /// The number of further rows.
     left: u64,
     offset: u64,
     stride: u64,
@@ -37,14 +40,14 @@ struct Rows {
 }
 
 impl<'a> LinearRuns<'a> {
-    /// The runs of a selection that was found to lie in `dims`.
+    /// Creates the iterator. The caller has checked that the selection lies in `dims`.
     pub(crate) fn new(selection: &'a Selection, dims: &[u64]) -> Result<Self> {
         if product("number of elements", dims.iter().copied())? == 0 {
             return Ok(Self {
                 source: Source::Empty,
                 strides: Dims::new(),
-                pending: None,
-                rows: Rows::default(),
+                open_run: None,
+                rows: RemainingRows::default(),
             });
         }
         let mut dims = Dims::from_slice(dims);
@@ -64,23 +67,25 @@ impl<'a> LinearRuns<'a> {
             }
             Selection::Points(points) => Source::Points(PointRuns::new(points)),
         };
-        Ok(Self { source, strides: strides(&dims), pending: None, rows: Rows::default() })
+        Ok(Self { source, strides: strides(&dims), open_run: None, rows: RemainingRows::default() })
     }
 }
 
-/// How a selection lies in an array.
+/// The distribution of selected elements in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spread {
-    /// Elements of the first run.
+    /// The number of elements of the first run.
     pub first: u64,
-    /// Runs, at most: some may follow each other.
+    /// The number of runs, at most: adjacent runs may be merged.
     pub runs: u64,
-    /// Elements from the first selected one to the last.
+    /// The number of array elements from the first selected one to the last selected one, both
+    /// included.
     pub span: u64,
 }
 
 impl LinearRuns<'_> {
-    /// How the selection lies, where that is known without going through it: for regular hyperslabs.
+    /// Returns the distribution of the selected elements, if it is known without iterating: for
+    /// regular hyperslabs.
     ///
     /// ```
     /// use hyperslab_dataspace::{Region, Selection};
@@ -95,7 +100,7 @@ impl LinearRuns<'_> {
         for (axis, stride) in runs.axes().rev().zip(self.strides.iter().rev()) {
             let (start, end) = axis.bounds()?;
             let steps = end - start - 1;
-            // Saturates: strides of an extent without elements may pass 64 bits.
+            // Saturates: the strides of an extent without elements may not fit in 64 bits.
             spread.span = spread.span.saturating_add(steps.saturating_mul(*stride));
             spread.runs = spread.runs.saturating_mul(if fastest { axis.block_count() } else { axis.len() });
             if std::mem::take(&mut fastest) {
@@ -113,29 +118,30 @@ impl Iterator for LinearRuns<'_> {
         let rows = &mut self.rows;
         if rows.left > 0 {
             rows.left -= 1;
-            // Within the array, whose elements 64 bits can count.
+            // Cannot overflow: the number of elements of the array fits in 64 bits.
             rows.offset += rows.stride;
             return Some(LinearRun { offset: rows.offset, length: rows.length });
         }
-        self.next_apart()
+        self.next_from_source()
     }
 }
 
-/// Runs of equal length, equally far apart.
+/// Runs of equal length at equal distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinearRows {
-    /// Elements before the first one, in C order.
+    /// The number of array elements before the first run.
     pub offset: u64,
-    /// Elements from the first one of a run to that of the next.
+    /// The distance between the first elements of two neighbouring runs.
     pub stride: u64,
-    /// Elements of a run.
+    /// The number of elements of each run.
     pub length: u64,
-    /// Number of runs.
+    /// The number of runs.
     pub count: u64,
 }
 
 impl LinearRows {
-    /// Takes a run in, if it is as long as the others and as far from the last one as they are from each other.
+    /// Appends a run, if it has the length of the other runs and continues their equal distances.
+    /// Returns whether the run was appended.
     ///
     /// ```
     /// use hyperslab_dataspace::LinearRows;
@@ -147,7 +153,7 @@ impl LinearRows {
     pub fn take(&mut self, offset: u64, length: u64) -> bool {
         let stride = if self.count == 1 { offset.checked_sub(self.offset) } else { Some(self.stride) };
         let Some(stride) = stride.filter(|_| length == self.length) else { return false };
-        let next = stride.checked_mul(self.count).and_then(|way| self.offset.checked_add(way));
+        let next = stride.checked_mul(self.count).and_then(|distance| self.offset.checked_add(distance));
         let fits = next == Some(offset);
         if fits {
             (self.stride, self.count) = (stride, self.count + 1);
@@ -157,13 +163,14 @@ impl LinearRows {
 }
 
 impl LinearRuns<'_> {
-    /// The next runs, as many as are of equal length and equally far apart and can be told at once.
+    /// Returns the next runs: as many runs of equal length and distance as are found in one step.
     ///
     /// ```
     /// use hyperslab_dataspace::{LinearRows, Region, Selection};
     /// let rows = Selection::region(&Region::new(&[2, 3], &[4, 5])?);
     /// let mut runs = rows.linear_runs(&[100, 10])?;
-    /// assert_eq!(runs.next_rows(), Some(LinearRows { offset: 23, stride: 10, length: 5, count: 4 }));
+    /// let expected = LinearRows { offset: 23, stride: 10, length: 5, count: 4 };
+    /// assert_eq!(runs.next_rows(), Some(expected));
     /// assert_eq!(runs.next_rows(), None);
     /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
     /// ```
@@ -173,28 +180,28 @@ impl LinearRuns<'_> {
         Some(LinearRows { offset, stride: self.rows.stride, length, count: left + 1 })
     }
 
-    /// The next run that is not the next row of the same length.
-    fn next_apart(&mut self) -> Option<LinearRun> {
+    /// Returns the next run that is not one of `self.rows`.
+    fn next_from_source(&mut self) -> Option<LinearRun> {
         loop {
-            let Some(length) = self.source.advance() else { return self.pending.take() };
+            let Some(length) = self.source.advance() else { return self.open_run.take() };
             let offset = self
                 .source
                 .start()
                 .iter()
                 .zip(&self.strides)
                 .fold(0_u64, |offset, (at, stride)| offset + at * *stride);
-            // Rows that are whole were made one dimension with the next slower one: no two of them touch.
+            // `collapse` merged dimensions with whole rows, so that no two rows are adjacent.
             if let Source::Regular(runs) = &mut self.source
                 && let Some((left, length)) = runs.take_rows()
             {
                 let stride = self.strides.iter().rev().nth(1).copied().unwrap_or(0);
-                self.rows = Rows { left, offset, stride, length };
+                self.rows = RemainingRows { left, offset, stride, length };
                 return Some(LinearRun { offset, length });
             }
-            match &mut self.pending {
+            match &mut self.open_run {
                 Some(run) if run.offset + run.length == offset => run.length += length,
-                pending => {
-                    if let Some(done) = pending.replace(LinearRun { offset, length }) {
+                open_run => {
+                    if let Some(done) = open_run.replace(LinearRun { offset, length }) {
                         return Some(done);
                     }
                 }
@@ -203,7 +210,7 @@ impl LinearRuns<'_> {
     }
 }
 
-/// Elements between neighbours in each dimension of a C-order array.
+/// Returns the distance between neighbouring elements in each dimension of a C-order array.
 ///
 /// ```
 /// assert_eq!(hyperslab_dataspace::strides(&[5, 3, 2]).as_slice(), [6, 2, 1]);
@@ -213,7 +220,8 @@ pub fn strides(dims: &[u64]) -> Dims {
     let mut stride = 1_u64;
     for (to, size) in strides.iter_mut().zip(dims).rev() {
         *to = stride;
-        // Saturates: where a slower size is 0, faster ones may pass 64 bits together.
+        // Saturates: if a slower dimension has the size 0, the product of the faster ones may not
+        // fit in 64 bits.
         stride = stride.saturating_mul(*size);
     }
     strides
@@ -221,7 +229,7 @@ pub fn strides(dims: &[u64]) -> Dims {
 
 const OVERFLOW: DataspaceError = DataspaceError::Overflow { what: "number of elements" };
 
-/// Joins dimensions that are selected as a whole to the next slower ones.
+/// Merges each dimension that is selected as a whole with the next slower dimension.
 pub(crate) fn collapse(mut axes: Axes, dims: &mut Dims) -> Result<Axes> {
     while let ([.., slow_axis, fast_axis], [.., slow, fast]) = (axes.as_mut_slice(), dims.as_mut_slice()) {
         if !fast_axis.is_whole(*fast) {
@@ -235,7 +243,7 @@ pub(crate) fn collapse(mut axes: Axes, dims: &mut Dims) -> Result<Axes> {
     Ok(axes)
 }
 
-/// The same for blocks, if all of them span the dimension.
+/// Merges each dimension that all blocks span with the next slower dimension.
 fn collapse_blocks<'a>(blocks: &'a [Block], dims: &mut Dims) -> Result<Cow<'a, [Block]>> {
     let mut blocks = Cow::Borrowed(blocks);
     while let [.., slow, fast] = dims.as_mut_slice() {

@@ -1,4 +1,5 @@
-//! Where the elements of a selection stand in its order, without enumerating them.
+//! Conversion between the elements of a selection and their positions in the order of the
+//! selection.
 
 use std::sync::Arc;
 
@@ -8,11 +9,13 @@ use crate::error::{Result, same_rank};
 use crate::spans::Spans;
 use crate::{Axes, Axis, DataspaceError, Dims, Points, Region, Selection};
 
-/// The elements of a selection by their positions in it, and the reverse.
+/// An index of a selection that finds elements by position, and positions by element, without
+/// enumerating the elements.
 ///
 /// ```
 /// use hyperslab_dataspace::{Hyperslab, Ordered, Region, RegularHyperslab, Selection};
-/// let third = Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::strided(&[1], &[3], &[5])));
+/// let third = RegularHyperslab::strided(&[1], &[3], &[5]);
+/// let third = Selection::Hyperslab(Hyperslab::Regular(third));
 /// let ordered = Ordered::new(&third, &[20])?;
 /// let mut found = Vec::new();
 /// ordered.within(&Region::new(&[3], &[6])?, |at, length, position| {
@@ -31,19 +34,19 @@ pub struct Ordered {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    /// With, for each dimension, the elements below one coordinate.
+    /// A regular selection, and for each dimension the number of elements at each coordinate.
     Axes(Axes, Dims),
     Spans(Arc<Spans>),
-    /// With their numbers by ascending coordinates.
+    /// A list of points, and the numbers of the points in ascending order of their coordinates.
     Points(Points, Vec<usize>),
 }
 
 impl Ordered {
-    /// The elements of a selection within an extent of the shape `dims`.
+    /// Creates the index of a selection of an extent of the shape `dims`.
     ///
     /// # Errors
-    /// Those of [`Selection::validate`], but blocks may overlap; [`DataspaceError::Invalid`] for more than 2^24
-    /// blocks.
+    /// The errors of [`Selection::validate`], except that blocks may overlap;
+    /// [`DataspaceError::Invalid`] for more than 2^24 blocks.
     pub fn new(selection: &Selection, dims: &[u64]) -> Result<Self> {
         let rank = dims.len();
         if let Selection::Points(points) = selection {
@@ -58,30 +61,31 @@ impl Ordered {
         };
         let mut weights = Dims::from_elem(1, rank);
         let mut weight = 1_u64;
-        for (place, axis) in weights.iter_mut().zip(&axes).rev() {
-            *place = weight;
+        for (to, axis) in weights.iter_mut().zip(&axes).rev() {
+            *to = weight;
             let overflow = DataspaceError::Overflow { what: "number of elements" };
             weight = weight.checked_mul(axis.len()).ok_or(overflow)?;
         }
         Ok(Self { kind: Kind::Axes(axes, weights), rank, count: weight })
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns whether the selection is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether the elements do not come in C order.
+    /// Returns whether the elements may come in another order than C order.
     pub fn is_unordered(&self) -> bool {
         matches!(self.kind, Kind::Points(..))
     }
 
-    /// The dimensions, for a selection that is the same along each of them, whatever the others.
+    /// Returns the selected coordinates of each dimension, if the dimensions are selected
+    /// independently of one another; otherwise [`None`].
     pub fn axes(&self) -> Option<&[Axis]> {
         match &self.kind {
             Kind::Axes(axes, _) => Some(axes),
@@ -89,7 +93,8 @@ impl Ordered {
         }
     }
 
-    /// Whether the box may hold an element; certain but for points and irregular blocks.
+    /// Returns whether the box may contain a selected element. For lists of points and irregular
+    /// blocks, `true` may be wrong. Every other answer is exact.
     pub fn may_meet(&self, region: &Region) -> bool {
         match &self.kind {
             Kind::Axes(axes, _) => axes
@@ -103,11 +108,13 @@ impl Ordered {
         }
     }
 
-    /// Visits the elements that lie in a box, as runs along the fastest dimension: where the run begins, its
-    /// length, and the position of its first element; positions go on with the elements. Runs come in C order.
+    /// Visits the selected elements in a box as runs along the fastest dimension, in C order.
+    ///
+    /// `visit` receives the coordinates of the first element, the number of elements, and the
+    /// position of the first element in the selection. The positions of a run are consecutive.
     ///
     /// # Errors
-    /// Those of the visitor.
+    /// The first error of `visit`.
     pub fn within<E>(
         &self,
         region: &Region,
@@ -138,8 +145,8 @@ impl Ordered {
         }
     }
 
-    /// The element after `position` others, and how many follow it along the fastest dimension without a gap,
-    /// itself included; [`None`] behind the last one.
+    /// Returns the element at `position`, and the number of elements from it to the end of its run
+    /// along the fastest dimension; [`None`] if the selection has fewer elements.
     pub fn at(&self, position: u64) -> Option<(Dims, u64)> {
         if position >= self.count {
             return None;
@@ -182,11 +189,11 @@ impl Ordered {
 }
 
 fn point(points: &Points, number: usize) -> &[u64] {
-    // `number` is that of a point.
+    // The caller passes the number of an existing point.
     points.coordinates.split_at(number * points.rank).1.split_at(points.rank).0
 }
 
-/// The points whose slowest coordinate lies in the box.
+/// Returns the numbers of the points whose slowest coordinate lies in the box.
 fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize] {
     let Some((from, to)) = region.bounds().next() else { return &[] };
     let slowest = |number: &usize| point(points, *number).first().copied().unwrap_or(0);
@@ -195,6 +202,7 @@ fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize]
     rest.split_at(rest.partition_point(|number| slowest(number) < to)).0
 }
 
+/// Visits the elements of a regular selection in a box, from the dimension `dimension` on.
 fn walk_axes<E>(
     axes: &[Axis],
     weights: &[u64],
@@ -225,6 +233,7 @@ fn walk_axes<E>(
     Ok(())
 }
 
+/// Visits the elements of a tree of spans in a box, from the dimension `dimension` on.
 fn walk_spans<E>(
     spans: &Spans,
     bounds: &[(u64, u64)],
@@ -256,8 +265,8 @@ fn walk_spans<E>(
 }
 
 fn set(at: &mut Dims, dimension: usize, coordinate: u64) {
-    if let Some(place) = at.get_mut(dimension) {
-        *place = coordinate;
+    if let Some(to) = at.get_mut(dimension) {
+        *to = coordinate;
     }
 }
 

@@ -1,25 +1,25 @@
-//! Boxes of elements, by start and count.
+//! Boxes of elements, given by start and count.
 
 use std::ops::Range;
 
 use crate::error::{Result, product, same_rank};
 use crate::{Block, DataspaceError, Dims};
 
-/// A box of elements, chunks or anything else that has coordinates. It may be empty.
+/// A box of elements, chunks or other things with coordinates. A box may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Region {
-    /// Lowest coordinate in each dimension.
+    /// The lowest coordinate in each dimension.
     pub start: Dims,
-    /// Number of coordinates in each dimension.
+    /// The number of coordinates in each dimension.
     pub count: Dims,
 }
 
 impl Region {
-    /// A box.
+    /// Creates a box.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`] if the two differ in it, [`DataspaceError::Overflow`] if the box ends behind the
-    /// largest number.
+    /// [`DataspaceError::Rank`] if `start` and `count` have different lengths,
+    /// [`DataspaceError::Overflow`] if the end of the box does not fit in 64 bits.
     pub fn new(start: &[u64], count: &[u64]) -> Result<Self> {
         same_rank("the count of a box", start.len(), count.len())?;
         if start.iter().zip(count).any(|(start, count)| start.checked_add(*count).is_none()) {
@@ -28,43 +28,43 @@ impl Region {
         Ok(Self { start: Dims::from_slice(start), count: Dims::from_slice(count) })
     }
 
-    /// All of an extent.
+    /// Creates the box of all elements of an extent.
     pub fn whole(dims: &[u64]) -> Self {
         Self { start: Dims::from_elem(0, dims.len()), count: Dims::from_slice(dims) }
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.start.len()
     }
 
-    /// Whether there is nothing in the box. One without dimensions holds one element.
+    /// Returns whether the box contains no element. A box without dimensions contains one element.
     pub fn is_empty(&self) -> bool {
         self.count.contains(&0)
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     ///
     /// # Errors
-    /// [`DataspaceError::Overflow`] if 64 bits do not hold it.
+    /// [`DataspaceError::Overflow`] if the number does not fit in 64 bits.
     pub fn element_count(&self) -> Result<u64> {
         product("number of elements", self.count.iter().copied())
     }
 
-    /// In each dimension the first coordinate of the box, and the first one behind it.
+    /// Returns, for each dimension, the lowest coordinate and one more than the highest coordinate.
     ///
-    /// Saturates: the last coordinate of 64 bits lies in no extent.
+    /// The end saturates: no extent contains the coordinate `u64::MAX`.
     pub fn bounds(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.start.iter().zip(&self.count).map(|(start, count)| (*start, start.saturating_add(*count)))
     }
 
-    /// Whether the box holds the element.
+    /// Returns whether the box contains the element.
     pub fn contains(&self, coordinates: &[u64]) -> bool {
         coordinates.len() == self.rank()
             && self.bounds().zip(coordinates).all(|((start, end), at)| (start..end).contains(at))
     }
 
-    /// The elements of both; [`None`] if there are none, or the ranks differ.
+    /// Returns the intersection of two boxes; [`None`] if it is empty or the ranks differ.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Option<Self> {
         if self.rank() != other.rank() {
@@ -79,26 +79,27 @@ impl Region {
         Some(both)
     }
 
-    /// Whether the box lies within an extent.
+    /// Checks that the box lies in an extent.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`], with `what` as the name of the box.
+    /// [`DataspaceError::Rank`] and [`DataspaceError::Bounds`], with `what` as the name of the box.
     pub fn check_within(&self, what: &'static str, dims: &[u64]) -> Result<()> {
         same_rank(what, dims.len(), self.rank())?;
         check_bounds(what, &self.start, &self.count, dims)
     }
 
-    /// The coordinates of all elements, in C order.
+    /// Returns the coordinates of all elements in C order.
     pub fn coordinates(&self) -> Coordinates {
         Coordinates { next: (!self.is_empty()).then(|| self.start.clone()), region: self.clone() }
     }
 }
 
-/// Whether `start` and `count`, of the same rank as `dims`, stay within them.
+/// Checks that the box from `start` with the size `count` lies in an extent. All arguments have the
+/// same rank.
 pub(crate) fn check_bounds(what: &'static str, start: &[u64], count: &[u64], dims: &[u64]) -> Result<()> {
     for (dimension, ((start, count), size)) in start.iter().zip(count).zip(dims).enumerate() {
         if start.checked_add(*count).is_none_or(|end| end > *size) {
-            // Saturates: the number stands in a message.
+            // Saturates: the number only appears in a message.
             let last = start.saturating_add(count.max(&1) - 1);
             return Err(DataspaceError::Bounds { what, dimension, start: *start, last, size: *size });
         }
@@ -107,10 +108,10 @@ pub(crate) fn check_bounds(what: &'static str, start: &[u64], count: &[u64], dim
 }
 
 impl From<&Block> for Region {
-    /// The box between the corners of the block; empty where they are the wrong way round.
+    /// Converts a block to a box. The box is empty if the block ends before it starts.
     fn from(block: &Block) -> Self {
         let sizes = block.start.iter().zip(&block.end);
-        // Saturates: a block of all coordinates of 64 bits lies in no extent.
+        // Saturates: no extent contains a block of all 2^64 coordinates.
         let count =
             sizes.map(|(start, end)| end.checked_sub(*start).map_or(0, |span| span.saturating_add(1)));
         Self { start: block.start.clone(), count: count.collect() }
@@ -139,7 +140,7 @@ impl<const N: usize> From<[Range<u64>; N]> for Region {
     }
 }
 
-/// The coordinates in a box, in C order.
+/// An iterator over the coordinates of a box in C order.
 #[derive(Debug, Clone)]
 pub struct Coordinates {
     region: Region,

@@ -5,16 +5,16 @@ use smallvec::SmallVec;
 use crate::blocks::BlockRuns;
 use crate::{Axes, Axis, Dims, Points};
 
-/// Selected elements that follow each other along the fastest dimension.
+/// A run of selected elements along the fastest dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Coordinates of the first element.
+    /// The coordinates of the first element.
     pub start: Dims,
-    /// Number of elements.
+    /// The number of elements.
     pub length: u64,
 }
 
-/// The runs of a selection: in C order, but for points, which keep their own.
+/// An iterator over the runs of a selection: in C order, or in list order for points.
 #[derive(Debug, Clone)]
 pub struct Runs<'a> {
     pub(crate) source: Source<'a>,
@@ -29,7 +29,8 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// Where runs come from. `start` is that of the run `advance` gave the length of.
+/// A source of runs. `advance` returns the length of the next run, and `start` the coordinates of
+/// its first element.
 #[derive(Debug, Clone)]
 pub(crate) enum Source<'a> {
     Empty,
@@ -62,15 +63,15 @@ impl Source<'_> {
 #[derive(Debug, Clone)]
 pub(crate) struct RegularRuns {
     slow: SmallVec<[Slow; 3]>,
-    /// The fastest dimension; none in a dataspace without dimensions.
+    /// The fastest dimension; [`None`] in a dataspace without dimensions.
     fast: Option<Axis>,
-    /// The next block of it.
+    /// The number of the next block in the fastest dimension.
     next: u64,
     start: Dims,
     done: bool,
 }
 
-/// Where a slower dimension stands.
+/// The current coordinate in one of the slower dimensions: a block, and an offset within the block.
 #[derive(Debug, Clone)]
 struct Slow {
     axis: Axis,
@@ -87,7 +88,7 @@ impl RegularRuns {
         Self { slow, fast, next: 0, start, done }
     }
 
-    /// The dimensions, slowest first.
+    /// Returns the dimensions, slowest-varying dimension first.
     pub(crate) fn axes(&self) -> impl DoubleEndedIterator<Item = &Axis> {
         self.slow.iter().map(|slow| &slow.axis).chain(&self.fast)
     }
@@ -112,8 +113,8 @@ impl RegularRuns {
         Some(fast.block_length(block))
     }
 
-    /// Goes to the last of the rows that follow the present one in the same block of the next slower dimension; gives their
-    /// number, and that of the elements of each. None if a row has several runs.
+    /// Skips the remaining rows of the current block of the second-fastest dimension. Returns the
+    /// number of these rows and their length; [`None`] if a row has several runs.
     pub(crate) fn take_rows(&mut self) -> Option<(u64, u64)> {
         let fast = self.fast.filter(|fast| fast.block_count() == 1)?;
         let slow = self.slow.last_mut()?;
@@ -138,7 +139,8 @@ impl RegularRuns {
 }
 
 impl Slow {
-    /// Goes to the next coordinate; behind the last one to the first, and says so by `false`.
+    /// Advances to the next coordinate and returns true; after the last coordinate, returns to the
+    /// first one and returns false.
     fn advance(&mut self) -> bool {
         self.within += 1;
         if self.within < self.axis.block_length(self.block) {
@@ -154,7 +156,8 @@ impl Slow {
     }
 }
 
-/// Points, in their order; neighbours that ascend along the fastest dimension are one run.
+/// The runs of a list of points, in list order. Points that ascend by 1 along the fastest dimension
+/// form one run.
 #[derive(Debug, Clone)]
 pub(crate) struct PointRuns<'a> {
     rest: &'a [u64],

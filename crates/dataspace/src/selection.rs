@@ -1,4 +1,4 @@
-//! Which elements of a dataspace take part.
+//! Selections of elements of a dataspace.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::runs::{PointRuns, RegularRuns, Source};
 use crate::spans::Spans;
 use crate::{Axes, Axis, DataspaceError, Dims, LinearRuns, Points, Region, Runs};
 
-/// A count or block of a hyperslab that goes on without end (H5S_UNLIMITED).
+/// The count or block size of a hyperslab that extends to the end of the extent (H5S_UNLIMITED).
 pub const UNLIMITED: u64 = u64::MAX;
 
 /// A selection of elements of a dataspace.
@@ -20,18 +20,18 @@ pub enum Selection {
     None,
     /// Every element.
     All,
-    /// Single elements, in an order of their own.
+    /// A list of single elements. Its order is the order of the selection.
     Points(Points),
-    /// Blocks, in C order.
+    /// Blocks of elements, in C order.
     Hyperslab(Hyperslab),
 }
 
-/// Blocks of elements.
+/// A selection of blocks of elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hyperslab {
-    /// Equal blocks at equal distances.
+    /// Blocks of equal size at equal distances.
     Regular(RegularHyperslab),
-    /// Any disjoint blocks.
+    /// Arbitrary blocks. [`Selection::validate`] requires disjoint blocks.
     Irregular {
         /// The number of dimensions.
         rank: usize,
@@ -40,42 +40,45 @@ pub enum Hyperslab {
     },
 }
 
-/// In each dimension: `count` blocks of `block` elements, one every `stride`, from `start` on.
+/// A regular pattern of blocks: in each dimension `count` blocks of `block` elements, the first one
+/// at `start`, the starts `stride` elements apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegularHyperslab {
-    /// First element.
+    /// The first selected coordinate in each dimension.
     pub start: Dims,
-    /// Distance between the starts of blocks.
+    /// The distance between the starts of two neighbouring blocks.
     pub stride: Dims,
-    /// Number of blocks, or [`UNLIMITED`].
+    /// The number of blocks, or [`UNLIMITED`].
     pub count: Dims,
-    /// Elements of a block, or [`UNLIMITED`].
+    /// The size of a block in elements, or [`UNLIMITED`].
     pub block: Dims,
 }
 
-/// A box of elements: both corners belong to it.
+/// A box of elements, given by its two corners. Both corners belong to the box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Lowest coordinate in each dimension.
+    /// The lowest coordinate in each dimension.
     pub start: Dims,
-    /// Highest coordinate in each dimension.
+    /// The highest coordinate in each dimension.
     pub end: Dims,
 }
 
 const ELEMENTS: &str = "number of elements";
 
 impl Selection {
-    /// A selection of one box.
+    /// Creates a selection of one box.
     pub fn region(region: &Region) -> Self {
         let hyperslab = RegularHyperslab::region(&region.start, &region.count);
         Self::Hyperslab(Hyperslab::Regular(hyperslab))
     }
 
-    /// The number of selected elements of an extent. Blocks count as disjoint, points as often as they are
-    /// listed.
+    /// Returns the number of selected elements of an extent of the shape `dims`.
+    ///
+    /// Overlapping blocks and repeated points are counted repeatedly.
     ///
     /// # Errors
-    /// [`DataspaceError::Overflow`] if 64 bits do not hold it; for blocks those of [`Selection::validate`].
+    /// [`DataspaceError::Overflow`] if the number does not fit in 64 bits; the errors of
+    /// [`Selection::validate`].
     pub fn element_count(&self, dims: &[u64]) -> Result<u64> {
         match self {
             Self::None => Ok(0),
@@ -97,11 +100,15 @@ impl Selection {
         }
     }
 
-    /// Whether the selection makes sense, and lies within an extent of the shape `dims`. Blocks must be
-    /// disjoint; to find out takes time in proportion to the square of their number at worst.
+    /// Checks that the selection is valid for an extent of the shape `dims`.
+    ///
+    /// Blocks must be disjoint. The check takes time in proportion to the square of the number of
+    /// blocks at worst.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`], [`DataspaceError::Invalid`].
+    /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the selection
+    /// reaches beyond the extent, [`DataspaceError::Invalid`] if blocks overlap or the selection is
+    /// invalid for every extent.
     pub fn validate(&self, dims: &[u64]) -> Result<()> {
         match self {
             Self::None | Self::All => Ok(()),
@@ -114,10 +121,11 @@ impl Selection {
         }
     }
 
-    /// The smallest box that holds all selected elements; [`None`] if there are none.
+    /// Returns the smallest box that contains all selected elements; [`None`] if no element is
+    /// selected.
     ///
     /// # Errors
-    /// Those of [`Selection::validate`], but blocks may overlap.
+    /// The errors of [`Selection::validate`], except that blocks may overlap.
     pub fn bounding_box(&self, dims: &[u64]) -> Result<Option<Region>> {
         let bounds: Option<Vec<(u64, u64)>> = match self {
             Self::None => None,
@@ -140,11 +148,14 @@ impl Selection {
         }))
     }
 
-    /// The selected elements as runs along the fastest dimension: in C order, points in their own. Nothing is
-    /// enumerated beforehand. Elements of blocks that overlap come once.
+    /// Returns the selected elements as runs along the fastest dimension: in C order, or in list
+    /// order for points.
+    ///
+    /// The iterator computes each run on demand. It visits an element of several overlapping blocks
+    /// once.
     ///
     /// # Errors
-    /// Those of [`Selection::validate`], but blocks may overlap.
+    /// The errors of [`Selection::validate`], except that blocks may overlap.
     pub fn runs(&self, dims: &[u64]) -> Result<Runs<'_>> {
         let source = match self {
             Self::None => Source::Empty,
@@ -167,12 +178,12 @@ impl Selection {
         Ok(Runs { source })
     }
 
-    /// The selected elements as runs in a C-order array of the shape `dims`, in the order of
-    /// [`Selection::runs`]. Runs that follow each other without a gap are one.
+    /// Returns the selected elements as runs in a C-order array of the shape `dims`, in the order
+    /// of [`Selection::runs`]. Adjacent runs are merged.
     ///
     /// # Errors
-    /// As [`Selection::runs`]; [`DataspaceError::Overflow`] if 64 bits do not hold the number of the array's
-    /// elements.
+    /// The errors of [`Selection::runs`]; [`DataspaceError::Overflow`] if the number of elements of
+    /// the array does not fit in 64 bits.
     pub fn linear_runs(&self, dims: &[u64]) -> Result<LinearRuns<'_>> {
         match self {
             Self::None | Self::All => {}
@@ -185,7 +196,7 @@ impl Selection {
 }
 
 impl RegularHyperslab {
-    /// One box.
+    /// Creates a hyperslab of one box.
     pub fn region(start: &[u64], count: &[u64]) -> Self {
         let ones = Dims::from_elem(1, start.len());
         Self {
@@ -196,7 +207,7 @@ impl RegularHyperslab {
         }
     }
 
-    /// Single elements at equal distances.
+    /// Creates a hyperslab of single elements at equal distances.
     pub fn strided(start: &[u64], stride: &[u64], count: &[u64]) -> Self {
         Self {
             start: Dims::from_slice(start),
@@ -206,20 +217,22 @@ impl RegularHyperslab {
         }
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.start.len()
     }
 
-    /// Whether it goes on without end in any dimension.
+    /// Returns whether the hyperslab extends to the end of the extent in any dimension.
     pub fn is_unlimited(&self) -> bool {
         self.count.contains(&UNLIMITED) || self.block.contains(&UNLIMITED)
     }
 
-    /// Its dimensions within an extent of the shape `dims`; those without end go up to the extent's.
+    /// Returns the selected coordinates of each dimension of an extent of the shape `dims`. An
+    /// unlimited count or block ends where the extent ends.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`], [`DataspaceError::Invalid`].
+    /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the hyperslab
+    /// reaches beyond the extent, [`DataspaceError::Invalid`] if blocks overlap.
     pub fn axes(&self, dims: &[u64]) -> Result<Axes> {
         for part in [&self.start, &self.stride, &self.count, &self.block] {
             same_rank("a hyperslab", dims.len(), part.len())?;
@@ -233,6 +246,8 @@ impl RegularHyperslab {
     }
 }
 
+/// Checks the rank of the blocks, the order of their corners, and that all blocks lie in the extent
+/// `dims`.
 pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Result<()> {
     same_rank("a hyperslab", dims.len(), rank)?;
     if rank == 0 {
@@ -254,9 +269,9 @@ pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Resul
     Ok(())
 }
 
-/// Sweeps over the slowest dimension and compares each block with those that are met at the same time.
+/// Checks that no two blocks overlap: a set, which holds each element once, has as many elements as
+/// all blocks together.
 fn check_disjoint(rank: usize, blocks: &[Block]) -> Result<()> {
-    // A set counts every element once.
     let counted = Spans::of_blocks(rank, blocks)?.count();
     let sum = blocks.iter().try_fold(0_u64, |sum, block| {
         let count = Region::from(block).element_count()?;
@@ -268,7 +283,8 @@ fn check_disjoint(rank: usize, blocks: &[Block]) -> Result<()> {
     Err(DataspaceError::Invalid { what: "a hyperslab", problem: "has blocks that overlap" })
 }
 
-/// In each dimension the lowest coordinate, and the one behind the highest.
+/// Returns the bounding box of the boxes `corners`: in each dimension the lowest coordinate, and
+/// one more than the highest coordinate.
 fn enclose<'a>(mut corners: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Option<Vec<(u64, u64)>> {
     let (start, end) = corners.next()?;
     let mut bounds: Vec<(u64, u64)> = start.iter().copied().zip(end.iter().copied()).collect();
@@ -278,7 +294,7 @@ fn enclose<'a>(mut corners: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Opt
             *high = (*high).max(*end);
         }
     }
-    // Saturates: the last coordinate of 64 bits lies in no extent.
+    // Saturates: no extent contains the coordinate `u64::MAX`.
     bounds.iter_mut().for_each(|(_, high)| *high = high.saturating_add(1));
     Some(bounds)
 }
@@ -330,7 +346,7 @@ mod tests {
 
     #[test]
     fn many_blocks_are_swept() {
-        // A chessboard of 100 x 100 blocks of 2 x 3.
+        // A chessboard of 100 x 100 blocks of 2 x 3 elements.
         let mut blocks = Vec::new();
         for row in 0..100_u64 {
             for column in (row % 2..100).step_by(2) {
@@ -389,7 +405,7 @@ mod tests {
         assert_eq!(overlapping.runs(&[5, 5]).unwrap().map(|run| run.length).sum::<u64>(), 9 + 3 + 5);
     }
 
-    /// The selected elements, one by one, by their definition.
+    /// Returns the selected elements one by one, computed from the definition of a selection.
     fn naive(selection: &Selection, dims: &[u64]) -> Vec<Vec<u64>> {
         let all = || Region::whole(dims).coordinates().map(|at| at.to_vec());
         match selection {

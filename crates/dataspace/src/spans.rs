@@ -1,7 +1,8 @@
-//! A set of elements as a tree of spans: along the slowest dimension, intervals of coordinates with the same
-//! set below them; below each, the same for the next dimension.
+//! A set of elements as a tree of spans.
 //!
-//! Neighbours whose sets below are equal are one span, so that equal sets have equal trees.
+//! A span is an interval of coordinates of one dimension, starting with the slowest. All
+//! coordinates of a span have the same selected elements in the faster dimensions: the span's
+//! subtree. Neighbouring spans with equal subtrees are merged, so that equal sets have equal trees.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,41 +10,40 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, RegularHyperslab, SetOperation};
 
-/// Spans of one tree, or blocks that a tree is cut into, at most.
-const MOST: usize = 1 << 24;
+/// The largest number of spans of a tree, and the largest number of blocks that a tree is cut into.
+const MAX_SPANS: usize = 1 << 24;
 
-/// Blocks looked at while blocks become a tree, each as often as it is: bounds the work for blocks that lie
-/// across each other.
-const MOST_WORK: usize = 1 << 25;
+/// The largest number of blocks, counted once for each visit, that the conversion of blocks to a
+/// tree visits. It bounds the work for blocks that cross each other.
+const MAX_BLOCK_VISITS: usize = 1 << 25;
 
-const TOO_MUCH: DataspaceError = DataspaceError::Invalid {
-    what: "a hyperslab",
-    problem: "has too many blocks that lie across each other",
-};
-const TOO_MANY: DataspaceError =
+const TOO_MANY_VISITS: DataspaceError =
+    DataspaceError::Invalid { what: "a hyperslab", problem: "has too many blocks that cross each other" };
+const TOO_MANY_SPANS: DataspaceError =
     DataspaceError::Invalid { what: "a combination of selections", problem: "has more than 2^24 blocks" };
 const OVERFLOW: DataspaceError = DataspaceError::Overflow { what: "number of elements" };
 
-/// The selected coordinates of one dimension, and what is selected below each.
+/// The selected coordinates of one dimension, and the selected elements of the faster dimensions
+/// for each of them.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Spans {
     spans: Vec<Span>,
     count: u64,
 }
 
-/// Coordinates with the same set below them.
+/// An interval of coordinates with the same subtree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// Elements of the spans before this one.
+    /// The number of elements in the spans before this one.
     pub(crate) before: u64,
-    /// [`None`] in the fastest dimension.
+    /// The subtree; [`None`] in the fastest dimension.
     pub(crate) below: Option<Arc<Spans>>,
 }
 
 impl Span {
-    /// Elements below one coordinate.
+    /// Returns the number of elements at each coordinate of the span.
     pub(crate) fn weight(&self) -> u64 {
         self.below.as_ref().map_or(1, |below| below.count)
     }
@@ -52,6 +52,7 @@ impl Span {
         self.last - self.first + 1
     }
 
+    /// Returns whether the subtree equals `below`.
     fn has_below(&self, below: Option<&Arc<Spans>>) -> bool {
         match (&self.below, below) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
@@ -65,24 +66,26 @@ impl Spans {
         Self { spans: Vec::new(), count: 0 }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The spans that hold coordinates from `from` on and before `to`.
+    /// Returns the spans that contain coordinates in `from..to`.
     pub(crate) fn within(&self, from: u64, to: u64) -> &[Span] {
         let first = self.spans.partition_point(|span| span.last < from);
         let rest = self.spans.split_at(first).1;
         rest.split_at(rest.partition_point(|span| span.first < to)).0
     }
 
-    /// The span that holds the element after `position` others.
+    /// Returns the span that contains the element with `position` elements before it.
     pub(crate) fn at(&self, position: u64) -> Option<&Span> {
-        let behind = self.spans.partition_point(|span| span.before <= position);
-        self.spans.get(behind.checked_sub(1)?)
+        let after = self.spans.partition_point(|span| span.before <= position);
+        self.spans.get(after.checked_sub(1)?)
     }
 
+    /// Appends an interval. Merges it with the last span if the two are adjacent and have equal
+    /// subtrees.
     fn push(&mut self, first: u64, last: u64, below: Option<Arc<Self>>) -> Result<()> {
         let added = (last - first)
             .checked_add(1)
@@ -97,22 +100,22 @@ impl Spans {
             span.last = last;
             return Ok(());
         }
-        if self.spans.len() >= MOST {
-            return Err(TOO_MANY);
+        if self.spans.len() >= MAX_SPANS {
+            return Err(TOO_MANY_SPANS);
         }
         self.spans.push(Span { first, last, before, below });
         Ok(())
     }
 
-    /// The elements of a regular hyperslab.
+    /// Creates the set of the elements of a regular hyperslab.
     pub(crate) fn of_axes(axes: &Axes) -> Result<Arc<Self>> {
         if axes.iter().any(Axis::is_empty) {
             return Ok(Arc::new(Self::empty()));
         }
         let mut below: Option<Arc<Self>> = None;
         for axis in axes.iter().rev() {
-            if axis.block_count() > MOST as u64 {
-                return Err(TOO_MANY);
+            if axis.block_count() > MAX_SPANS as u64 {
+                return Err(TOO_MANY_SPANS);
             }
             let mut spans = Self::empty();
             for block in 0..axis.block_count() {
@@ -125,15 +128,22 @@ impl Spans {
         below.ok_or(DataspaceError::Invalid { what: "a selection", problem: "has no dimensions" })
     }
 
-    /// The elements of blocks, which may touch and overlap; `start` is not behind `end` in any of them.
+    /// Creates the set of the elements of blocks. Blocks may touch and overlap; no block may end
+    /// before it starts.
     pub(crate) fn of_blocks(rank: usize, blocks: &[Block]) -> Result<Arc<Self>> {
-        let mut work = MOST_WORK;
-        Self::sweep(rank, 0, blocks.iter().collect(), &mut work).map(Arc::new)
+        let mut visits_left = MAX_BLOCK_VISITS;
+        Self::sweep(rank, 0, blocks.iter().collect(), &mut visits_left).map(Arc::new)
     }
 
-    /// Cuts one dimension into slabs in which the same blocks take part, and each of them in the next one.
-    fn sweep(rank: usize, dimension: usize, mut members: Vec<&Block>, work: &mut usize) -> Result<Self> {
-        *work = work.checked_sub(members.len()).ok_or(TOO_MUCH)?;
+    /// Cuts one dimension into intervals in which the same blocks are active, and sweeps each
+    /// interval in the next dimension.
+    fn sweep(
+        rank: usize,
+        dimension: usize,
+        mut members: Vec<&Block>,
+        visits_left: &mut usize,
+    ) -> Result<Self> {
+        *visits_left = visits_left.checked_sub(members.len()).ok_or(TOO_MANY_VISITS)?;
         let span = |block: &Block| {
             let corner = |corner: &Dims| corner.get(dimension).copied().unwrap_or(0);
             (corner(&block.start), corner(&block.end))
@@ -141,18 +151,18 @@ impl Spans {
         members.sort_by_cached_key(|block| span(block));
         let mut spans = Self::empty();
         if dimension + 1 >= rank {
-            let mut pending: Option<(u64, u64)> = None;
+            let mut open: Option<(u64, u64)> = None;
             for (first, last) in members.into_iter().map(span) {
-                match &mut pending {
+                match &mut open {
                     Some((_, end)) if first.max(1) - 1 <= *end => *end = last.max(*end),
                     _ => {
-                        if let Some((first, last)) = pending.replace((first, last)) {
+                        if let Some((first, last)) = open.replace((first, last)) {
                             spans.push(first, last, None)?;
                         }
                     }
                 }
             }
-            if let Some((first, last)) = pending {
+            if let Some((first, last)) = open {
                 spans.push(first, last, None)?;
             }
             return Ok(spans);
@@ -171,14 +181,15 @@ impl Spans {
             }
             let mut last = upcoming.peek().map_or(u64::MAX, |block| span(block).0 - 1);
             last = active.iter().fold(last, |last, block| last.min(span(block).1));
-            let below = Self::sweep(rank, dimension + 1, active.clone(), work)?;
+            let below = Self::sweep(rank, dimension + 1, active.clone(), visits_left)?;
             spans.push(at, last, Some(Arc::new(below)))?;
             let Some(next) = last.checked_add(1) else { return Ok(spans) };
             at = next;
         }
     }
 
-    /// The set as a hyperslab: a regular one if it is regular, else as blocks; [`None`] if it is empty.
+    /// Returns the set as a regular hyperslab if it is one, otherwise as disjoint blocks; [`None`]
+    /// if the set is empty.
     pub(crate) fn hyperslab(self: &Arc<Self>, rank: usize) -> Result<Option<Hyperslab>> {
         if self.count == 0 {
             return Ok(None);
@@ -192,9 +203,10 @@ impl Spans {
         Ok(Some(Hyperslab::Irregular { rank, blocks }))
     }
 
+    /// Returns the set as a regular hyperslab; [`None`] if it is not one.
     fn regular(&self) -> Option<RegularHyperslab> {
         let none = Dims::new;
-        let mut slab = RegularHyperslab { start: none(), stride: none(), count: none(), block: none() };
+        let mut hyperslab = RegularHyperslab { start: none(), stride: none(), count: none(), block: none() };
         let mut level = Some(self);
         while let Some(spans) = level {
             let (first, block) = spans.spans.first().map(|span| (span, span.length()))?;
@@ -209,22 +221,24 @@ impl Spans {
                 }
                 expected += stride;
             }
-            slab.start.push(first.first);
-            slab.stride.push(stride);
-            slab.count.push(spans.spans.len() as u64);
-            slab.block.push(block);
+            hyperslab.start.push(first.first);
+            hyperslab.stride.push(stride);
+            hyperslab.count.push(spans.spans.len() as u64);
+            hyperslab.block.push(block);
             level = first.below.as_deref();
         }
-        Some(slab)
+        Some(hyperslab)
     }
 
+    /// Appends the blocks of the tree to `blocks`. `start` and `end` are the corners in the slower
+    /// dimensions.
     fn cut(&self, start: &mut Dims, end: &mut Dims, blocks: &mut Vec<Block>) -> Result<()> {
         for span in &self.spans {
             start.push(span.first);
             end.push(span.last);
             match &span.below {
                 Some(below) => below.cut(start, end, blocks)?,
-                None if blocks.len() >= MOST => return Err(TOO_MANY),
+                None if blocks.len() >= MAX_SPANS => return Err(TOO_MANY_SPANS),
                 None => blocks.push(Block { start: start.clone(), end: end.clone() }),
             }
             start.pop();
@@ -234,7 +248,7 @@ impl Spans {
     }
 }
 
-/// Combines trees of the same rank. Parts that both share are combined once.
+/// A set operation on two trees of the same rank. It combines each pair of subtrees once.
 #[derive(Debug)]
 pub(crate) struct Combiner {
     operation: SetOperation,
@@ -242,13 +256,14 @@ pub(crate) struct Combiner {
 }
 
 impl Combiner {
-    /// The combination of two sets.
+    /// Combines two sets.
     pub(crate) fn combine(operation: SetOperation, a: &Arc<Spans>, b: &Arc<Spans>) -> Result<Arc<Spans>> {
         let mut combiner = Self { operation, done: HashMap::new() };
         let set = combiner.both(Some(a), Some(b))?;
         Ok(set.unwrap_or_else(|| Arc::new(Spans::empty())))
     }
 
+    /// Combines two subtrees; [`None`] stands for an empty one.
     fn both(&mut self, a: Option<&Arc<Spans>>, b: Option<&Arc<Spans>>) -> Result<Option<Arc<Spans>>> {
         let (a, b) = match (a, b) {
             (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => (a, b),
@@ -257,7 +272,7 @@ impl Combiner {
                 return Ok(a.or(b).filter(|_| kept).cloned());
             }
         };
-        // The trees live as long as the combination, so that no address is used twice.
+        // The combination keeps the trees alive, so that no address is used twice.
         let key = (Arc::as_ptr(a).addr(), Arc::as_ptr(b).addr());
         if let Some(done) = self.done.get(&key) {
             return Ok(done.clone());
@@ -268,6 +283,7 @@ impl Combiner {
         Ok(merged)
     }
 
+    /// Combines the spans of two subtrees.
     fn merge<'a>(&mut self, mut a: &'a [Span], mut b: &'a [Span]) -> Result<Spans> {
         let mut spans = Spans::empty();
         let mut at = 0;
@@ -319,8 +335,8 @@ mod tests {
                 end: Dims::from_slice(&[300 - at, 7 + at % 3]),
             })
             .collect();
-        let sweep = |mut work: usize| Spans::sweep(2, 0, nested.iter().collect(), &mut work);
-        assert_eq!(sweep(1_000).unwrap_err(), TOO_MUCH);
+        let sweep = |mut visits_left: usize| Spans::sweep(2, 0, nested.iter().collect(), &mut visits_left);
+        assert_eq!(sweep(1_000).unwrap_err(), TOO_MANY_VISITS);
         let spans = sweep(20_000).unwrap();
         assert_eq!(spans.within(0, 1).len(), 1);
         assert_eq!(spans.count(), Spans::of_blocks(2, &nested).unwrap().count());

@@ -1,4 +1,4 @@
-//! A selection cut by a grid of chunks: which elements of a chunk go where.
+//! Division of a regular selection by a grid of chunks.
 
 use std::ops::Range;
 
@@ -7,8 +7,10 @@ use smallvec::SmallVec;
 use crate::error::{Result, product, same_rank};
 use crate::{Axes, Axis, AxisPart, DataspaceError, Dims};
 
-/// A selection that is the same along each of its dimensions, whatever the others, and the chunks of equal shape
-/// that cut it. Selected elements are counted packed: by their positions along each dimension.
+/// A regular selection of an extent, divided by a grid of chunks of equal shape.
+///
+/// Each dimension is selected independently of the others. An element of the selection is
+/// identified by its position among the selected coordinates of each dimension.
 ///
 /// ```
 /// use hyperslab_dataspace::{Axis, Tiling};
@@ -23,12 +25,13 @@ pub struct Tiling {
     axes: Axes,
     extent: Dims,
     chunk: Dims,
-    /// Elements between neighbours in each dimension of a chunk.
+    /// The distance between neighbouring elements in each dimension of a chunk.
     strides: Dims,
     shape: Dims,
 }
 
-/// Equal steps through a chunk and through the place that elements go to, in elements.
+/// A loop that visits elements at equal distances in a chunk and in a target buffer. All distances
+/// count elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) count: u64,
@@ -36,7 +39,8 @@ pub(crate) struct Step {
     pub(crate) dst: u64,
 }
 
-/// Elements that loops visit: where the first one stands in both, and the loops from the innermost on.
+/// A regular pattern of elements: the offset of the first one in the chunk and in the target
+/// buffer, and the loops over the others, innermost first.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     pub(crate) src: u64,
@@ -45,11 +49,12 @@ pub(crate) struct Part {
 }
 
 impl Tiling {
-    /// The selection of `axes` from an extent, in chunks of the shape `chunk`.
+    /// Divides the selection `axes` of an extent by chunks of the shape `chunk`.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`] if ranks differ, [`DataspaceError::Invalid`] if a chunk has no elements,
-    /// [`DataspaceError::Bounds`] if a coordinate lies beyond the extent, [`DataspaceError::Overflow`].
+    /// [`DataspaceError::Rank`] if ranks differ, [`DataspaceError::Invalid`] if a chunk has no
+    /// elements, [`DataspaceError::Bounds`] if a coordinate lies beyond the extent,
+    /// [`DataspaceError::Overflow`].
     pub fn new(axes: &[Axis], extent: &[u64], chunk: &[u64]) -> Result<Self> {
         same_rank("the extent", axes.len(), extent.len())?;
         same_rank("the chunk's shape", axes.len(), chunk.len())?;
@@ -74,31 +79,35 @@ impl Tiling {
         Ok(Self { axes, extent, chunk, strides, shape })
     }
 
-    /// The number of selected coordinates of each dimension.
+    /// Returns the number of selected coordinates of each dimension.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// The shape of a chunk.
+    /// Returns the shape of a chunk.
     pub fn chunk(&self) -> &[u64] {
         &self.chunk
     }
 
-    /// The numbers of the chunks that hold selected coordinates of a dimension, ascending.
+    /// Returns the scaled coordinates, along one dimension, of the chunks with selected
+    /// coordinates, in ascending order.
     pub fn chunk_numbers(&self, dimension: usize) -> impl Iterator<Item = u64> + '_ {
         let axis = self.axes.get(dimension).copied().unwrap_or(Axis::whole(0));
         let size = self.chunk.get(dimension).copied().unwrap_or(1);
         let mut position = 0;
         std::iter::from_fn(move || {
             let number = axis.coordinate(position)? / size;
-            // Saturates: the last chunk may reach past 64 bits.
+            // Saturates: the end of the last chunk may not fit in 64 bits.
             position = axis.positions_within(0, number.saturating_add(1).saturating_mul(size)).end;
             Some(number)
         })
     }
 
-    /// The number of elements of a chunk, if these chunks stand one after another along one dimension, no slower
-    /// dimension has more than one selected coordinate, and no faster one more than one chunk.
+    /// Returns the number of elements of a chunk, if the chunks are contiguous in the selection;
+    /// otherwise [`None`].
+    ///
+    /// They are contiguous if they are neighbours along one dimension, each slower dimension has
+    /// one selected coordinate, and each faster dimension has one chunk.
     pub(crate) fn run_of_chunks(&self, chunks: &[Dims]) -> Option<u64> {
         let (first, last) = (chunks.first()?, chunks.last()?);
         let mut along = None;
@@ -115,14 +124,14 @@ impl Tiling {
             None if chunks.len() == 1 => self.shape.len().max(1) - 1,
             None => return None,
         };
-        let slower_are_alone = self.shape.iter().take(along).all(|size| *size == 1);
+        let slower_have_one = self.shape.iter().take(along).all(|size| *size == 1);
         let faster = self.shape.iter().zip(&self.chunk).skip(along + 1);
-        let faster_are_whole = faster.into_iter().all(|(size, chunk)| size == chunk);
+        let faster_have_one_chunk = faster.into_iter().all(|(size, chunk)| size == chunk);
         let elements: u64 = self.chunk.iter().product();
-        (slower_are_alone && faster_are_whole).then_some(elements)
+        (slower_have_one && faster_have_one_chunk).then_some(elements)
     }
 
-    /// Whether a chunk holds a selected element.
+    /// Returns whether a chunk contains a selected element.
     pub fn meets(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.axes.len()
             && self.dimensions(scaled).all(|(axis, (from, to))| match axis.bounds() {
@@ -132,12 +141,12 @@ impl Tiling {
             })
     }
 
-    /// How many selected elements a chunk holds.
+    /// Returns the number of selected elements in a chunk.
     ///
     /// ```
     /// use hyperslab_dataspace::{Axis, Tiling};
     ///
-    /// // 3 to 8 of 10, in chunks of 4.
+    /// // The elements 3 to 8 of ten, in chunks of four.
     /// let tiling = Tiling::new(&[Axis::new(3, 1, 6, 1, 10, 0)?], &[10], &[4])?;
     /// assert_eq!([0, 1, 2].map(|chunk| tiling.count_in(&[chunk])), [1, 4, 1]);
     /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
@@ -150,27 +159,35 @@ impl Tiling {
         counts.product()
     }
 
-    /// Each dimension's selection and what the chunk covers of it.
+    /// Returns, for each dimension, the selected coordinates and the coordinates that the chunk
+    /// covers.
     pub(crate) fn dimensions<'a>(
         &'a self,
         scaled: &'a [u64],
     ) -> impl Iterator<Item = (&'a Axis, (u64, u64))> + 'a {
         let covered = scaled.iter().zip(&self.chunk).zip(&self.extent).map(|((at, chunk), size)| {
-            // Saturates: a chunk that begins past 64 bits covers nothing, and one may end there.
+            // Saturates: the start or the end of a chunk may not fit in 64 bits. Such a chunk is
+            // cut at the extent's end.
             let start = at.saturating_mul(*chunk);
             (start, start.saturating_add(*chunk).min(*size))
         });
         self.axes.iter().zip(covered)
     }
 
-    /// The selected elements of a chunk, where position p goes to place `base` + p · `places`.
-    pub(crate) fn parts(&self, scaled: &[u64], places: &[u64], base: u64) -> Result<SmallVec<[Part; 1]>> {
+    /// Returns the selected elements of a chunk. The element with the position p belongs at the
+    /// target offset `base` + p · `target_strides`.
+    pub(crate) fn parts(
+        &self,
+        scaled: &[u64],
+        target_strides: &[u64],
+        base: u64,
+    ) -> Result<SmallVec<[Part; 1]>> {
         same_rank("the chunk", self.axes.len(), scaled.len())?;
         let mut parts: SmallVec<[Part; 1]> = SmallVec::new();
         parts.push(Part { src: 0, dst: base, steps: SmallVec::new() });
-        let strides = self.strides.iter().zip(places);
+        let strides = self.strides.iter().zip(target_strides);
         let dimensions: SmallVec<[_; 4]> = self.dimensions(scaled).zip(strides).collect();
-        for ((axis, (from, to)), (stride, place)) in dimensions.into_iter().rev() {
+        for ((axis, (from, to)), (stride, target_stride)) in dimensions.into_iter().rev() {
             let positions = axis.positions_within(from, to);
             if positions.is_empty() {
                 return Ok(SmallVec::new());
@@ -178,26 +195,26 @@ impl Tiling {
             let mut pieces = equal_pieces(axis, positions);
             let first = pieces.next();
             let more: SmallVec<[_; 2]> = pieces.collect();
-            let prolong = |part: &mut Part, (at, piece): (u64, AxisPart)| {
+            let extend = |part: &mut Part, (at, piece): (u64, AxisPart)| {
                 part.src += (piece.start - from) * *stride;
-                part.dst += at * *place;
-                part.push(Step { count: piece.block, src: *stride, dst: *place });
+                part.dst += at * *target_stride;
+                part.push(Step { count: piece.block, src: *stride, dst: *target_stride });
                 part.push(Step {
                     count: piece.count,
                     src: piece.stride * *stride,
-                    dst: piece.block * *place,
+                    dst: piece.block * *target_stride,
                 });
             };
             let known = parts.len();
             for piece in more {
                 for number in 0..known {
                     let Some(mut part) = parts.get(number).cloned() else { continue };
-                    prolong(&mut part, piece);
+                    extend(&mut part, piece);
                     parts.push(part);
                 }
             }
             if let Some(first) = first {
-                parts.iter_mut().take(known).for_each(|part| prolong(part, first));
+                parts.iter_mut().take(known).for_each(|part| extend(part, first));
             }
         }
         Ok(parts)
@@ -205,7 +222,8 @@ impl Tiling {
 }
 
 impl Part {
-    /// Adds a loop around the others; where it only goes on where they end, it prolongs the last of them.
+    /// Adds a loop around the present loops. Merges the loop with the outermost one, if it
+    /// continues that loop at the same distances.
     fn push(&mut self, step: Step) {
         if step.count == 1 {
             return;
@@ -221,7 +239,8 @@ impl Part {
         }
     }
 
-    /// Elements that lie side by side in both, and the loops around them.
+    /// Returns the number of elements that are contiguous in both chunk and target, and the loops
+    /// around these runs.
     pub(crate) fn runs(&self) -> (u64, &[Step]) {
         match self.steps.split_first() {
             Some((first, rest)) if first.src == 1 && first.dst == 1 => (first.count, rest),
@@ -229,19 +248,19 @@ impl Part {
         }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub(crate) fn len(&self) -> u64 {
         self.steps.iter().map(|step| step.count).product()
     }
 
-    /// The element behind the last one of the chunk.
+    /// Returns one more than the last element in the chunk.
     pub(crate) fn src_end(&self) -> u64 {
         self.steps.iter().fold(self.src + 1, |end, step| end + (step.count.max(1) - 1) * step.src)
     }
 }
 
-/// Positions as pieces whose blocks are equal, each with the position of its first: what is left of a block that
-/// is cut, whole blocks, and the beginning of a block.
+/// Divides `positions` into patterns of equal blocks, each with its first position: the end of a
+/// cut block, whole blocks, and the beginning of a cut block.
 fn equal_pieces(axis: &Axis, positions: Range<u64>) -> impl Iterator<Item = (u64, AxisPart)> + use<> {
     let axis = *axis;
     let mut rest = positions;
@@ -283,7 +302,7 @@ mod tests {
         })
     }
 
-    /// Every (element of the chunk, place) that the loops visit.
+    /// Returns the pairs of chunk offset and target offset that the loops visit.
     fn visit(part: &Part) -> Vec<(u64, u64)> {
         let mut visited = vec![(part.src, part.dst)];
         for step in &part.steps {
@@ -299,7 +318,7 @@ mod tests {
         #[test]
         fn every_selected_element_goes_to_its_position_once((axes, extent, chunk) in axes()) {
             let tiling = Tiling::new(&axes, &extent, &chunk).unwrap();
-            let places = crate::linear::strides(tiling.shape());
+            let target_strides = crate::linear::strides(tiling.shape());
             let count: u64 = tiling.shape().iter().product();
             let mut seen = vec![false; usize::try_from(count).unwrap()];
             let numbers: Vec<Vec<u64>> = (0..axes.len()).map(|dim| tiling.chunk_numbers(dim).collect()).collect();
@@ -309,7 +328,7 @@ mod tests {
             }
             for scaled in &chunks {
                 prop_assert!(tiling.meets(scaled));
-                let parts = tiling.parts(scaled, &places, 0).unwrap();
+                let parts = tiling.parts(scaled, &target_strides, 0).unwrap();
                 prop_assert!(!parts.is_empty());
                 for part in &parts {
                     let visited = visit(part);

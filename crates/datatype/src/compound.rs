@@ -1,8 +1,8 @@
-//! Classes with named members: compounds and enumerations.
+//! Datatype classes with named members: compounds and enumerations.
 
 use crate::Datatype;
 
-/// A record of named members.
+/// A record with named members.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Compound {
     /// The members in stored order.
@@ -12,28 +12,28 @@ pub struct Compound {
 /// One member of a compound.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Member {
-    /// The name, as the bytes in the file.
+    /// The name, as stored in the file.
     pub name: Vec<u8>,
-    /// Bytes from the start of the element.
+    /// The offset of the member from the start of the element, in bytes.
     pub offset: u32,
-    /// Type of the member.
+    /// The type of the member.
     pub datatype: Datatype,
 }
 
-/// Named values of an integer type.
+/// An integer type with named values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Enumeration {
-    /// The type of the values.
+    /// The integer type of the values.
     pub base: Box<Datatype>,
     /// The members in stored order.
     pub members: Vec<EnumerationMember>,
 }
 
-/// One name and value of an enumeration.
+/// A named value of an enumeration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EnumerationMember {
-    /// The name, as the bytes in the file.
+    /// The name, as stored in the file.
     pub name: Vec<u8>,
-    /// The value, as an element of the base type.
+    /// The value, as bytes of the base type.
     pub value: Vec<u8>,
 }

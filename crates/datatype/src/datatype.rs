@@ -1,20 +1,20 @@
-//! The datatype: a size and a class with its properties.
+//! The datatype model: a size, and a class with its properties.
 
 use crate::{
     Bitfield, CharacterSet, Compound, Enumeration, FixedPoint, FixedString, FloatingPoint, StringPadding,
     Time,
 };
 
-/// The type of the elements of a dataset or attribute, as the file stores them.
+/// The type of the elements of a dataset or attribute, as stored in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Datatype {
-    /// Bytes of one element in the file.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// The class and its properties.
+    /// The class with its properties.
     pub class: DatatypeClass,
 }
 
-/// The eleven classes of the format, and complex numbers of HDF5 2.0.
+/// A class of datatypes: the eleven classes of the format, and the complex numbers of HDF5 2.0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DatatypeClass {
     /// Class 0: integers.
@@ -27,13 +27,13 @@ pub enum DatatypeClass {
     String(FixedString),
     /// Class 4: bit fields.
     Bitfield(Bitfield),
-    /// Class 5: bytes with a tag.
+    /// Class 5: uninterpreted bytes with a tag.
     Opaque(Opaque),
-    /// Class 6: records.
+    /// Class 6: records with named members.
     Compound(Compound),
     /// Class 7: references to objects, regions and attributes.
     Reference(Reference),
-    /// Class 8: named values.
+    /// Class 8: enumerations with named values.
     Enumeration(Enumeration),
     /// Class 9: sequences and strings of variable length.
     VariableLength(VariableLength),
@@ -43,47 +43,47 @@ pub enum DatatypeClass {
     Complex(Complex),
 }
 
-/// Bytes that the library does not interpret.
+/// Bytes without an interpretation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Opaque {
-    /// What the bytes are, in the writer's words.
+    /// The description that the writer gave of the bytes.
     pub tag: Vec<u8>,
 }
 
-/// What a reference points at, and how it is stored.
+/// The kind of object that a reference points at, and the encoding of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
-    /// An object, by its header's address.
+    /// A reference to an object: the address of its object header.
     Object1,
-    /// A region of a dataset, by an element of a global heap.
+    /// A reference to a region of a dataset: an index into a global heap.
     DatasetRegion1,
-    /// The standard reference (H5T_STD_REF) that may point at an object, a region or an attribute.
+    /// The standard reference (H5T_STD_REF) to an object, a region or an attribute.
     Object2,
-    /// A region, in the standard encoding.
+    /// A reference to a region, in the standard encoding.
     DatasetRegion2,
-    /// An attribute, in the standard encoding.
+    /// A reference to an attribute, in the standard encoding.
     Attribute,
 }
 
 /// A reference type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reference {
-    /// What it points at.
+    /// The kind of object that the reference points at.
     pub kind: ReferenceKind,
-    /// Version of the standard encoding; 0 for the two old kinds.
+    /// The version of the standard encoding; 0 for the two older kinds.
     pub version: u8,
 }
 
-/// Whether a variable-length type is a sequence or a string.
+/// The kind of a variable-length type: sequence or string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VariableLengthKind {
     /// Any number of elements of the base type.
     Sequence,
-    /// Text.
+    /// A string.
     String {
-        /// How the text ends.
+        /// The padding of the text.
         padding: StringPadding,
-        /// How the text is encoded.
+        /// The character set of the text.
         charset: CharacterSet,
     },
 }
@@ -91,22 +91,22 @@ pub enum VariableLengthKind {
 /// A sequence or string of variable length, stored in a global heap.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VariableLength {
-    /// Sequence or string.
+    /// The kind: sequence or string.
     pub kind: VariableLengthKind,
-    /// The type of the items; a byte-sized type for strings.
+    /// The type of the items; a type of one byte for strings.
     pub base: Box<Datatype>,
 }
 
 /// An array of fixed shape as one element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Array {
-    /// The shape, slowest dimension first.
+    /// The shape, slowest-varying dimension first.
     pub dims: Vec<u32>,
     /// The type of the items.
     pub base: Box<Datatype>,
 }
 
-/// A complex number: real part, then imaginary part.
+/// A complex number: the real part, followed by the imaginary part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Complex {
     /// The type of each part.

@@ -1,6 +1,8 @@
-//! Short names of datatypes for people: `i32`, `f64be`, `string[8] utf-8`, `compound { a: i32, b: f64 }`.
+//! Short names of datatypes, for messages: `i32`, `f64be`, `string[8] utf-8`, `compound { a: i32,
+//! b: f64 }`.
 //!
-//! Little-endian is not mentioned. Numbers whose bits do not fill their bytes say so (`u12 in 2 bytes at bit 4`).
+//! Only big-endian byte order is named. A number whose bits do not fill its bytes states the
+//! position of its bits (`u12 in 2 bytes at bit 4`).
 
 use std::fmt;
 
@@ -10,8 +12,9 @@ use crate::{
     VariableLengthKind,
 };
 
-/// Members of a compound or enumeration that are shown before "…".
-const SHOWN_MEMBERS: usize = 16;
+/// The largest number of members of a compound or enumeration that are shown. "…" stands for
+/// further members.
+const MAX_SHOWN_MEMBERS: usize = 16;
 
 impl fmt::Display for Datatype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -22,7 +25,7 @@ impl fmt::Display for Datatype {
             DatatypeClass::String(string) => show_string(f, *string, self.size),
             DatatypeClass::Bitfield(bits) => {
                 write!(f, "bits{}{}", bits.precision, suffix(bits.order, self.size))?;
-                show_place(f, bits.bit_offset, bits.precision, self.size)
+                show_bit_position(f, bits.bit_offset, bits.precision, self.size)
             }
             DatatypeClass::Opaque(opaque) if opaque.tag.is_empty() => write!(f, "opaque[{}]", self.size),
             DatatypeClass::Opaque(opaque) => {
@@ -39,12 +42,13 @@ impl fmt::Display for Datatype {
     }
 }
 
+/// Returns the suffix for a byte order.
 fn suffix(order: ByteOrder, size: u32) -> &'static str {
     if order == ByteOrder::BigEndian && size > 1 { "be" } else { "" }
 }
 
-/// Says where a number's bits lie, unless they fill the element.
-fn show_place(f: &mut fmt::Formatter<'_>, offset: u16, precision: u16, size: u32) -> fmt::Result {
+/// Writes the position of a number's bits, unless they fill the element.
+fn show_bit_position(f: &mut fmt::Formatter<'_>, offset: u16, precision: u16, size: u32) -> fmt::Result {
     if offset == 0 && u64::from(precision) == u64::from(size) * 8 {
         return Ok(());
     }
@@ -55,7 +59,7 @@ fn show_place(f: &mut fmt::Formatter<'_>, offset: u16, precision: u16, size: u32
 fn show_fixed(f: &mut fmt::Formatter<'_>, fixed: &FixedPoint, size: u32) -> fmt::Result {
     let sign = if fixed.signed { 'i' } else { 'u' };
     write!(f, "{sign}{}{}", fixed.precision, suffix(fixed.order, size))?;
-    show_place(f, fixed.bit_offset, fixed.precision, size)
+    show_bit_position(f, fixed.bit_offset, fixed.precision, size)
 }
 
 fn show_float(f: &mut fmt::Formatter<'_>, float: &FloatingPoint, datatype: &Datatype) -> fmt::Result {
@@ -73,7 +77,7 @@ fn show_float(f: &mut fmt::Formatter<'_>, float: &FloatingPoint, datatype: &Data
         (32, 8, 23) | (64, 11, 52) | (80, 15, 64) => write!(f, "f{}{order}", float.precision)?,
         (precision, exponent, mantissa) => write!(f, "f{precision}e{exponent}m{mantissa}{order}")?,
     }
-    show_place(f, float.bit_offset, float.precision, datatype.size)
+    show_bit_position(f, float.bit_offset, float.precision, datatype.size)
 }
 
 fn charset_suffix(charset: CharacterSet) -> &'static str {
@@ -109,18 +113,18 @@ fn reference_name(reference: Reference) -> &'static str {
     }
 }
 
-/// Writes `{ a, b, … }`.
+/// Writes the members as `{ a, b, … }`.
 fn show_members<'a, T: 'a>(
     f: &mut fmt::Formatter<'_>,
     members: &'a [T],
     mut show: impl FnMut(&mut fmt::Formatter<'_>, &'a T) -> fmt::Result,
 ) -> fmt::Result {
     f.write_str("{")?;
-    for (index, member) in members.iter().take(SHOWN_MEMBERS).enumerate() {
+    for (index, member) in members.iter().take(MAX_SHOWN_MEMBERS).enumerate() {
         f.write_str(if index == 0 { " " } else { ", " })?;
         show(f, member)?;
     }
-    f.write_str(if members.len() > SHOWN_MEMBERS { ", … }" } else { " }" })
+    f.write_str(if members.len() > MAX_SHOWN_MEMBERS { ", … }" } else { " }" })
 }
 
 fn show_compound(f: &mut fmt::Formatter<'_>, compound: &Compound) -> fmt::Result {

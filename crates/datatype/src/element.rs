@@ -1,4 +1,4 @@
-//! Rust types as elements.
+//! Rust types that can be elements.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,13 @@ use crate::{ByteOrder, Datatype, DatatypeClass};
 
 /// A Rust type whose values can be elements of datasets and attributes.
 ///
-/// [`datatype`](Self::datatype) is how a value lies in memory; reading and writing convert between it and the type
-/// in the file. Types of which every bit pattern is a value and that have no padding give their slices as bytes,
-/// so that files are read straight into them; the others are encoded and decoded one by one. Compounds and
-/// enumerations of one's own come with the derive macro of the crate `hyperslab`.
+/// [`datatype`](Self::datatype) describes the layout of a value in memory. Reading and writing
+/// convert between this datatype and the datatype in the file.
+///
+/// For types without padding for which every bit pattern is valid, slices can be viewed as bytes.
+/// Files are then read directly into them. Values of other types are encoded and decoded one by
+/// one. The derive macro of the crate `hyperslab` implements this trait for compounds and
+/// enumerations.
 ///
 /// ```
 /// use hyperslab_datatype::H5Type;
@@ -24,45 +27,47 @@ use crate::{ByteOrder, Datatype, DatatypeClass};
 /// assert_eq!(values, Ok(vec![-1, -1]));
 /// ```
 pub trait H5Type: Copy + Send + Sync + 'static {
-    /// Bytes of an element of [`datatype`](Self::datatype).
+    /// The size of an element of [`datatype`](Self::datatype) in bytes.
     const SIZE: usize;
 
-    /// The type of the elements in this machine's memory.
+    /// Returns the datatype of values in this machine's memory.
     fn datatype() -> Datatype;
 
-    /// The value of an element of [`datatype`](Self::datatype), or `None` if its bytes are none.
+    /// Decodes an element of [`datatype`](Self::datatype); `None` if its bytes are no valid value.
     fn decode(element: &[u8]) -> Option<Self>;
 
-    /// Writes the value into an element of [`datatype`](Self::datatype).
+    /// Encodes the value as an element of [`datatype`](Self::datatype).
     fn encode(&self, element: &mut [u8]);
 
-    /// The value of zero bytes, where slices can be seen as bytes.
+    /// Returns the value of zero bytes, if slices of this type can be viewed as bytes.
     fn zero() -> Option<Self> {
         None
     }
 
-    /// The elements of a slice, if they lie in memory as [`datatype`](Self::datatype) says.
+    /// Returns the bytes of a slice, if its values have the layout of [`datatype`](Self::datatype).
     fn as_bytes(values: &[Self]) -> Option<&[u8]> {
         let _ = values;
         None
     }
 
-    /// The elements of a slice to write into, if every bit pattern is a value. The bytes are those of
-    /// [`as_bytes`](Self::as_bytes).
+    /// Returns the same bytes as [`as_bytes`](Self::as_bytes) for writing, if every bit pattern is
+    /// valid.
     fn as_bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
         let _ = values;
         None
     }
 
-    /// Bytes of elements of [`datatype`](Self::datatype) as values, without a copy: if every bit pattern is a value, and the
-    /// bytes lie in memory where values may lie.
+    /// Returns elements of [`datatype`](Self::datatype) as values, without a copy.
+    ///
+    /// Returns `None` unless every bit pattern is valid, the bytes are aligned for the type, and
+    /// they form whole elements.
     ///
     /// ```
     /// use hyperslab_datatype::H5Type;
     /// let values = [1_u32, 2, 3];
     /// let bytes = u32::to_bytes(&values);
     /// assert_eq!(u32::view(&bytes), Some(values.as_slice()));
-    /// // Too few for two values.
+    /// // Seven bytes are no whole number of elements.
     /// assert_eq!(u32::view(&bytes[..7]), None);
     /// ```
     fn view(bytes: &[u8]) -> Option<&[Self]> {
@@ -70,11 +75,11 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         None
     }
 
-    /// Values from the bytes of elements of [`datatype`](Self::datatype).
+    /// Decodes the elements of [`datatype`](Self::datatype) in `bytes`.
     ///
     /// # Errors
-    /// [`ConvertError::Value`] names the first element whose bytes are no value; [`ConvertError::Buffer`] if the
-    /// bytes are no whole number of elements.
+    /// [`ConvertError::Value`] for the first element whose bytes are no valid value;
+    /// [`ConvertError::Buffer`] if `bytes` is no whole number of elements.
     fn from_bytes(bytes: &[u8]) -> Result<Vec<Self>, ConvertError> {
         let size = Self::SIZE.max(1);
         if !bytes.len().is_multiple_of(size) {
@@ -92,7 +97,7 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         Ok(values)
     }
 
-    /// The elements of a slice as bytes of [`datatype`](Self::datatype), borrowed where that is possible.
+    /// Returns the values as bytes of [`datatype`](Self::datatype), borrowed if possible.
     fn to_bytes(values: &[Self]) -> Cow<'_, [u8]> {
         if let Some(bytes) = Self::as_bytes(values) {
             return Cow::Borrowed(bytes);
@@ -104,17 +109,21 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         Cow::Owned(bytes)
     }
 
-    /// A vector of `count` values whose bytes `fill` writes, all of them zero before. There is no second copy for
-    /// types that can be seen as bytes. The memory that `count` asks for is the caller's to limit.
+    /// Returns a vector of `count` values. `fill` writes their bytes, which are zero before.
+    ///
+    /// Types that can be viewed as bytes need no second copy. The caller limits the memory that
+    /// `count` requires.
     ///
     /// # Errors
-    /// What `fill` reports, and [`ConvertError::Value`] for bytes that are no value.
+    /// The errors of `fill`; [`ConvertError::Value`] for bytes that are no valid value;
+    /// [`ConvertError::Memory`] if memory does not suffice.
     fn read_vec<E: From<ConvertError>>(
         count: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
     ) -> Result<Vec<Self>, E> {
         let full = || ConvertError::Memory { count, element: size_of::<Self>().max(Self::SIZE) };
-        // Tried first: what memory cannot hold is an error; then zeros that the system gives without writing them.
+        // `try_reserve_exact` reports a lack of memory as an error. `vec!` then obtains zeroed
+        // memory without writing to it.
         Vec::<Self>::new().try_reserve_exact(count).map_err(|_| full())?;
         if let Some(zero) = Self::zero() {
             let mut values = vec![zero; count];
@@ -130,11 +139,13 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         Ok(Self::from_bytes(&bytes)?)
     }
 
-    /// Lets `fill` write the bytes of all values of a slice, as [`read_vec`](Self::read_vec) does for a new vector.
+    /// Overwrites the values of a slice. `fill` writes their bytes, as for
+    /// [`read_vec`](Self::read_vec).
     ///
     /// # Errors
-    /// What `fill` reports, and [`ConvertError::Value`] for bytes that are no value; the slice then keeps its
-    /// values, unless it can be seen as bytes.
+    /// The errors of `fill`, and [`ConvertError::Value`] for bytes that are no valid value. On an
+    /// error, the values of types that can be viewed as bytes may be overwritten in part; values of
+    /// other types are unchanged.
     fn read_slice<E: From<ConvertError>>(
         values: &mut [Self],
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
@@ -151,7 +162,7 @@ pub trait H5Type: Copy + Send + Sync + 'static {
     }
 }
 
-/// Types of which every bit pattern is a value.
+/// Implements `H5Type` for types for which every bit pattern is valid.
 macro_rules! plain {
     ($($type:ty => $datatype:expr;)*) => {$(
         impl H5Type for $type {
@@ -206,7 +217,8 @@ plain! {
     bf16 => Datatype::bf16(ByteOrder::NATIVE);
     f32 => Datatype::f32(ByteOrder::NATIVE);
     f64 => Datatype::f64(ByteOrder::NATIVE);
-    // As every library can read them; complex numbers of HDF5 2.0's own class convert to this.
+    // The compound form, which every library can read. Complex numbers of the complex class convert
+    // to it.
     Complex<f32> => Datatype::complex_compound(Datatype::f32(ByteOrder::NATIVE));
     Complex<f64> => Datatype::complex_compound(Datatype::f64(ByteOrder::NATIVE));
 }
@@ -232,7 +244,7 @@ impl H5Type for bool {
     }
 }
 
-/// Arrays of fixed shape; arrays of arrays have one shape.
+/// Arrays of fixed shape. An array of arrays becomes one array of higher rank.
 ///
 /// ```
 /// use hyperslab_datatype::H5Type;
@@ -242,7 +254,7 @@ impl<T: H5Type, const N: usize> H5Type for [T; N] {
     const SIZE: usize = T::SIZE * N;
 
     fn datatype() -> Datatype {
-        const { assert!(N <= u32::MAX as usize, "a dimension of an array has 32 bits") };
+        const { assert!(N <= u32::MAX as usize, "a dimension of an array must fit in 32 bits") };
         #[expect(clippy::cast_possible_truncation, reason = "checked when the program is compiled")]
         let length = N as u32;
         match T::datatype() {

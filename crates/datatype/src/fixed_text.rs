@@ -1,13 +1,14 @@
-//! Text in place, for elements of Rust types.
+//! Text of bounded length as an element.
 
 use std::fmt;
 
 use crate::{CharacterSet, Datatype, H5Type, StringPadding};
 
-/// Text of at most `N` bytes of UTF-8, as an element: a string of fixed length, filled with zero bytes.
+/// Text of at most `N` bytes of UTF-8, as an element: a string of fixed length, padded with zero
+/// bytes.
 ///
-/// Strings of other lengths and of variable length convert to it; what is longer than `N` bytes is cut, as libhdf5
-/// does it, and an error where that is inside a character.
+/// Strings of other lengths and of variable length can be converted to this type. The conversion
+/// cuts longer text to `N` bytes, as libhdf5 does. A cut inside a character makes reading fail.
 ///
 /// ```
 /// use hyperslab_datatype::FixedText;
@@ -17,12 +18,12 @@ use crate::{CharacterSet, Datatype, H5Type, StringPadding};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FixedText<const N: usize> {
-    /// UTF-8, up to the first zero byte.
+    /// The text in UTF-8, up to the first zero byte.
     bytes: [u8; N],
 }
 
 impl<const N: usize> FixedText<N> {
-    /// The text, if it has at most `N` bytes and no zero byte among them.
+    /// Creates a text; `None` if it is longer than `N` bytes or contains a zero byte.
     pub fn new(text: &str) -> Option<Self> {
         if text.contains('\0') {
             return None;
@@ -32,10 +33,10 @@ impl<const N: usize> FixedText<N> {
         Some(Self { bytes })
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         let end = self.bytes.iter().position(|byte| *byte == 0).unwrap_or(N);
-        // `new` and `decode` take valid UTF-8 only.
+        // `new` and `decode` accept valid UTF-8 only.
         self.bytes.get(..end).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 }
@@ -70,7 +71,7 @@ impl<const N: usize> H5Type for FixedText<N> {
     const SIZE: usize = N;
 
     fn datatype() -> Datatype {
-        const { assert!(N <= u32::MAX as usize, "a datatype has less than 4 GiB") };
+        const { assert!(N <= u32::MAX as usize, "the size of a datatype must be less than 4 GiB") };
         #[expect(clippy::cast_possible_truncation, reason = "checked when the program is compiled")]
         let size = N as u32;
         Datatype::fixed_string(size, StringPadding::NullPadded, CharacterSet::Utf8)
@@ -117,7 +118,7 @@ mod tests {
             Err(ConvertError::Value { index: 0, .. })
         ));
         assert_eq!(FixedText::<2>::new("\0"), None);
-        // Bytes behind the end do not matter.
+        // The bytes after the first zero byte are ignored.
         assert_eq!(FixedText::<3>::decode(&[b'a', 0, 0xff]), FixedText::new("a"));
     }
 }

@@ -1,7 +1,7 @@
-//! The HDF5 datatype model, and the conversion of elements between datatypes. No stability promise: use
-//! the crate `hyperslab`.
+//! The HDF5 datatype model, and the conversion of elements between datatypes.
 //!
-//! Pure: nothing here knows files. The on-disk datatype message is in `hyperslab-format`.
+//! The crate does not access files; the on-disk datatype message is in `hyperslab-format`. Its API
+//! has no stability promise: programs use the crate `hyperslab`.
 #![forbid(unsafe_code)]
 
 mod compound;

@@ -1,4 +1,4 @@
-//! Datatypes by name: the usual numbers, strings, booleans and composites.
+//! Constructors of common datatypes: numbers, strings, booleans and composite types.
 
 use crate::{
     Array, Bitfield, ByteOrder, CharacterSet, Complex, Compound, Datatype, DatatypeClass, Enumeration,
@@ -6,7 +6,8 @@ use crate::{
     Padding, Reference, ReferenceKind, StringPadding, VariableLength, VariableLengthKind,
 };
 
-/// The fields of a floating-point number whose sign is its top bit, with exponent and mantissa below.
+/// The fields of a floating-point number: from the top bit down the sign, the exponent and the
+/// mantissa.
 struct FloatLayout {
     bits: u16,
     exponent_size: u8,
@@ -52,9 +53,10 @@ impl From<ByteOrder> for FloatOrder {
     }
 }
 
-/// Numbers. The byte order [`ByteOrder::NATIVE`] gives the types of this machine's memory.
+/// Numbers. With the byte order [`ByteOrder::NATIVE`] they have the layout of this machine's
+/// memory.
 impl Datatype {
-    /// An integer of `bytes` bytes (1 to 8191) whose bits are all significant.
+    /// Returns an integer of `bytes` bytes (1 to 8191) whose bits are all significant.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder, Datatype};
@@ -74,103 +76,106 @@ impl Datatype {
         Self { size: u32::from(bytes), class: DatatypeClass::FixedPoint(fixed) }
     }
 
-    /// An 8-bit unsigned integer.
+    /// Returns an 8-bit unsigned integer.
     pub fn u8() -> Self {
         Self::integer(1, false, ByteOrder::NATIVE)
     }
 
-    /// An 8-bit signed integer.
+    /// Returns an 8-bit signed integer.
     pub fn i8() -> Self {
         Self::integer(1, true, ByteOrder::NATIVE)
     }
 
-    /// A 16-bit unsigned integer.
+    /// Returns a 16-bit unsigned integer.
     pub fn u16(order: ByteOrder) -> Self {
         Self::integer(2, false, order)
     }
 
-    /// A 16-bit signed integer.
+    /// Returns a 16-bit signed integer.
     pub fn i16(order: ByteOrder) -> Self {
         Self::integer(2, true, order)
     }
 
-    /// A 32-bit unsigned integer.
+    /// Returns a 32-bit unsigned integer.
     pub fn u32(order: ByteOrder) -> Self {
         Self::integer(4, false, order)
     }
 
-    /// A 32-bit signed integer.
+    /// Returns a 32-bit signed integer.
     pub fn i32(order: ByteOrder) -> Self {
         Self::integer(4, true, order)
     }
 
-    /// A 64-bit unsigned integer.
+    /// Returns a 64-bit unsigned integer.
     pub fn u64(order: ByteOrder) -> Self {
         Self::integer(8, false, order)
     }
 
-    /// A 64-bit signed integer.
+    /// Returns a 64-bit signed integer.
     pub fn i64(order: ByteOrder) -> Self {
         Self::integer(8, true, order)
     }
 
-    /// IEEE 754 half precision.
+    /// Returns the half precision of IEEE 754.
     pub fn f16(order: ByteOrder) -> Self {
         FloatLayout::F16.datatype(order.into())
     }
 
-    /// The "brain" half precision: the upper half of an IEEE single.
+    /// Returns the "brain" half precision: the upper half of a single-precision number.
     pub fn bf16(order: ByteOrder) -> Self {
         FloatLayout::BF16.datatype(order.into())
     }
 
-    /// IEEE 754 single precision.
+    /// Returns the single precision of IEEE 754.
     pub fn f32(order: ByteOrder) -> Self {
         FloatLayout::F32.datatype(order.into())
     }
 
-    /// IEEE 754 double precision.
+    /// Returns the double precision of IEEE 754.
     pub fn f64(order: ByteOrder) -> Self {
         FloatLayout::F64.datatype(order.into())
     }
 
-    /// IEEE 754 quadruple precision.
+    /// Returns the quadruple precision of IEEE 754.
     pub fn f128(order: ByteOrder) -> Self {
         FloatLayout::F128.datatype(order.into())
     }
 
-    /// Eight bits with a four-bit exponent, read like IEEE 754 numbers (with infinities).
+    /// Returns an 8-bit number with a 4-bit exponent, interpreted like IEEE 754 numbers (with
+    /// infinities).
     pub fn f8_e4m3() -> Self {
         FloatLayout::F8E4M3.datatype(FloatOrder::LittleEndian)
     }
 
-    /// Eight bits with a five-bit exponent, read like IEEE 754 numbers.
+    /// Returns an 8-bit number with a 5-bit exponent, interpreted like IEEE 754 numbers.
     pub fn f8_e5m2() -> Self {
         FloatLayout::F8E5M2.datatype(FloatOrder::LittleEndian)
     }
 
-    /// The 80-bit extended precision of the x87, little-endian, in `bytes` bytes (10, 12 or 16 in practice).
+    /// Returns the 80-bit extended precision of the x87, little-endian, in `bytes` bytes (usually
+    /// 10, 12 or 16).
     pub fn x87(bytes: u32) -> Self {
         let mut datatype = FloatLayout { bits: 80, exponent_size: 15, mantissa_size: 64, bias: 16383 }
             .datatype(FloatOrder::LittleEndian);
         if let DatatypeClass::FloatingPoint(float) = &mut datatype.class {
-            // The leading bit is stored and may be clear; so libhdf5 names its `long double`.
+            // The leading bit is stored and may be 0. libhdf5 describes its `long double` in the
+            // same way.
             float.normalization = Normalization::None;
         }
         Self { size: bytes, ..datatype }
     }
 
-    /// VAX F floating (4 bytes).
+    /// Returns the VAX F floating type (4 bytes).
     pub fn vax_f32() -> Self {
         FloatLayout { bias: 129, ..FloatLayout::F32 }.datatype(FloatOrder::Vax)
     }
 
-    /// VAX G floating (8 bytes).
+    /// Returns the VAX G floating type (8 bytes).
     pub fn vax_f64() -> Self {
         FloatLayout { bias: 1025, ..FloatLayout::F64 }.datatype(FloatOrder::Vax)
     }
 
-    /// A set of `bytes` times eight bits. The number of bits saturates at 65535.
+    /// Returns a bit field of `bytes` bytes. The number of bits saturates at 65535.
     pub fn bitfield(bytes: u16, order: ByteOrder) -> Self {
         let bits = Bitfield {
             order,
@@ -182,7 +187,7 @@ impl Datatype {
         Self { size: u32::from(bytes), class: DatatypeClass::Bitfield(bits) }
     }
 
-    /// A boolean as h5py and libhdf5's users write it: an enumeration of an 8-bit integer with FALSE = 0 and
+    /// Returns a boolean as h5py writes it: an enumeration of an 8-bit integer with FALSE = 0 and
     /// TRUE = 1.
     pub fn bool() -> Self {
         let member = |name: &[u8], value| EnumerationMember { name: name.to_vec(), value: vec![value] };
@@ -190,15 +195,15 @@ impl Datatype {
         Self::enumeration(Self::integer(1, true, ByteOrder::LittleEndian), members)
     }
 
-    /// A complex number in HDF5 2.0's own class: two parts of type `base`. Older libraries cannot read it. Its size saturates
-    /// at 4 GiB.
+    /// Returns a complex number of the complex class of HDF5 2.0, with two parts of the type
+    /// `base`. Older libraries cannot read this class. The size saturates at 4 GiB.
     pub fn complex(base: Self) -> Self {
         let size = base.size.saturating_mul(2);
         Self { size, class: DatatypeClass::Complex(Complex { base: Box::new(base) }) }
     }
 
-    /// A complex number as a compound with the members `r` and `i`, which every library can read and which
-    /// h5py takes for complex numbers. Its size saturates at 4 GiB.
+    /// Returns a complex number as a compound of the members `r` and `i`. Every library can read
+    /// it, and h5py interprets it as a complex number. The size saturates at 4 GiB.
     pub fn complex_compound(base: Self) -> Self {
         let size = base.size;
         let members = vec![
@@ -211,12 +216,13 @@ impl Datatype {
 
 /// Text, references and composites.
 impl Datatype {
-    /// A string in `bytes` bytes.
+    /// Returns a string of `bytes` bytes.
     pub fn fixed_string(bytes: u32, padding: StringPadding, charset: CharacterSet) -> Self {
         Self { size: bytes, class: DatatypeClass::String(FixedString { padding, charset }) }
     }
 
-    /// A null-terminated string of variable length, in a file with addresses of `size_of_offsets` bytes.
+    /// Returns a null-terminated string of variable length, in a file with addresses of
+    /// `size_of_offsets` bytes.
     pub fn variable_string(charset: CharacterSet, size_of_offsets: u8) -> Self {
         let kind = VariableLengthKind::String { padding: StringPadding::NullTerminated, charset };
         let base = Box::new(Self::integer(1, false, ByteOrder::LittleEndian));
@@ -224,7 +230,7 @@ impl Datatype {
         Self { size: heap_element_size(size_of_offsets), class }
     }
 
-    /// A sequence of variable length, in a file with addresses of `size_of_offsets` bytes.
+    /// Returns a sequence of variable length, in a file with addresses of `size_of_offsets` bytes.
     pub fn sequence(base: Self, size_of_offsets: u8) -> Self {
         let class = DatatypeClass::VariableLength(VariableLength {
             kind: VariableLengthKind::Sequence,
@@ -233,34 +239,37 @@ impl Datatype {
         Self { size: heap_element_size(size_of_offsets), class }
     }
 
-    /// `bytes` bytes that are not interpreted.
+    /// Returns an opaque type of `bytes` bytes.
     pub fn opaque(bytes: u32, tag: impl Into<Vec<u8>>) -> Self {
         Self { size: bytes, class: DatatypeClass::Opaque(Opaque { tag: tag.into() }) }
     }
 
-    /// A reference to an object, by its address of `size_of_offsets` bytes.
+    /// Returns a reference to an object: its address of `size_of_offsets` bytes.
     pub fn object_reference(size_of_offsets: u8) -> Self {
         let reference = Reference { kind: ReferenceKind::Object1, version: 0 };
         Self { size: u32::from(size_of_offsets), class: DatatypeClass::Reference(reference) }
     }
 
-    /// A reference to a region of a dataset, in a file with addresses of `size_of_offsets` bytes.
+    /// Returns a reference to a region of a dataset, in a file with addresses of `size_of_offsets`
+    /// bytes.
     pub fn region_reference(size_of_offsets: u8) -> Self {
         let reference = Reference { kind: ReferenceKind::DatasetRegion1, version: 0 };
         let size = u32::from(size_of_offsets) + 4;
         Self { size, class: DatatypeClass::Reference(reference) }
     }
 
-    /// A record of `size` bytes.
+    /// Returns a compound of `size` bytes.
     pub fn compound(size: u32, members: Vec<Member>) -> Self {
         Self { size, class: DatatypeClass::Compound(Compound { members }) }
     }
 
-    /// A record whose members follow each other without gaps. Its size saturates at 4 GiB.
+    /// Returns a compound whose members follow one another without gaps. The size saturates at 4
+    /// GiB.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
-    /// let point = Datatype::packed([("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))]);
+    /// let members = [("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))];
+    /// let point = Datatype::packed(members);
     /// assert_eq!(point.size, 12);
     /// assert_eq!(point.to_string(), "compound { x: f32, y: f64 }");
     /// ```
@@ -275,13 +284,14 @@ impl Datatype {
         Self::compound(size, placed)
     }
 
-    /// Named values of type `base`.
+    /// Returns an enumeration of values of the type `base`.
     pub fn enumeration(base: Self, members: Vec<EnumerationMember>) -> Self {
         let size = base.size;
         Self { size, class: DatatypeClass::Enumeration(Enumeration { base: Box::new(base), members }) }
     }
 
-    /// An array of fixed shape, slowest dimension first. Its size saturates at 4 GiB.
+    /// Returns an array of fixed shape, slowest-varying dimension first. The size saturates at 4
+    /// GiB.
     pub fn array(dims: impl Into<Vec<u32>>, base: Self) -> Self {
         let dims = dims.into();
         let size = dims.iter().fold(base.size, |size, dim| size.saturating_mul(*dim));
@@ -289,7 +299,8 @@ impl Datatype {
     }
 }
 
-/// Bytes of a variable-length element in a file: a length, the address of a global heap, an index in it.
+/// Returns the size of a variable-length element in a file: a length, the address of a global heap
+/// collection, and an index.
 fn heap_element_size(size_of_offsets: u8) -> u32 {
     u32::from(size_of_offsets) + 8
 }

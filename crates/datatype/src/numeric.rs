@@ -1,11 +1,11 @@
-//! Atomic numeric classes: fixed-point, floating-point, time and bitfield.
+//! The atomic numeric classes: fixed-point numbers, floating-point numbers, times and bit fields.
 
-/// Order of the bytes of an element.
+/// The order of the bytes of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// Least significant byte first.
+    /// The least significant byte comes first.
     LittleEndian,
-    /// Most significant byte first.
+    /// The most significant byte comes first.
     BigEndian,
 }
 
@@ -15,111 +15,111 @@ impl ByteOrder {
         if cfg!(target_endian = "little") { Self::LittleEndian } else { Self::BigEndian };
 }
 
-/// Order of the bytes of a floating-point element.
+/// The order of the bytes of a floating-point element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FloatOrder {
-    /// Least significant byte first.
+    /// The least significant byte comes first.
     LittleEndian,
-    /// Most significant byte first.
+    /// The most significant byte comes first.
     BigEndian,
-    /// VAX mixed: 16-bit words, most significant word first, each with its low byte first.
+    /// The VAX order: 16-bit words, the most significant word first, each with its low byte first.
     Vax,
 }
 
-/// The value of padding bits outside the precision.
+/// The value of the padding bits outside of the precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
-    /// All zero.
+    /// All padding bits are zero.
     #[default]
     Zero,
-    /// All one.
+    /// All padding bits are one.
     One,
-    /// Left as they are in the destination (in the model only; the message has one bit).
+    /// A conversion keeps the padding bits of the destination. Files cannot store this value.
     Background,
 }
 
-/// The value of unused bits inside a floating-point number; the same choices as [`Padding`].
+/// The value of the unused bits inside a floating-point number: one of the values of [`Padding`].
 pub type InternalPadding = Padding;
 
-/// An integer of any width, position and sign.
+/// An integer of any width, bit position and sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FixedPoint {
-    /// Order of the bytes.
+    /// The order of the bytes.
     pub order: ByteOrder,
-    /// Two's complement if set.
+    /// True for signed integers in two's complement.
     pub signed: bool,
-    /// Bits before (below) the first significant bit.
+    /// The number of bits below the first significant bit.
     pub bit_offset: u16,
-    /// Significant bits.
+    /// The number of significant bits.
     pub precision: u16,
-    /// Padding below the significant bits.
+    /// The padding below the significant bits.
     pub low_pad: Padding,
-    /// Padding above the significant bits.
+    /// The padding above the significant bits.
     pub high_pad: Padding,
 }
 
-/// How the leading bit of a mantissa is stored.
+/// The storage of the leading bit of a mantissa.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Normalization {
-    /// The mantissa is not normalised.
+    /// The mantissa is not normalized.
     None,
-    /// The most significant bit is always set and stored.
+    /// The most significant bit is always 1, and stored.
     MsbSet,
-    /// The most significant bit is implied and not stored (IEEE 754).
+    /// The most significant bit is always 1, and not stored (IEEE 754).
     Implied,
 }
 
 /// A floating-point number of any layout. Bit positions count from bit 0 of the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FloatingPoint {
-    /// Order of the bytes.
+    /// The order of the bytes.
     pub order: FloatOrder,
-    /// Bits before (below) the first significant bit.
+    /// The number of bits below the first significant bit.
     pub bit_offset: u16,
-    /// Significant bits.
+    /// The number of significant bits.
     pub precision: u16,
-    /// Position of the sign bit.
+    /// The position of the sign bit.
     pub sign_location: u8,
-    /// Position of the exponent's lowest bit.
+    /// The position of the lowest bit of the exponent.
     pub exponent_location: u8,
-    /// Bits of the exponent.
+    /// The number of bits of the exponent.
     pub exponent_size: u8,
-    /// Position of the mantissa's lowest bit.
+    /// The position of the lowest bit of the mantissa.
     pub mantissa_location: u8,
-    /// Bits of the mantissa.
+    /// The number of bits of the mantissa.
     pub mantissa_size: u8,
-    /// Bias of the exponent.
+    /// The bias of the exponent.
     pub exponent_bias: u32,
-    /// How the leading bit of the mantissa is stored.
+    /// The storage of the leading bit of the mantissa.
     pub normalization: Normalization,
-    /// Padding below the significant bits.
+    /// The padding below the significant bits.
     pub low_pad: Padding,
-    /// Padding above the significant bits.
+    /// The padding above the significant bits.
     pub high_pad: Padding,
-    /// Padding between the fields.
+    /// The padding between the fields.
     pub internal_pad: InternalPadding,
 }
 
-/// Time (never fully defined by the format; kept as bytes).
+/// A time. The format never defined it completely, so that conversions do not interpret it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Time {
-    /// Order of the bytes.
+    /// The order of the bytes.
     pub order: ByteOrder,
-    /// Significant bits.
+    /// The number of significant bits.
     pub precision: u16,
 }
 
 /// A set of bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bitfield {
-    /// Order of the bytes.
+    /// The order of the bytes.
     pub order: ByteOrder,
-    /// Bits before (below) the first significant bit.
+    /// The number of bits below the first significant bit.
     pub bit_offset: u16,
-    /// Significant bits.
+    /// The number of significant bits.
     pub precision: u16,
-    /// Padding below the significant bits.
+    /// The padding below the significant bits.
     pub low_pad: Padding,
-    /// Padding above the significant bits.
+    /// The padding above the significant bits.
     pub high_pad: Padding,
 }

@@ -1,9 +1,9 @@
-//! Questions about datatypes.
+//! Queries about datatypes.
 
 use crate::{Datatype, DatatypeClass, VariableLengthKind};
 
 impl Datatype {
-    /// Whether this type or one inside it is of that kind.
+    /// Returns whether `is` returns true for this type or a type inside it.
     fn contains(&self, is: fn(&DatatypeClass) -> bool) -> bool {
         if is(&self.class) {
             return true;
@@ -20,40 +20,41 @@ impl Datatype {
         }
     }
 
-    /// Whether elements hold sequences or strings of variable length, at any depth; such elements point into
-    /// heaps of their file.
+    /// Returns whether elements contain sequences or strings of variable length, at any depth. Such
+    /// elements refer to heaps of their file.
     pub fn is_variable_length(&self) -> bool {
         self.contains(|class| matches!(class, DatatypeClass::VariableLength(_)))
     }
 
-    /// Whether elements hold references, at any depth.
+    /// Returns whether elements contain references, at any depth.
     pub fn contains_reference(&self) -> bool {
         self.contains(|class| matches!(class, DatatypeClass::Reference(_)))
     }
 
-    /// Whether elements mean something only beside their file: they hold heap positions or references.
+    /// Returns whether elements are only meaningful together with their file: they contain heap
+    /// indexes or references.
     pub fn points_into_file(&self) -> bool {
         self.is_variable_length() || self.contains_reference()
     }
 
-    /// Whether this is a string of variable length.
+    /// Returns whether this type is a string of variable length.
     pub fn is_variable_string(&self) -> bool {
         matches!(&self.class, DatatypeClass::VariableLength(variable)
             if matches!(variable.kind, VariableLengthKind::String { .. }))
     }
 
-    /// Whether this is a string, fixed or variable.
+    /// Returns whether this type is a string of fixed or variable length.
     pub fn is_string(&self) -> bool {
         matches!(self.class, DatatypeClass::String(_)) || self.is_variable_string()
     }
 
-    /// Whether this is an integer or a floating-point number.
+    /// Returns whether this type is an integer or a floating-point number.
     pub fn is_number(&self) -> bool {
         matches!(self.class, DatatypeClass::FixedPoint(_) | DatatypeClass::FloatingPoint(_))
     }
 
-    /// Whether this is a boolean: an enumeration of a one-byte integer with just the members FALSE = 0 and
-    /// TRUE = 1, in either order.
+    /// Returns whether this type is a boolean: an enumeration of a one-byte integer with exactly
+    /// the members FALSE = 0 and TRUE = 1, in any order.
     pub fn is_bool(&self) -> bool {
         let DatatypeClass::Enumeration(enumeration) = &self.class else { return false };
         let value_of = |name: &[u8]| {
@@ -67,8 +68,10 @@ impl Datatype {
             && value_of(b"TRUE") == Some(&[1])
     }
 
-    /// The type of the parts, if this is a complex number: of the complex class, or a compound of the members
-    /// `r` and `i` of one floating-point type, which is how h5py writes complex numbers.
+    /// Returns the type of the parts if this type is a complex number; otherwise `None`.
+    ///
+    /// A complex number is of the complex class, or a compound of the members `r` and `i` of one
+    /// floating-point type. h5py writes the latter.
     pub fn complex_part(&self) -> Option<&Self> {
         match &self.class {
             DatatypeClass::Complex(complex) => Some(&complex.base),
@@ -99,12 +102,15 @@ impl Datatype {
         compound.members.iter().map(|member| String::from_utf8_lossy(&member.name).into_owned()).collect()
     }
 
-    /// A member of a compound, or of compounds inside it, by the names on the way joined with dots; with its place
-    /// in bytes from the start of the element. Names with dots in them are found too.
+    /// Returns a member of a compound or of a compound inside it, with its offset in bytes from the
+    /// start of the element.
+    ///
+    /// `path` consists of member names, joined by dots. Member names may contain dots themselves.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
-    /// let point = Datatype::packed([("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))]);
+    /// let members = [("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))];
+    /// let point = Datatype::packed(members);
     /// let body = Datatype::packed([("id", Datatype::u8()), ("at", point)]);
     /// assert_eq!(body.member_at("at.y"), Some((5, &Datatype::f64(LittleEndian))));
     /// assert_eq!(body.member_at("at.z"), None);
@@ -124,7 +130,8 @@ impl Datatype {
         })
     }
 
-    /// Elements of the base type in an array, 1 for every other type; `None` if the count overflows.
+    /// Returns the number of items of an array, and 1 for every other type; `None` if the number
+    /// overflows.
     pub fn array_len(&self) -> Option<usize> {
         match &self.class {
             DatatypeClass::Array(array) => array

@@ -1,17 +1,17 @@
-//! Strings of fixed length, and what fixed and variable strings share.
+//! Strings of fixed length, and the properties that fixed-length and variable-length strings share.
 
-/// How a string ends inside its bytes.
+/// The padding of a string in its element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StringPadding {
-    /// Ends at the first zero byte.
+    /// The text ends at the first zero byte.
     NullTerminated,
-    /// Filled with zero bytes; none is needed when the text fills the element.
+    /// The text is followed by zero bytes. A text that fills the element has none.
     NullPadded,
-    /// Filled with spaces.
+    /// The text is followed by spaces.
     SpacePadded,
 }
 
-/// Character set of text.
+/// The character set of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CharacterSet {
     /// 7-bit ASCII.
@@ -21,11 +21,11 @@ pub enum CharacterSet {
     Utf8,
 }
 
-/// A string stored in a fixed number of bytes (the datatype's size).
+/// A string in a fixed number of bytes, the size of the datatype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FixedString {
-    /// How the text ends.
+    /// The padding of the text.
     pub padding: StringPadding,
-    /// How the text is encoded.
+    /// The character set of the text.
     pub charset: CharacterSet,
 }

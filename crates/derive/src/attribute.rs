@@ -1,4 +1,4 @@
-//! What stands in `#[hyperslab(…)]`.
+//! The options in `#[hyperslab(…)]`.
 
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, LitStr, Path, Result};
@@ -6,32 +6,32 @@ use syn::{Attribute, Ident, LitStr, Path, Result};
 /// The options of a type, a field or a variant.
 #[derive(Default)]
 pub(crate) struct Options {
-    /// Where the crate is.
+    /// The path of the crate `hyperslab`.
     pub(crate) krate: Option<Path>,
-    /// The name in the file.
+    /// The name of the member in the file.
     pub(crate) rename: Option<String>,
 }
 
 impl Options {
-    /// The options of a type.
+    /// Parses the options of a type.
     pub(crate) fn of_type(attributes: &[Attribute]) -> Result<Self> {
         let options = Self::parse(attributes, "crate")?;
         Ok(options)
     }
 
-    /// The name in the file of a field or variant.
+    /// Returns the name of a field or variant in the file.
     pub(crate) fn name(attributes: &[Attribute], ident: &Ident) -> Result<String> {
         let options = Self::parse(attributes, "rename")?;
         Ok(options.rename.unwrap_or_else(|| ident.unraw().to_string()))
     }
 
-    /// Reads the options, of which only one is known at this place.
+    /// Parses the options. Only the option `known` is allowed.
     fn parse(attributes: &[Attribute], known: &str) -> Result<Self> {
         let mut options = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("hyperslab")) {
             attribute.parse_nested_meta(|meta| {
                 if !meta.path.is_ident(known) {
-                    return Err(meta.error(format!("the option here is `{known} = \"…\"`")));
+                    return Err(meta.error(format!("unknown option: only `{known} = \"…\"` is allowed here")));
                 }
                 let value: LitStr = meta.value()?.parse()?;
                 if options.krate.is_some() || options.rename.is_some() {

@@ -1,4 +1,5 @@
-//! Structs: compounds of their fields, or what their only unnamed field is.
+//! The implementation for structs: a compound of the named fields, or the type of the only unnamed
+//! field.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
@@ -7,7 +8,7 @@ use syn::{Error, FieldsNamed, FieldsUnnamed, Ident, Path, Result, Type};
 use crate::attribute::Options;
 use crate::check_names;
 
-/// A compound of the fields, packed in their order.
+/// Returns the implementation for a compound of the fields, packed in their order.
 pub(crate) fn body(ident: &Ident, fields: &FieldsNamed, krate: &Path) -> Result<TokenStream> {
     let fields: Vec<(&Ident, &Type, String)> = fields
         .named
@@ -16,7 +17,7 @@ pub(crate) fn body(ident: &Ident, fields: &FieldsNamed, krate: &Path) -> Result<
         .map(|(ident, field)| Ok((ident, &field.ty, Options::name(&field.attrs, ident)?)))
         .collect::<Result<_>>()?;
     if fields.is_empty() {
-        return Err(Error::new_spanned(ident, "a compound needs a member"));
+        return Err(Error::new_spanned(ident, "a compound needs at least one member"));
     }
     check_names(fields.iter().map(|(ident, _, name)| (name.as_str(), ident as &dyn ToTokens)))?;
     let idents: Vec<&Ident> = fields.iter().map(|(ident, ..)| *ident).collect();
@@ -52,15 +53,15 @@ pub(crate) fn body(ident: &Ident, fields: &FieldsNamed, krate: &Path) -> Result<
     })
 }
 
-/// What the only field is.
+/// Returns the implementation that delegates to the only field.
 pub(crate) fn newtype(ident: &Ident, fields: &FieldsUnnamed, krate: &Path) -> Result<TokenStream> {
     let mut all = fields.unnamed.iter();
     let (Some(field), None) = (all.next(), all.next()) else {
-        let message = "the members of a compound need names: only one field may be without";
+        let message = "only a struct with exactly one field may have an unnamed field: members of a compound need names";
         return Err(Error::new_spanned(ident, message));
     };
     if let Some(attribute) = field.attrs.iter().find(|attribute| attribute.path().is_ident("hyperslab")) {
-        return Err(Error::new_spanned(attribute, "a field without a name has no options"));
+        return Err(Error::new_spanned(attribute, "an unnamed field has no options"));
     }
     let ty = &field.ty;
     Ok(quote! {

@@ -1,4 +1,4 @@
-//! Enums without fields: enumerations of named integers.
+//! The implementation for enums without fields: enumerations of named integers.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -7,18 +7,19 @@ use syn::{Attribute, DataEnum, DeriveInput, Error, Fields, Ident, Path, Result};
 use crate::attribute::Options;
 use crate::check_names;
 
-/// The integers that an enumeration may be of: those whose width is the same on every machine.
+/// The allowed base types of an enumeration: integers with the same width on every machine.
 const BASES: &[&str] = &["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
 
+/// Returns the implementation for an enumeration.
 pub(crate) fn body(input: &DeriveInput, data: &DataEnum, krate: &Path) -> Result<TokenStream> {
     let base = base(input)?;
     if data.variants.is_empty() {
-        return Err(Error::new_spanned(&input.ident, "an enumeration needs a value"));
+        return Err(Error::new_spanned(&input.ident, "an enumeration needs at least one value"));
     }
     let mut variants: Vec<(&Ident, String)> = Vec::with_capacity(data.variants.len());
     for variant in &data.variants {
         if !matches!(variant.fields, Fields::Unit) {
-            return Err(Error::new_spanned(variant, "the values of an enumeration have no fields"));
+            return Err(Error::new_spanned(variant, "a value of an enumeration cannot have fields"));
         }
         variants.push((&variant.ident, Options::name(&variant.attrs, &variant.ident)?));
     }
@@ -57,7 +58,7 @@ pub(crate) fn body(input: &DeriveInput, data: &DataEnum, krate: &Path) -> Result
     })
 }
 
-/// The integer that `#[repr(…)]` names.
+/// Returns the integer type that `#[repr(…)]` names.
 fn base(input: &DeriveInput) -> Result<Ident> {
     let mut found = None;
     for attribute in input.attrs.iter().filter(|attribute| is_repr(attribute)) {
@@ -67,7 +68,7 @@ fn base(input: &DeriveInput) -> Result<Ident> {
             {
                 found = Some(ident.clone());
             }
-            // `align(…)` and the like have something in brackets.
+            // Options like `align(…)` have an argument in parentheses.
             if meta.input.peek(syn::token::Paren) {
                 meta.input.parse::<proc_macro2::TokenTree>()?;
             }
@@ -75,7 +76,7 @@ fn base(input: &DeriveInput) -> Result<Ident> {
         })?;
     }
     found.ok_or_else(|| {
-        let message = "an enumeration needs an integer of fixed width, as in `#[repr(u8)]`";
+        let message = "an enumeration needs a base type of fixed width, as in `#[repr(u8)]`";
         Error::new_spanned(&input.ident, message)
     })
 }

@@ -1,8 +1,8 @@
-//! The derive macro `H5Type` of the crate `hyperslab`, where it is documented. No stability promise: use
-//! the crate `hyperslab`.
+//! The derive macro `H5Type` of the crate `hyperslab`, which documents it. The API has no stability
+//! promise: programs use the crate `hyperslab`.
 //!
-//! The code that it makes holds no `unsafe`: values are read field by field from packed elements, so padding,
-//! unknown values of enumerations and byte order are no matter of memory layout.
+//! The generated code is safe: it decodes values field by field from packed elements. Therefore
+//! padding, unknown values of enumerations and the byte order do not depend on the memory layout.
 #![forbid(unsafe_code)]
 
 mod attribute;
@@ -15,19 +15,20 @@ use syn::{Data, DeriveInput, Error, Fields, Ident, Path, Result, parse_macro_inp
 
 use attribute::Options;
 
-/// Makes a struct or an enum a type of elements: a `hyperslab::H5Type`.
+/// Derives `hyperslab::H5Type` for a struct or an enum, so that its values can be elements of
+/// datasets and attributes.
 ///
-/// - A struct with named fields is a compound. Fields are members by their names or by
-///   `#[hyperslab(rename = "…")]`; their types are again `H5Type`: numbers, arrays, other structs. A file's
-///   compound may have more members, in another order and of other number types; members that it does not have
-///   are zero bytes.
-/// - A struct with one unnamed field is what the field is.
-/// - An enum without fields, with `#[repr(u8)]` or another integer of fixed width, is an enumeration. Values are
-///   matched by name, as the file spells it or by `#[hyperslab(rename = "…")]`; a value that has no such name is
-///   an error where it is read.
+/// - A struct with named fields becomes a compound. The name of a member is the field's name, or
+///   the name in `#[hyperslab(rename = "…")]`. The fields have types that implement `H5Type`:
+///   numbers, arrays, other structs. A compound in a file may have more members, another order, and
+///   other number types. Members that it does not have are read as zero bytes.
+/// - A struct with one unnamed field has the datatype of the field.
+/// - An enum without fields, with `#[repr(u8)]` or another integer of fixed width, becomes an
+///   enumeration. Values are matched by name: the variant's name, or the name in
+///   `#[hyperslab(rename = "…")]`. Reading a value without a matching name is an error.
 ///
-/// The type must be `Copy`. `#[hyperslab(crate = "path")]` on the type says where the crate `hyperslab` is, if
-/// not at `::hyperslab`.
+/// The type must be `Copy`. `#[hyperslab(crate = "path")]` on the type states the path of the crate
+/// `hyperslab`, if it is not `::hyperslab`.
 ///
 /// ```
 /// #![forbid(unsafe_code)]
@@ -56,7 +57,7 @@ use attribute::Options;
 /// # Ok::<(), hyperslab::datatype::convert::ConvertError>(())
 /// ```
 ///
-/// What is no type of elements does not compile:
+/// Types that cannot be elements do not compile:
 /// ```compile_fail,E0277
 /// #[derive(Clone, Copy, hyperslab::H5Type)]
 /// struct Row {
@@ -82,15 +83,17 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => compound::body(&input.ident, fields, &krate)?,
             Fields::Unnamed(fields) => compound::newtype(&input.ident, fields, &krate)?,
-            Fields::Unit => return Err(Error::new_spanned(&input.ident, "a compound needs a member")),
+            Fields::Unit => {
+                return Err(Error::new_spanned(&input.ident, "a compound needs at least one member"));
+            }
         },
         Data::Enum(data) => enumeration::body(input, data, &krate)?,
-        Data::Union(_) => return Err(Error::new_spanned(&input.ident, "a union is no type of elements")),
+        Data::Union(_) => return Err(Error::new_spanned(&input.ident, "a union cannot be an element")),
     };
     Ok(implementation(input, &krate, &body))
 }
 
-/// The `impl` around the body. Parameters of the type must be types of elements themselves.
+/// Returns the `impl` block with the given body. Type parameters must implement `H5Type`.
 fn implementation(input: &DeriveInput, krate: &Path, body: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     let parameters: Vec<Ident> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
@@ -110,15 +113,15 @@ fn implementation(input: &DeriveInput, krate: &Path, body: &TokenStream) -> Toke
     }
 }
 
-/// The names must differ from each other, and none may be empty.
+/// Checks that no name is empty, and that all names differ.
 fn check_names<'a>(names: impl Iterator<Item = (&'a str, &'a dyn ToTokens)>) -> Result<()> {
     let mut seen = std::collections::HashSet::new();
-    for (name, place) in names {
+    for (name, item) in names {
         if name.is_empty() {
-            return Err(Error::new_spanned(place, "a name must not be empty"));
+            return Err(Error::new_spanned(item, "a name must not be empty"));
         }
         if !seen.insert(name.to_owned()) {
-            return Err(Error::new_spanned(place, format!("there are two members of the name `{name}`")));
+            return Err(Error::new_spanned(item, format!("two members have the same name `{name}`")));
         }
     }
     Ok(())

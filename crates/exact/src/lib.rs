@@ -1,8 +1,9 @@
-//! Checked conversions and arithmetic for the integers of HDF5 files. No stability promise: use the crate `hyperslab`.
+//! Checked conversions and arithmetic for the integers of HDF5 files. The API has no stability
+//! promise: programs use the crate `hyperslab`.
 //!
-//! HDF5 stores sizes, counts and addresses as integers of up to 64 bits. Memory is indexed by `usize`, which has 32 bits on
-//! some targets. The functions of this crate convert between the two and never change a value: a value that does not
-//! fit is an error.
+//! HDF5 stores sizes, counts and addresses as integers of up to 64 bits. `usize`, which indexes
+//! memory, has only 32 bits on some targets. The functions of this crate never change a value: a
+//! result that does not fit is an error.
 //!
 //! ```
 //! use hyperslab_exact::{Overflow, TooLarge, product, to_u64, to_usize};
@@ -44,12 +45,12 @@ use core::fmt;
 /// A value that is larger than the largest `usize` of this target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TooLarge {
-    /// The value.
+    /// The value that does not fit.
     pub value: u64,
 }
 
 impl TooLarge {
-    /// The largest value that fits.
+    /// The largest value of a `usize`.
     pub const LIMIT: u64 = to_u64(usize::MAX);
 }
 
@@ -61,7 +62,7 @@ impl fmt::Display for TooLarge {
 
 impl error::Error for TooLarge {}
 
-/// A sum or a product that passes 64 bits.
+/// A sum or a product that does not fit in 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Overflow {
     /// The name of the result, for instance "number of elements".
@@ -70,13 +71,14 @@ pub struct Overflow {
 
 impl fmt::Display for Overflow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} passes 64 bits", self.what)
+        write!(f, "the {} does not fit in 64 bits", self.what)
     }
 }
 
 impl error::Error for Overflow {}
 
-/// Converts a length or an index to `usize`. The check compiles to nothing on targets whose `usize` has 64 bits.
+/// Converts a length or an index to `usize`. On targets whose `usize` has 64 bits, the check
+/// compiles to no code.
 ///
 /// ```
 /// assert_eq!(hyperslab_exact::to_usize(1 << 20), Ok(1_048_576));
@@ -94,7 +96,8 @@ fn narrow<T: TryFrom<u64>>(value: u64) -> Result<T, TooLarge> {
     T::try_from(value).map_err(|_| TooLarge { value })
 }
 
-/// Converts a length or an index to `u64`. No target has a `usize` of more than 64 bits.
+/// Converts a length or an index to `u64`. Never fails: no target has a `usize` of more than 64
+/// bits.
 ///
 /// ```
 /// const PAGE: u64 = hyperslab_exact::to_u64(4096);
@@ -117,24 +120,26 @@ pub const fn to_u64(value: usize) -> u64 {
 /// ```
 ///
 /// # Errors
-/// [`Overflow`] with the name `what`, if the sum passes 64 bits.
+/// [`Overflow`] with the name `what`, if the sum does not fit in 64 bits.
 #[inline]
 pub fn sum(what: &'static str, terms: impl IntoIterator<Item = u64>) -> Result<u64, Overflow> {
     terms.into_iter().try_fold(0_u64, u64::checked_add).ok_or(Overflow { what })
 }
 
-/// Returns the product of `factors`. The product is 0 if any factor is 0, however large the others are.
+/// Returns the product of `factors`. The product is 0 if any factor is 0, even if the other factors
+/// overflow.
 ///
 /// ```
 /// use hyperslab_exact::{Overflow, product};
 ///
 /// assert_eq!(product("number of elements", [3, 4, 5]), Ok(60));
 /// assert_eq!(product("number of elements", [u64::MAX, 2, 0]), Ok(0));
-/// assert_eq!(product("number of elements", [u64::MAX, 2]), Err(Overflow { what: "number of elements" }));
+/// let overflow = Overflow { what: "number of elements" };
+/// assert_eq!(product("number of elements", [u64::MAX, 2]), Err(overflow));
 /// ```
 ///
 /// # Errors
-/// [`Overflow`] with the name `what`, if the product passes 64 bits.
+/// [`Overflow`] with the name `what`, if the product does not fit in 64 bits.
 #[inline]
 pub fn product(what: &'static str, factors: impl IntoIterator<Item = u64>) -> Result<u64, Overflow> {
     let mut product = Some(1_u64);
@@ -173,6 +178,6 @@ mod tests {
     fn an_overflow_before_a_zero_does_not_count() {
         assert_eq!(product("x", [u64::MAX, u64::MAX, 0]), Ok(0));
         assert_eq!(product("x", []), Ok(1));
-        assert_eq!(Overflow { what: "size" }.to_string(), "the size passes 64 bits");
+        assert_eq!(Overflow { what: "size" }.to_string(), "the size does not fit in 64 bits");
     }
 }

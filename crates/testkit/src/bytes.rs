@@ -1,8 +1,8 @@
-//! Bytes written by hand in tests, so that they can be read: sizes by name, labels instead of counted offsets.
+//! A builder of test data from named fields, with labels instead of counted offsets.
 
 use std::collections::HashMap;
 
-/// Puts little-endian fields one after another.
+/// A builder that appends little-endian fields.
 ///
 /// ```
 /// use hyperslab_testkit::bytes::Builder;
@@ -25,13 +25,13 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// No bytes yet.
+    /// Creates an empty builder.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes.
     #[must_use]
     pub fn bytes(mut self, bytes: &[u8]) -> Self {
         self.bytes.extend_from_slice(bytes);
@@ -68,7 +68,8 @@ impl Builder {
         self.bytes(&value.to_le_bytes())
     }
 
-    /// Appends the low `size` bytes of a number (at most eight): a field of the size of offsets or lengths.
+    /// Appends the low `size` bytes (at most 8) of a number, as a field with the size of offsets or
+    /// lengths.
     #[must_use]
     pub fn uint(self, value: u64, size: usize) -> Self {
         let all = value.to_le_bytes();
@@ -87,7 +88,7 @@ impl Builder {
         self.fill(0, count)
     }
 
-    /// Appends `count` times the same byte.
+    /// Appends a byte `count` times.
     #[must_use]
     pub fn fill(mut self, byte: u8, count: usize) -> Self {
         self.bytes.resize(self.bytes.len() + count, byte);
@@ -101,46 +102,47 @@ impl Builder {
         self.pad_to(length)
     }
 
-    /// Appends zero bytes until `length` bytes are there in all.
+    /// Appends zero bytes until the total length is `length`.
     #[must_use]
     pub fn pad_to(self, length: usize) -> Self {
         let missing = length.saturating_sub(self.bytes.len());
         self.zeros(missing)
     }
 
-    /// Names this place.
+    /// Defines a label for the current position.
     #[must_use]
     pub fn label(mut self, name: &'static str) -> Self {
         self.labels.insert(name, self.bytes.len() as u64);
         self
     }
 
-    /// Appends a number of `size` bytes that [`patch`](Self::patch) fills in later, and names its place.
+    /// Appends a number of `size` bytes that [`patch`](Self::patch) sets later, with a label.
     #[must_use]
     pub fn gap(mut self, name: &'static str, size: usize) -> Self {
         self.gaps.insert(name, (self.bytes.len(), size));
         self.label(name).zeros(size)
     }
 
-    /// Fills in the gap called `name`; a name that no gap has changes nothing and shows in the bytes.
+    /// Sets the number at the gap `name`. Does nothing if there is no such gap.
     #[must_use]
     pub fn patch(mut self, name: &str, value: u64) -> Self {
         if let Some(&(at, size)) = self.gaps.get(name) {
-            for (place, byte) in self.bytes.iter_mut().skip(at).take(size).zip(value.to_le_bytes()) {
-                *place = byte;
+            for (to, byte) in self.bytes.iter_mut().skip(at).take(size).zip(value.to_le_bytes()) {
+                *to = byte;
             }
         }
         self
     }
 
-    /// Fills in a gap by what `value` makes of the labels.
+    /// Sets the number at the gap `name` to the result of `value`, which receives the labels.
     #[must_use]
     pub fn patch_with(self, name: &str, value: impl FnOnce(&HashMap<&'static str, u64>) -> u64) -> Self {
         let value = value(&self.labels);
         self.patch(name, value)
     }
 
-    /// Appends a checksum of everything from the label `from` (or from the start where there is no such label).
+    /// Appends a checksum of all bytes from the label `from` on; of all bytes if there is no such
+    /// label.
     #[must_use]
     pub fn sealed(self, from: &str, checksum: impl FnOnce(&[u8]) -> u32) -> Self {
         let start = self.position(from).and_then(|at| usize::try_from(at).ok()).unwrap_or(0);
@@ -148,25 +150,25 @@ impl Builder {
         self.u32(sum)
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Where a label stands, in bytes from the start.
+    /// Returns the position of a label, in bytes from the start.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<u64> {
         self.labels.get(name).copied()
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn build(self) -> Vec<u8> {
         self.bytes

@@ -1,35 +1,36 @@
-//! Holds what hyperslab says about a file (`hyperslab digest`) against what libhdf5 says about it.
+//! Comparison of two descriptions of a file: the output of `hyperslab digest`, and the truth, as
+//! libhdf5 reads the file.
 //!
-//! A value that differs is *wrong*. A value that is left out (an object may carry an `error` or `data_error` of its
-//! own instead) is *missing*: an honest "cannot do that". Where libhdf5 itself could not read, nothing is compared,
-//! and some keys only inform.
+//! A different value is *wrong*. A value that the digest leaves out is *missing*; the object may
+//! state an `error` or a `data_error` instead. Values that libhdf5 could not read are not compared,
+//! and some keys are only informational.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// How one value of the truth was missed.
+/// The kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// It was left out.
+    /// The value is missing.
     Missing,
-    /// There is another value.
+    /// The value is different.
     Wrong,
 }
 
-/// One difference.
+/// A difference between the truth and the digest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// The path of the HDF5 object, or `(file)`.
     pub object: String,
-    /// Where in the object's description, for example `attrs[units].data_sha256`.
+    /// The path of the value in the object's description, for example `attrs[units].data_sha256`.
     pub path: String,
-    /// Left out or different.
+    /// The kind of the difference.
     pub kind: Kind,
-    /// What libhdf5 says; `None` where it has nothing and we have too much.
+    /// The value in the truth; `None` for a value that only the digest has.
     pub truth: Option<Value>,
-    /// What we say.
+    /// The value in the digest.
     pub got: Option<Value>,
 }
 
@@ -50,32 +51,33 @@ impl fmt::Display for Difference {
     }
 }
 
+/// Formats a value, cut to 80 characters.
 fn short(value: &Option<Value>) -> String {
     let text = value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string);
     if text.chars().count() <= 80 { text } else { text.chars().take(79).chain(['…']).collect() }
 }
 
-/// The outcome for one file.
+/// The result of the comparison of one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
-    /// How many objects are as libhdf5 says.
+    /// The number of objects without differences.
     pub right: usize,
-    /// How many have something wrong.
+    /// The number of objects with a wrong value.
     pub wrong: usize,
-    /// How many only leave something out.
+    /// The number of objects that only have missing values.
     pub missing: usize,
-    /// All differences, object by object.
+    /// All differences, in the order of the objects.
     pub differences: Vec<Difference>,
 }
 
 impl Comparison {
-    /// Whether nothing differs and nothing is missing.
+    /// Returns whether there are no differences.
     #[must_use]
     pub fn is_equal(&self) -> bool {
         self.differences.is_empty()
     }
 
-    /// Whether something differs (not only is left out).
+    /// Returns whether any value is wrong.
     #[must_use]
     pub fn has_wrong(&self) -> bool {
         self.differences.iter().any(|difference| difference.kind == Kind::Wrong)
@@ -96,7 +98,7 @@ impl fmt::Display for Comparison {
 pub fn compare(truth: &Value, got: &Value) -> Comparison {
     let mut result = Comparison::default();
     if truth.get("open_error").is_some() || truth.get("crash").is_some() {
-        return result; // libhdf5 cannot read the file: nothing to hold against
+        return result; // libhdf5 cannot read the file: there is no truth
     }
     let ours = objects(got);
     let theirs = objects(truth);
@@ -121,6 +123,7 @@ pub fn compare(truth: &Value, got: &Value) -> Comparison {
 }
 
 impl Comparison {
+    /// Compares an object.
     fn object(&mut self, truth: &Value, got: Option<&Value>) {
         if text(truth, "kind") == "error" {
             self.right += 1;
@@ -140,16 +143,18 @@ impl Comparison {
     }
 }
 
+/// Returns the objects of a document.
 fn objects(document: &Value) -> Vec<&Value> {
     let list = document.get("objects").and_then(Value::as_array);
     list.into_iter().flatten().filter(|object| object.is_object()).collect()
 }
 
+/// Returns the text at a key; empty if there is none.
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
-/// The walk over one object; differences carry no object path yet.
+/// The comparison of one object. The differences have no object path yet.
 #[derive(Default)]
 struct Walk {
     found: Vec<Difference>,
@@ -176,6 +181,7 @@ impl Walk {
         self.note(path, Kind::Wrong, None, Some(got));
     }
 
+    /// Compares two values recursively.
     fn value(&mut self, truth: &Value, got: &Value, path: &str) {
         match (truth, got) {
             (Value::Object(truth), Value::Object(got)) => self.keys(truth, got, path),
@@ -192,16 +198,17 @@ impl Walk {
         }
     }
 
+    /// Compares the keys of two objects.
     fn keys(&mut self, truth: &Map<String, Value>, got: &Map<String, Value>, path: &str) {
         for (key, value) in truth {
-            let place = join(path, key);
+            let value_path = join(path, key);
             if is_informational(path, key) || truth.contains_key(&format!("{key}_error")) {
                 continue;
             }
             match got.get(key) {
-                None => self.missing(&place, value),
-                Some(ours) if key == "links" || key == "attrs" => self.entries(value, ours, &place),
-                Some(ours) => self.value(value, ours, &place),
+                None => self.missing(&value_path, value),
+                Some(ours) if key == "links" || key == "attrs" => self.entries(value, ours, &value_path),
+                Some(ours) => self.value(value, ours, &value_path),
             }
         }
         for key in ["committed", "external", "virtual", "comment"] {
@@ -213,7 +220,7 @@ impl Walk {
         }
     }
 
-    /// Links and attributes are matched by name.
+    /// Compares two lists of links or attributes by the names of their entries.
     fn entries(&mut self, truth: &Value, got: &Value, path: &str) {
         let (Value::Array(truth), Value::Array(got)) = (truth, got) else {
             return self.value(truth, got, path);
@@ -222,16 +229,17 @@ impl Walk {
         let ours: Vec<&str> = got.iter().map(|entry| text(entry, "name")).collect();
         for entry in truth {
             let name = text(entry, "name");
-            let place = format!("{path}[{name}]");
+            let value_path = format!("{path}[{name}]");
             match got.iter().find(|ours| text(ours, "name") == name) {
-                None => self.missing(&place, &Value::from("(entry)")),
+                None => self.missing(&value_path, &Value::from("(entry)")),
                 Some(_) if entry.get("error").is_some() => {}
-                Some(ours) => self.value(entry, ours, &place),
+                Some(ours) => self.value(entry, ours, &value_path),
             }
         }
         self.list(&names, &ours, path);
     }
 
+    /// Compares the lists of objects.
     fn object_list(&mut self, document: &Value, theirs: &[&Value], ours: &[&Value]) {
         let paths = |list: &[&'_ Value]| -> Vec<String> {
             list.iter().map(|object| text(object, "path").to_owned()).collect()
@@ -245,7 +253,8 @@ impl Walk {
         self.list(&theirs_paths, &ours_paths, "objects");
     }
 
-    /// Names that only we have, or that stand in another order.
+    /// Checks that `got` has no names that `truth` does not have, and that the names have the same
+    /// order.
     fn list<S: AsRef<str>>(&mut self, truth: &[S], got: &[S], path: &str) {
         let truth: Vec<&str> = truth.iter().map(AsRef::as_ref).collect();
         let got: Vec<&str> = got.iter().map(AsRef::as_ref).collect();
@@ -261,10 +270,12 @@ impl Walk {
     }
 }
 
+/// Appends a key to a path.
 fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
+/// Returns whether a value is informational: it is not compared.
 fn is_informational(path: &str, key: &str) -> bool {
     match key {
         "error" | "data_skipped" | "header" | "num_chunks" | "storage_size" | "data_offset" => true,

@@ -1,4 +1,4 @@
-//! The corpus: real files of other people with ground truth, kept beside the checkout and not in it.
+//! The corpus: files from other projects with their truth, in a folder outside of the checkout.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::workspace;
 
-/// Names the folder of the corpus instead of `../shared/corpus`.
+/// The environment variable that replaces the corpus folder `../shared/corpus`.
 pub const CORPUS_VARIABLE: &str = "HYPERSLAB_CORPUS";
 
-/// The folder of the corpus, or `None` after a line on stderr.
+/// Returns the corpus folder. If it does not exist, prints a line to stderr and returns `None`.
 #[must_use]
 pub fn dir() -> Option<PathBuf> {
     let dir = std::env::var_os(CORPUS_VARIABLE)
@@ -18,24 +18,25 @@ pub fn dir() -> Option<PathBuf> {
     if dir.join("truth").is_dir() {
         return Some(dir);
     }
-    let why = format!("there is no {} (set {CORPUS_VARIABLE} to point elsewhere)", dir.display());
+    let why = format!("{} does not exist (set {CORPUS_VARIABLE} to another folder)", dir.display());
     workspace::skip("corpus tests", &why);
     None
 }
 
-/// Names the folder of samples of sparse storage instead of `../shared/sparse/samples`.
+/// The environment variable that replaces the folder `../shared/sparse/samples` of sparse sample
+/// files.
 pub const SPARSE_VARIABLE: &str = "HYPERSLAB_SPARSE_SAMPLES";
 
-/// Small files with sparse datasets, sound and broken ones, with ground truth beside each; none after a line on stderr if
-/// they are not there.
+/// Returns small files with sparse datasets, valid and corrupt ones, with their truth. If the
+/// folder does not exist, prints a line to stderr and returns an empty list.
 ///
 /// # Errors
-/// The folder cannot be listed.
+/// An error if the folder cannot be listed.
 pub fn sparse_samples() -> Result<Vec<Case>> {
     let dir = std::env::var_os(SPARSE_VARIABLE)
         .map_or_else(|| workspace::root().join("../shared/sparse/samples"), PathBuf::from);
     if !dir.is_dir() {
-        let why = format!("there is no {} (set {SPARSE_VARIABLE} to point elsewhere)", dir.display());
+        let why = format!("{} does not exist (set {SPARSE_VARIABLE} to another folder)", dir.display());
         workspace::skip("tests of sparse samples", &why);
         return Ok(Vec::new());
     }
@@ -52,40 +53,40 @@ pub fn sparse_samples() -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// One file of the corpus with what libhdf5 reads from it.
+/// A file with its truth: the values that libhdf5 reads.
 #[derive(Debug)]
 pub struct Case {
-    /// The file's name within the corpus.
+    /// The name of the file within the corpus.
     pub name: String,
-    /// The file.
+    /// The path of the file.
     pub file: PathBuf,
-    /// The document with the ground truth.
+    /// The path of the document with the truth.
     pub truth: PathBuf,
 }
 
 impl Case {
-    /// Reads the ground truth.
+    /// Reads the truth.
     ///
     /// # Errors
-    /// The document cannot be read or is no JSON.
+    /// An error if the document cannot be read or is not valid JSON.
     pub fn truth(&self) -> Result<Value> {
         read_json(&self.truth)
     }
 }
 
-/// Every file in `dir` (see [`dir()`]) that has a ground truth, sorted by name.
+/// Returns all files in the corpus folder `dir` (see [`dir()`]) that have a truth, sorted by name.
 ///
 /// # Errors
-/// A folder cannot be listed.
+/// An error if a folder cannot be listed.
 pub fn cases(dir: &Path) -> Result<Vec<Case>> {
     let truths = dir.join("truth");
-    let mut pending = vec![truths.clone()];
+    let mut folders = vec![truths.clone()];
     let mut cases = Vec::new();
-    while let Some(folder) = pending.pop() {
+    while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
             let truth = entry?.path();
             if truth.is_dir() {
-                pending.push(truth);
+                folders.push(truth);
                 continue;
             }
             let relative = truth.strip_prefix(&truths).unwrap_or(&truth).to_string_lossy().into_owned();

@@ -1,16 +1,18 @@
-//! Expected outputs, which are files beside the tests. `HYPERSLAB_UPDATE=1` writes them anew.
+//! Comparison with expected outputs, which are files beside the tests. `HYPERSLAB_UPDATE=1`
+//! overwrites the files.
 #![expect(clippy::panic, reason = "a panic is the report of a test")]
 
 use std::path::Path;
 
-/// Names the environment variable that makes [`check`] write the expected file.
+/// The environment variable that makes [`check`] write the expected file.
 pub const UPDATE_VARIABLE: &str = "HYPERSLAB_UPDATE";
 
-/// Asserts that `got` is the content of the file `tests/expected/NAME` of a package, whose folder is
-/// `env!("CARGO_MANIFEST_DIR")`.
+/// Asserts that `got` equals the content of the file `tests/expected/NAME` of a package. `package`
+/// is the folder of the package: `env!("CARGO_MANIFEST_DIR")`.
 ///
 /// # Panics
-/// Panics if the file is missing or has another content. The message names the first line that differs.
+/// Panics if the file is missing or has another content. The message names the first different
+/// line.
 #[track_caller]
 pub fn check(package: &str, name: &str, got: &str) {
     let path = &Path::new(package).join("tests/expected").join(name);
@@ -25,6 +27,7 @@ pub fn check(package: &str, name: &str, got: &str) {
     }
 }
 
+/// Describes the first different line.
 fn difference(path: &Path, expected: &str, got: &str) -> String {
     let same =
         expected.split('\n').zip(got.split('\n')).take_while(|(expected, got)| expected == got).count();

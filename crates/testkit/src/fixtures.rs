@@ -1,4 +1,5 @@
-//! The project's own small files in `fixtures/`, and what libhdf5 reads from them.
+//! The small test files of the project in `fixtures/`, with the values that libhdf5 reads from
+//! them.
 
 use std::path::PathBuf;
 
@@ -7,25 +8,26 @@ use serde_json::Value;
 
 use crate::{corpus, workspace};
 
-/// The path of a fixture, for example `path("groups_latest.h5")`.
+/// Returns the path of a fixture, for example `path("groups_latest.h5")`.
 #[must_use]
 pub fn path(name: &str) -> PathBuf {
     workspace::root().join("fixtures").join(name)
 }
 
-/// What libhdf5 reads from a fixture: the document that `hyperslab digest` should print.
+/// Returns the document that `hyperslab digest` should print for a fixture: the values that libhdf5
+/// reads.
 ///
 /// # Errors
-/// There is no `expected/NAME.json`, or it is no JSON.
+/// An error if `expected/NAME.json` does not exist or is not valid JSON.
 pub fn expected(name: &str) -> Result<Value> {
     let stem = name.strip_suffix(".h5").unwrap_or(name);
     corpus::read_json(&path("expected").join(format!("{stem}.json")))
 }
 
-/// The names of all fixtures, sorted.
+/// Returns the names of all fixtures, sorted.
 ///
 /// # Errors
-/// The folder cannot be listed.
+/// An error if the folder cannot be listed.
 pub fn names() -> Result<Vec<String>> {
     let folder = path("");
     let mut names = Vec::new();

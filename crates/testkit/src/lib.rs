@@ -1,7 +1,8 @@
-//! What the tests share. Not published; depends on no other crate of the workspace, so that every one may use it.
+//! Helpers for the tests of all crates. The crate is not published, and depends on no other crate
+//! of the workspace, so that every crate can use it.
 //!
-//! What is not at hand (no Python, no corpus beside the checkout) gives `None` and one line on stderr that says
-//! which tests are skipped and how to get them to run.
+//! If a requirement is missing (Python, or the corpus), the functions return `None` and print a
+//! line to stderr. It names the skipped tests and the missing requirement.
 #![forbid(unsafe_code)]
 
 pub mod bytes;

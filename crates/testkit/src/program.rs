@@ -1,7 +1,8 @@
-//! Runs of a program, for tests of commands: a [`Program`] starts with arguments and standard input in a folder, and its
-//! [`Run`] has the exit status and the captured output. A [`Scratch`] is a temporary folder in which a program runs.
+//! Runs of programs, for tests of commands: a [`Program`] is started in a folder with arguments and
+//! standard input. A [`Run`] has the exit status and the captured output. A [`Scratch`] is a
+//! temporary folder for runs.
 //!
-//! The assertions of a run panic with the command line and with everything that the program printed.
+//! The assertions of a run panic with the command line and the whole output of the program.
 #![expect(clippy::panic, reason = "a panic is the report of a test")]
 
 use std::ffi::{OsStr, OsString};
@@ -25,10 +26,11 @@ const COLOURS: [&str; 3] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"];
 /// ```
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The program, or the programs that start it, with their arguments.
+    /// The words of the command: the program, possibly preceded by the programs that start it, and
+    /// arguments.
     words: Vec<OsString>,
     folder: Option<PathBuf>,
-    /// Variables that are set, or removed.
+    /// The environment variables to set or (`None`) to remove.
     variables: Vec<(OsString, Option<OsString>)>,
     input: Option<Vec<u8>>,
 }
@@ -40,7 +42,7 @@ impl Program {
         Self { words: vec![path.into()], folder: None, variables: Vec::new(), input: None }
     }
 
-    /// Adds an argument that precedes those of [`Program::run`].
+    /// Adds an argument before the arguments of [`Program::run`].
     #[must_use]
     pub fn with(mut self, argument: impl Into<OsString>) -> Self {
         self.words.push(argument.into());
@@ -80,7 +82,8 @@ impl Program {
         COLOURS.into_iter().fold(self, Self::without_env)
     }
 
-    /// Sets the bytes that the program reads from standard input. Without this call, standard input is empty.
+    /// Sets the bytes that the program reads from standard input. Without this call, standard input
+    /// is empty.
     #[must_use]
     pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.input = Some(bytes.into());
@@ -100,12 +103,13 @@ impl Program {
         self.started_by(["timeout", "--signal=KILL", &seconds.to_string()].map(OsString::from))
     }
 
+    /// Puts words before the command.
     fn started_by(mut self, words: impl IntoIterator<Item = OsString>) -> Self {
         self.words.splice(..0, words);
         self
     }
 
-    /// Returns a command with these arguments, for tests that need the running process.
+    /// Returns a command with the given arguments, for tests that need the running process.
     #[must_use]
     pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut words = self.words.iter();
@@ -123,7 +127,7 @@ impl Program {
         command
     }
 
-    /// Runs the program with these arguments and waits for its end.
+    /// Runs the program with the given arguments, and waits for its end.
     ///
     /// # Panics
     /// Panics if the program cannot be started.
@@ -137,7 +141,8 @@ impl Program {
         }
     }
 
-    /// Runs the program with the words of a line as arguments. Blanks separate words; `''` is the empty word.
+    /// Runs the program with the words of a line as arguments. Blanks separate words; `''` is the
+    /// empty word.
     ///
     /// # Panics
     /// Panics if the program cannot be started.
@@ -147,6 +152,7 @@ impl Program {
     }
 }
 
+/// Runs a command with the given standard input.
 fn output(command: &mut Command, input: Option<&[u8]>) -> std::io::Result<Output> {
     let Some(input) = input else { return command.stdin(Stdio::null()).output() };
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;

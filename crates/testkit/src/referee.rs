@@ -1,4 +1,5 @@
-//! The referee: libhdf5 itself, asked through h5py, about what hyperslab reads and writes.
+//! The referee: libhdf5, used through h5py, which decides whether hyperslab reads and writes
+//! correctly.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,16 +10,18 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace;
 
-/// Names the Python to use instead of the one in `.venv/`; it must have h5py.
+/// The environment variable with the path of a Python that replaces the one in `.venv/`. The Python
+/// must have h5py.
 pub const PYTHON_VARIABLE: &str = "HYPERSLAB_REFEREE_PYTHON";
 
-/// A Python that has h5py.
+/// A Python interpreter with h5py.
 #[derive(Debug, Clone)]
 pub struct Referee {
     python: PathBuf,
 }
 
-/// The referee, or `None` after a line on stderr. `cargo xtask test` makes it.
+/// Returns the referee. If there is none, prints a line to stderr and returns `None`. `cargo xtask
+/// test` installs the referee.
 #[must_use]
 pub fn python() -> Option<Referee> {
     static FOUND: OnceLock<std::result::Result<Referee, String>> = OnceLock::new();
@@ -31,23 +34,24 @@ pub fn python() -> Option<Referee> {
     }
 }
 
-/// Where `cargo xtask test` puts the virtual environment.
+/// Returns the folder in which `cargo xtask test` creates the virtual environment.
 #[must_use]
 pub fn venv() -> PathBuf {
     workspace::root().join(".venv")
 }
 
-/// The Python inside a virtual environment.
+/// Returns the path of the Python in a virtual environment.
 #[must_use]
 pub fn python_in(venv: &Path) -> PathBuf {
     if cfg!(windows) { venv.join("Scripts/python.exe") } else { venv.join("bin/python") }
 }
 
+/// Finds a Python, and checks that it has the required modules.
 fn find() -> std::result::Result<Referee, String> {
     let named = std::env::var_os(PYTHON_VARIABLE).map(PathBuf::from);
     let python = named.clone().unwrap_or_else(|| python_in(&venv()));
     if named.is_none() && !python.exists() {
-        return Err(format!("no {} (`cargo xtask test` makes it)", python.display()));
+        return Err(format!("{} does not exist (`cargo xtask test` creates it)", python.display()));
     }
     let referee = Referee { python };
     match referee.run_script("import h5py, hdf5plugin; print('ready')", [""; 0]) {
@@ -57,16 +61,17 @@ fn find() -> std::result::Result<Referee, String> {
 }
 
 impl Referee {
-    /// The interpreter.
+    /// Returns the path of the interpreter.
     #[must_use]
     pub fn python(&self) -> &Path {
         &self.python
     }
 
-    /// Runs `code` with `args` in `sys.argv[1:]` and gives its standard output.
+    /// Runs `code` with `args` in `sys.argv[1:]`, and returns its standard output.
     ///
     /// # Errors
-    /// Python cannot be started, or ends with a non-zero status: its standard error is in the message.
+    /// An error if Python cannot be started or ends with a non-zero status. The message contains
+    /// its standard error.
     pub fn run_script<A: AsRef<OsStr>>(
         &self,
         code: &str,
@@ -78,7 +83,7 @@ impl Referee {
             .env("HDF5_USE_FILE_LOCKING", "FALSE")
             .output()
             .with_context(|| format!("cannot run {}", self.python.display()))?;
-        let text = String::from_utf8(output.stdout).context("the referee's output is no UTF-8")?;
+        let text = String::from_utf8(output.stdout).context("the referee's output is not UTF-8")?;
         if !output.status.success() {
             bail!(
                 "{}: {}\n{}",

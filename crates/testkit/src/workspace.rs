@@ -1,16 +1,16 @@
-//! Where the checkout is, and how a test says that it is skipped.
+//! The folder of the checkout, and the report of skipped tests.
 
 use std::path::{Path, PathBuf};
 
-/// The root folder of the checkout that this crate was built from.
+/// Returns the root folder of the checkout that this crate was built from.
 #[must_use]
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
-/// Says on stderr that `what` is skipped, and why.
-#[expect(clippy::print_stderr, reason = "a test has no other way to say that it did not run")]
+/// Prints to stderr that the tests `what` are skipped, with the reason `why`.
+#[expect(clippy::print_stderr, reason = "a test cannot report in another way that it did not run")]
 pub fn skip(what: &str, why: &str) {
     eprintln!("skipped: {what}: {why}");
 }

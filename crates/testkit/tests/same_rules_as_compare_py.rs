@@ -1,4 +1,5 @@
-//! The comparison in this crate and the corpus's compare.py come to the same result on documents that were tampered with.
+//! A test that the comparison of this crate and `compare.py` of the corpus agree on changed
+//! documents.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -16,7 +17,7 @@ for line in sys.stdin:
     print(json.dumps([r['right'], r['wrong'], r['missing'], sum(len(d) for _, d in r['bad'])]))
 ";
 
-/// Changes, removes or adds something at the `n`-th place of the document.
+/// Changes, removes or adds a value at the position `n` of the document.
 fn tampered(document: &Value, n: usize) -> Value {
     let mut copy = document.clone();
     let mut left = n;
@@ -74,6 +75,6 @@ fn both_judge_alike() {
         assert_eq!([ours.right, ours.wrong, ours.missing, ours.differences.len()], *theirs, "{ours}");
         judged += usize::from(!ours.is_equal());
     }
-    // The rest was changed where it only informs, or beyond its end.
+    // The other changes affect informational values, or lie after the end of the document.
     assert!(judged > 250, "only {judged} of {} documents differ", pairs.len());
 }

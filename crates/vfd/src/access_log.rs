@@ -1,4 +1,4 @@
-//! What a [`Log`](crate::Log) counts, and the report of it.
+//! The counters of a [`Log`](crate::Log), and the report of them.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use hyperslab_exact::{to_u64, to_usize};
 
-/// Rows of the map of accesses in a printed report.
-const ROWS: usize = 32;
+/// The largest number of rows of the access map in a formatted report.
+const MAX_MAP_ROWS: usize = 32;
 
-/// What was asked.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Read,
@@ -33,7 +33,7 @@ impl Operation {
     }
 }
 
-/// Counts what is done to a file; may be shared by several drivers and threads.
+/// Counters of the operations on a file. Several drivers and threads may share them.
 #[derive(Debug, Default)]
 pub struct AccessLog {
     counts: Mutex<Counts>,
@@ -45,70 +45,71 @@ struct Counts {
     map: Option<Map>,
 }
 
-/// Calls in one direction.
+/// The counters of reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Calls of the driver.
+    /// The number of calls of the driver.
     pub calls: u64,
-    /// Ranges in them: more than calls where one asks for many.
+    /// The number of ranges in these calls. One call may have several ranges.
     pub ranges: u64,
-    /// Bytes asked for.
+    /// The number of bytes.
     pub bytes: u64,
-    /// Time that the driver took, summed over threads.
+    /// The total duration of the calls, summed over all threads.
     pub time: Duration,
 }
 
-/// What was counted so far.
+/// The values of all counters.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct AccessReport {
-    /// Reads.
+    /// The reads.
     pub reads: Traffic,
-    /// Writes.
+    /// The writes.
     pub writes: Traffic,
-    /// Changes of the length.
+    /// The number of changes of the length.
     pub set_lengths: u64,
-    /// Buffers handed to the system.
+    /// The number of flushes of buffers to the system.
     pub flushes: u64,
-    /// Waits for the disk.
+    /// The number of syncs to the disk.
     pub syncs: u64,
-    /// Locks taken or given back.
+    /// The number of acquired and released locks.
     pub locks: u64,
-    /// Calls that failed.
+    /// The number of failed calls.
     pub errors: u64,
-    /// How often each part of the file was asked for; empty unless the log
-    /// [counts bytes](AccessLog::counting_bytes).
+    /// The accesses to each part of the file; empty unless the log [counts
+    /// bytes](AccessLog::counting_bytes).
     pub cells: Vec<AccessCell>,
-    /// Bytes of a cell.
+    /// The number of bytes of a cell.
     pub cell_size: u64,
 }
 
-/// Accesses to one part of the file.
+/// The accesses to one part of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccessCell {
-    /// Bytes read, each as often as it was read.
+    /// The number of bytes read. A byte is counted each time.
     pub read: u64,
-    /// Bytes written, each as often as it was written.
+    /// The number of bytes written. A byte is counted each time.
     pub written: u64,
 }
 
-/// Accesses by place, in a bounded number of cells, which double when offsets pass the last.
+/// The accesses to all parts of the file, in a bounded number of cells. The cell size doubles when
+/// an offset exceeds the last cell.
 #[derive(Debug)]
 struct Map {
-    most: usize,
+    max_cells: usize,
     cell_size: u64,
     cells: Vec<AccessCell>,
 }
 
 impl Map {
     fn add(&mut self, offset: u64, length: u64, operation: Operation) {
-        // Such a range belongs to no file.
+        // A range beyond 64 bits belongs to no file.
         let Some(end) = offset.checked_add(length).filter(|_| length > 0) else { return };
-        let most = to_u64(self.most);
-        while self.cell_size.checked_mul(most).is_some_and(|reach| end > reach) {
+        let max_cells = to_u64(self.max_cells);
+        while self.cell_size.checked_mul(max_cells).is_some_and(|reach| end > reach) {
             self.coarsen();
         }
-        // Both are less than `most` now.
+        // Both indexes are less than `max_cells` now.
         let (first, last) = (offset / self.cell_size, (end - 1) / self.cell_size);
         let (Ok(first), Ok(last)) = (to_usize(first), to_usize(last)) else { return };
         if self.cells.len() <= last {
@@ -124,7 +125,7 @@ impl Map {
         }
     }
 
-    /// Two cells become one.
+    /// Doubles the cell size, and merges pairs of cells.
     fn coarsen(&mut self) {
         self.cell_size *= 2;
         let sum = |pair: &[AccessCell]| {
@@ -138,23 +139,27 @@ impl Map {
 }
 
 impl AccessLog {
-    /// Counts calls and bytes.
+    /// Creates counters of calls and bytes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts also how often each byte is read and written, in at most `most_cells` cells (at least 1) of 16 bytes
-    /// of memory each. A cell stands for one byte of the file as long as these suffice, then for 2, 4, 8, ….
-    pub fn counting_bytes(most_cells: usize) -> Self {
-        let map = Map { most: most_cells.max(1), cell_size: 1, cells: Vec::new() };
+    /// Creates counters that also count the accesses to each part of the file, in at most
+    /// `max_cells` cells (at least 1).
+    ///
+    /// A cell takes 16 bytes of memory. It covers one byte of the file if `max_cells` suffice,
+    /// otherwise 2, 4, 8, … bytes.
+    pub fn counting_bytes(max_cells: usize) -> Self {
+        let map = Map { max_cells: max_cells.max(1), cell_size: 1, cells: Vec::new() };
         Self { counts: Mutex::new(Counts { map: Some(map), ..Counts::default() }) }
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        // A poisoned lock is harmless: these are only numbers.
+        // Poisoning is harmless: the data are only numbers.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Counts an operation.
     pub(crate) fn record(&self, operation: Operation, ranges: &[(u64, u64)], time: Duration, failed: bool) {
         let mut counts = self.counts();
         let Counts { report, map } = &mut *counts;
@@ -181,7 +186,7 @@ impl AccessLog {
         *count += 1;
     }
 
-    /// What was counted so far.
+    /// Returns the current values.
     pub fn report(&self) -> AccessReport {
         let counts = self.counts();
         let mut report = counts.report.clone();
@@ -200,7 +205,7 @@ impl fmt::Display for Traffic {
     }
 }
 
-/// For people: a line for each kind of call, then a map of the file if bytes were counted.
+/// Formats one line for each kind of operation, and a map of the accesses if bytes were counted.
 impl fmt::Display for AccessReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "read   {}", self.reads)?;
@@ -214,10 +219,10 @@ impl fmt::Display for AccessReport {
             return Ok(());
         }
         write!(f, "\n       offset     reads per byte    writes per byte")?;
-        let per_row = self.cells.len().div_ceil(ROWS).max(1);
+        let per_row = self.cells.len().div_ceil(MAX_MAP_ROWS).max(1);
         let mut start = 0_u64;
         for row in self.cells.chunks(per_row) {
-            // Saturates: the last cell may reach past 64 bits.
+            // Saturates: the end of the last cell may not fit in 64 bits.
             let size = self.cell_size.saturating_mul(to_u64(row.len()));
             let read = row.iter().map(|cell| cell.read).sum();
             let written = row.iter().map(|cell| cell.written).sum();
@@ -237,8 +242,8 @@ fn ratio(count: u64, size: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn log(ranges: &[(u64, u64)], most: usize) -> AccessReport {
-        let log = AccessLog::counting_bytes(most);
+    fn log(ranges: &[(u64, u64)], max_cells: usize) -> AccessReport {
+        let log = AccessLog::counting_bytes(max_cells);
         for range in ranges {
             log.record(Operation::Read, &[*range], Duration::ZERO, false);
         }

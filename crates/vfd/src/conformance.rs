@@ -1,15 +1,15 @@
-//! What every driver must do, as tests to be run by each: `conformance::run(|| MyDriver::new())`.
+//! Tests that every driver must pass: `conformance::run(|| MyDriver::new())`.
 #![expect(clippy::unwrap_used, reason = "this is a test suite: a failure is meant to panic")]
 
 use std::thread;
 
 use crate::{Driver, DriverError, LockKind, ReadRequest, WriteRequest};
 
-/// Checks the whole contract. `make` gives a new, empty driver that may be written; drivers made earlier are
-/// dropped before.
+/// Tests all requirements of a driver. `make` creates an empty, writable driver; each driver is
+/// dropped before the next one is created.
 ///
 /// # Panics
-/// If the driver breaks the contract.
+/// Panics if the driver violates a requirement.
 pub fn run<D: Driver>(make: impl Fn() -> D) {
     starts_empty(&make());
     reads_what_was_written(&make());
@@ -25,10 +25,11 @@ pub fn run<D: Driver>(make: impl Fn() -> D) {
     flushes(&filled);
 }
 
-/// Checks the contract of a driver that only reads. `make` gives one that holds the bytes it is given.
+/// Tests the requirements of a read-only driver. `make` creates a driver that contains the given
+/// bytes.
 ///
 /// # Panics
-/// If the driver breaks the contract.
+/// Panics if the driver violates a requirement.
 pub fn run_read_only<D: Driver>(make: impl Fn(&[u8]) -> D) {
     for length in [0, 1, 4096, 200_000] {
         let bytes = pattern(length);
@@ -44,7 +45,7 @@ pub fn run_read_only<D: Driver>(make: impl Fn(&[u8]) -> D) {
     }
 }
 
-/// Bytes that differ from place to place, with a period that is no power of two.
+/// Returns bytes that vary, with a period that is no power of two.
 fn pattern(length: usize) -> Vec<u8> {
     (0..=250_u8).cycle().zip(0..length).map(|(byte, at)| byte ^ at.to_le_bytes()[1]).collect()
 }
@@ -161,7 +162,7 @@ fn reading(driver: &dyn Driver, bytes: &[u8]) {
     });
 }
 
-/// Vectored reads, in any order and overlapping, give what single ones give.
+/// Checks that reads of several buffers equal single reads, in any order and with overlaps.
 fn many_equals_singles(driver: &dyn Driver, bytes: &[u8]) {
     let mut state = 12_345_u64;
     let mut below = |bound: usize| {
@@ -187,7 +188,8 @@ fn many_equals_singles(driver: &dyn Driver, bytes: &[u8]) {
     }
 }
 
-/// Parts that are read in one go hold what one read of all of them does, empty and very many ones included.
+/// Checks that a read into several parts equals one read of all bytes, also for empty and for many
+/// parts.
 fn parts_equal_the_whole(driver: &dyn Driver, bytes: &[u8]) {
     for (start, lengths) in [
         (0, vec![0, 1, 0, 7, 4096, 0]),
@@ -208,12 +210,12 @@ fn locks(driver: &dyn Driver) {
     for kind in [LockKind::Shared, LockKind::Exclusive, LockKind::Shared] {
         match driver.lock(kind) {
             Ok(()) | Err(DriverError::Unsupported { .. }) => {}
-            Err(error) => unreachable!("a lock nobody contests: {error}"),
+            Err(error) => unreachable!("cannot take a lock without conflicts: {error}"),
         }
     }
     match driver.unlock() {
         Ok(()) | Err(DriverError::Unsupported { .. }) => {}
-        Err(error) => unreachable!("giving a lock back: {error}"),
+        Err(error) => unreachable!("cannot release a lock: {error}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A file in memory.
+//! The driver for a file in memory.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,12 +12,12 @@ use crate::{
     Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, Sec2, WriteRequest,
 };
 
-/// How a file in memory behaves.
+/// Options of a file in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreOptions {
-    /// Memory is taken in multiples of this many bytes (at least 1).
+    /// The memory is allocated in multiples of this number of bytes (at least 1).
     pub increment: usize,
-    /// Whether changes are written to the file the bytes came from, at [`Driver::flush`],
+    /// True if changes are written to the file that the bytes came from: by [`Driver::flush`],
     /// [`Driver::sync_data`] and when the driver is dropped.
     pub backing_store: bool,
 }
@@ -28,7 +28,7 @@ impl Default for CoreOptions {
     }
 }
 
-/// A file whose bytes are all in memory: an image that is only read, without locks, or bytes that grow.
+/// A file in memory: a read-only image without locks, or bytes that can change.
 pub struct Core {
     name: String,
     storage: Storage,
@@ -40,7 +40,7 @@ enum Storage {
     Growing { bytes: RwLock<Vec<u8>>, increment: usize },
 }
 
-/// The file on disk, and which bytes of it are out of date.
+/// The file on disk, and the range of its outdated bytes.
 struct Backing {
     file: Sec2,
     dirty: Mutex<Dirty>,
@@ -48,9 +48,9 @@ struct Backing {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Dirty {
-    /// Changed bytes; empty if none.
+    /// The range of dirty bytes; empty if there are none.
     range: Range<usize>,
-    /// Whether the length on disk may differ.
+    /// True if the length on disk may be outdated.
     length: bool,
 }
 
@@ -67,25 +67,25 @@ impl Dirty {
 }
 
 impl Core {
-    /// An empty file in memory.
+    /// Creates an empty file in memory.
     pub fn empty(name: impl Into<String>) -> Self {
         Self::from_vec(name, Vec::new())
     }
 
-    /// A file in memory that begins with `bytes` and may change.
+    /// Creates a file in memory with the content `bytes`, which can change.
     pub fn from_vec(name: impl Into<String>, bytes: Vec<u8>) -> Self {
         Self::with_options(name, bytes, CoreOptions::default())
     }
 
-    /// A file in memory that begins with `bytes` and may change; `options.backing_store` has no meaning
-    /// here.
+    /// Creates a file in memory with the content `bytes`, which can change. Ignores
+    /// `options.backing_store`.
     pub fn with_options(name: impl Into<String>, bytes: Vec<u8>, options: CoreOptions) -> Self {
         let storage = Storage::Growing { bytes: RwLock::new(bytes), increment: options.increment.max(1) };
         Self { name: name.into(), storage, backing: None }
     }
 
-    /// A file in memory that is only read: a `Vec<u8>`, an `Arc<[u8]>`, a `&'static [u8]` or anything else
-    /// that holds bytes which never change. Nothing is copied, and reading takes no lock.
+    /// Creates a read-only file in memory: a `Vec<u8>`, an `Arc<[u8]>`, a `&'static [u8]` or
+    /// another owner of bytes that never change. The bytes are not copied, and reads need no lock.
     ///
     /// ```
     /// use hyperslab_vfd::{Core, Driver};
@@ -96,13 +96,15 @@ impl Core {
         Self { name: name.into(), storage: Storage::Image(Arc::new(bytes)), backing: None }
     }
 
-    /// Reads the whole file at `path` into memory. With [`Access::ReadOnly`] the result is an image;
-    /// otherwise it may change, and with `options.backing_store` the changes go back into the file. Without
-    /// a backing store `path` is never written: a file that does not exist is not made, and one that is
-    /// opened for [`Access::Truncate`] stays.
+    /// Reads the file at `path` into memory.
+    ///
+    /// With [`Access::ReadOnly`] the result is an image; otherwise the bytes can change. With
+    /// `options.backing_store` the changes are written to the file. Without it the file is never
+    /// changed: a missing file is not created, and [`Access::Truncate`] does not truncate the file.
     ///
     /// # Errors
-    /// As [`Sec2::open`] and [`Driver::read_at`]; [`DriverError::TooLarge`] if memory does not suffice.
+    /// The errors of [`Sec2::open`] and [`Driver::read_at`]; [`DriverError::TooLarge`] if memory
+    /// does not suffice.
     pub fn open(path: impl AsRef<Path>, access: Access, options: CoreOptions) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -128,7 +130,7 @@ impl Core {
         Ok(Self::with_options(name, bytes, options))
     }
 
-    /// A copy of all bytes.
+    /// Returns a copy of all bytes.
     pub fn to_vec(&self) -> Vec<u8> {
         match &self.storage {
             Storage::Image(image) => image.as_ref().as_ref().to_vec(),
@@ -136,6 +138,7 @@ impl Core {
         }
     }
 
+    /// Calls `use_bytes` with all bytes.
     fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
         match &self.storage {
             Storage::Image(image) => use_bytes(image.as_ref().as_ref()),
@@ -143,6 +146,7 @@ impl Core {
         }
     }
 
+    /// Returns the bytes for changing, and the increment. Fails for images.
     fn growing(&self) -> Result<(RwLockWriteGuard<'_, Vec<u8>>, usize)> {
         match &self.storage {
             Storage::Image(_) => Err(DriverError::ReadOnly { name: self.name.clone() }),
@@ -152,6 +156,7 @@ impl Core {
         }
     }
 
+    /// Copies a range of `bytes` to `buf`.
     fn read_from(&self, bytes: &[u8], offset: u64, buf: &mut [u8]) -> Result<()> {
         if buf.is_empty() {
             return Ok(());
@@ -172,6 +177,7 @@ impl Core {
         Ok(())
     }
 
+    /// Writes the bytes of a request, and extends the file if necessary.
     fn write_into(&self, all: &mut Vec<u8>, increment: usize, request: WriteRequest<'_>) -> Result<()> {
         let WriteRequest { offset, bytes } = request;
         if bytes.is_empty() {
@@ -184,21 +190,22 @@ impl Core {
         let old = all.len();
         if end > old {
             reserve(all, end, increment).ok_or_else(too_large)?;
-            // Zeros only up to the new bytes: these are appended, not zeroed first.
+            // New bytes are appended, so that only the gap before them needs zeros.
             if start > old {
                 all.resize(start, 0);
             }
         }
-        let (inside, behind) = bytes.split_at((all.len() - start).min(bytes.len()));
+        let (inside, appended) = bytes.split_at((all.len() - start).min(bytes.len()));
         let Some(target) = all.get_mut(start..start + inside.len()) else {
             return Err(DriverError::internal(&*self.name, "bytes that are replaced lie in the file"));
         };
         target.copy_from_slice(inside);
-        all.extend_from_slice(behind);
+        all.extend_from_slice(appended);
         self.mark(start.min(old)..end, end > old);
         Ok(())
     }
 
+    /// Marks a range, and possibly the length, as dirty.
     fn mark(&self, range: Range<usize>, length: bool) {
         if let Some(backing) = &self.backing {
             let mut dirty = backing.lock_dirty();
@@ -213,7 +220,7 @@ impl Backing {
         self.dirty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what is out of date; on an error it stays marked.
+    /// Writes the dirty bytes to the file. On an error they remain dirty.
     fn write_back(&self, bytes: &[u8]) -> Result<()> {
         let mut dirty = self.lock_dirty();
         if dirty.length {
@@ -229,10 +236,11 @@ impl Backing {
 }
 
 fn read(bytes: &RwLock<Vec<u8>>) -> RwLockReadGuard<'_, Vec<u8>> {
-    // A poisoned lock is harmless: no code between lock and unlock leaves the bytes half-changed.
+    // Poisoning is harmless: the code under the lock never leaves the bytes inconsistent.
     bytes.read().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Reads all bytes of a file.
 fn read_all(file: &Sec2) -> Result<Vec<u8>> {
     let length = file.len()?;
     let too_large = || DriverError::TooLarge { name: file.name().to_owned(), offset: 0, length };
@@ -244,7 +252,8 @@ fn read_all(file: &Sec2) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Makes room for `needed` bytes: by at least an eighth, in multiples of `increment`.
+/// Increases the capacity to at least `needed` bytes: by an eighth or more, in multiples of
+/// `increment`.
 fn reserve(bytes: &mut Vec<u8>, needed: usize, increment: usize) -> Option<()> {
     if needed <= bytes.capacity() {
         return Some(());

@@ -1,4 +1,4 @@
-//! The contract every driver keeps.
+//! The trait of all drivers, and the types of its methods.
 
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
@@ -11,47 +11,48 @@ use crate::{DriverError, Result, vectored};
 
 /// The bytes of one open file, addressed by offset.
 ///
-/// All methods take `&self`: reads may run on any number of threads at once. A read that overlaps a write
-/// running on another thread sees old or new bytes, in any mixture; callers keep the two apart.
+/// All methods take `&self`: any number of threads may read at the same time. A read that overlaps
+/// a concurrent write returns any mixture of old and new bytes. Callers avoid such reads.
 pub trait Driver: Send + Sync + Debug {
-    /// The file's name, for people.
+    /// Returns the name of the file, for messages.
     fn name(&self) -> &str;
 
-    /// Where the bytes lie.
+    /// Returns the kind of the driver.
     fn kind(&self) -> DriverKind {
         DriverKind::Other
     }
 
-    /// The name of the file in which the byte at `offset` lies, or would lie, where there are several; for
-    /// people.
+    /// Returns the name of the member file that contains the byte at `offset`, for messages. A
+    /// driver with a single file returns its name.
     fn name_at(&self, _offset: u64) -> Cow<'_, str> {
         self.name().into()
     }
 
-    /// What tells this file from all others, if it has more existence than this driver.
+    /// Returns the identity of the file; `None` if the bytes only exist in this driver.
     fn identity(&self) -> Option<FileIdentity>;
 
-    /// Whether writes are refused.
+    /// Returns whether the driver rejects writes.
     fn is_read_only(&self) -> bool;
 
-    /// The physical end of the file: the offset behind its last byte.
+    /// Returns the length of the file in bytes, including gaps between members.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the system cannot tell.
+    /// [`DriverError::Io`] if the system call fails.
     fn len(&self) -> Result<u64>;
 
-    /// Whether the file has no bytes.
+    /// Returns whether the file has no bytes.
     ///
     /// # Errors
-    /// As [`Driver::len`].
+    /// The errors of [`Driver::len`].
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Bytes that are really there: less than [`Driver::len`] where the offsets between files lie far apart.
+    /// Returns the number of stored bytes. It is less than [`Driver::len`] if the members leave
+    /// gaps between their offsets.
     ///
     /// # Errors
-    /// As [`Driver::len`].
+    /// The errors of [`Driver::len`].
     fn stored_len(&self) -> Result<u64> {
         self.len()
     }
@@ -59,114 +60,125 @@ pub trait Driver: Send + Sync + Debug {
     /// Fills `buf` with the bytes from `offset` on. An empty `buf` always succeeds.
     ///
     /// # Errors
-    /// [`DriverError::PastEnd`] if the file ends before `offset + buf.len()`; what `buf` holds then is not
-    /// defined. [`DriverError::Io`] if the system fails.
+    /// [`DriverError::PastEnd`] if the file ends before `offset + buf.len()`; the content of `buf`
+    /// is undefined then. [`DriverError::Io`] if the system call fails.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()>;
 
-    /// Tells that so many bytes from `offset` on are going to be read soon, so that a medium which is slow to give them
-    /// begins to fetch them. Nothing depends on it.
+    /// Announces a read of `length` bytes from `offset` on. A slow driver can begin to fetch them.
+    /// The call has no other effect.
     fn expect_read(&self, offset: u64, length: usize) {
         let _ = (offset, length);
     }
 
-    /// Fills many buffers; the outcome is that of one [`Driver::read_at`] per request, in any order.
-    /// Requests may overlap. The default reads small requests that lie near each other in one go.
+    /// Fills several buffers. The result is that of one [`Driver::read_at`] per request, in any
+    /// order.
+    ///
+    /// Requests may overlap. The default implementation joins small requests that are near one
+    /// another.
     ///
     /// # Errors
-    /// As [`Driver::read_at`], for any one of the requests that fails.
+    /// The errors of [`Driver::read_at`] for any failing request.
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         vectored::read_many(self, requests)
     }
 
-    /// Fills `parts`, one after the other, with the bytes from `offset` on, as one [`Driver::read_at`] of so many bytes would.
+    /// Fills the buffers `parts`, one after another, with the contiguous bytes from `offset` on.
     ///
     /// # Errors
-    /// As [`Driver::read_at`].
+    /// The errors of [`Driver::read_at`].
     fn read_parts(&self, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
         vectored::read_parts(self, offset, parts)
     }
 
-    /// Whether [`Driver::read_parts`] puts bytes into place without moving them once more.
+    /// Returns whether [`Driver::read_parts`] reads into `parts` without an intermediate copy.
     fn reads_parts(&self) -> bool {
         false
     }
 
-    /// Writes `bytes` from `offset` on. A write behind the end makes the file longer; bytes between the old
-    /// end and `offset` read as zero. Empty `bytes` change nothing.
+    /// Writes `bytes` from `offset` on.
+    ///
+    /// A write beyond the end extends the file; the bytes between the old end and `offset` become
+    /// zero. Empty `bytes` change nothing.
     ///
     /// # Errors
-    /// [`DriverError::ReadOnly`], [`DriverError::TooLarge`], [`DriverError::Io`].
+    /// [`DriverError::ReadOnly`] if the file was opened for reading only, [`DriverError::TooLarge`]
+    /// if the file would become too long, [`DriverError::Io`] if the system call fails.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 
-    /// Writes many buffers, in order: where two overlap, the later one stays. The default joins small
-    /// requests that follow each other without a gap.
+    /// Writes several buffers, in order: if two of them overlap, the later one remains.
+    ///
+    /// The default implementation joins small adjacent requests.
     ///
     /// # Errors
-    /// As [`Driver::write_at`]; requests before the failing one may have been written.
+    /// The errors of [`Driver::write_at`]. The requests before the failing one may have been
+    /// written.
     fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
         vectored::write_many(self, requests)
     }
 
-    /// Cuts the file or lengthens it with zeros, to `len` bytes.
+    /// Sets the length of the file to `len` bytes. New bytes are zero.
     ///
     /// # Errors
-    /// [`DriverError::ReadOnly`], [`DriverError::TooLarge`], [`DriverError::Io`].
+    /// [`DriverError::ReadOnly`] if the file was opened for reading only, [`DriverError::TooLarge`]
+    /// if `len` is too large, [`DriverError::Io`] if the system call fails.
     fn set_len(&self, len: u64) -> Result<()>;
 
-    /// The range of offsets that each member file holds, ascending, of a file whose members are each cut and lengthened
-    /// by themselves. Empty for all other files.
+    /// Returns the range of offsets of each member, in ascending order, if each member has a length
+    /// of its own. All other drivers return an empty list.
     ///
     /// # Errors
-    /// As [`Driver::len`].
+    /// The errors of [`Driver::len`].
     fn member_ranges(&self) -> Result<Vec<Range<u64>>> {
         Ok(Vec::new())
     }
 
-    /// Cuts or lengthens with zeros each of the member files that [`Driver::member_ranges`] lists, so that it ends at
-    /// the offset in the same place of `ends`.
+    /// Sets the end of each member that [`Driver::member_ranges`] lists to the offset at the same
+    /// index of `ends`. New bytes are zero.
     ///
     /// # Errors
-    /// [`DriverError::Members`] if there are more or fewer members, or an end lies outside of its member's room;
-    /// [`DriverError::ReadOnly`], [`DriverError::Io`].
+    /// [`DriverError::Members`] if the number of ends is wrong, or an end is outside of the range
+    /// of its member; [`DriverError::ReadOnly`], [`DriverError::Io`].
     fn set_member_ends(&self, ends: &[u64]) -> Result<()> {
-        let reason = format!("{} ends for a file without such members", ends.len());
+        let reason =
+            format!("cannot set {} member ends: this file has no members with ends of their own", ends.len());
         if ends.is_empty() { Ok(()) } else { Err(DriverError::Members { name: self.name().into(), reason }) }
     }
 
-    /// Hands whatever the driver itself holds back to the system, without waiting for the disk.
+    /// Writes the bytes that the driver buffers to the system, without waiting for the disk.
     ///
     /// # Errors
-    /// [`DriverError::Io`].
+    /// [`DriverError::Io`] if the system call fails.
     fn flush(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Returns once everything written so far, and the length, will survive a loss of power.
+    /// Waits until all bytes written so far, and the length of the file, survive a loss of power.
     ///
     /// # Errors
-    /// [`DriverError::Io`].
+    /// [`DriverError::Io`] if the system call fails.
     fn sync_data(&self) -> Result<()>;
 
-    /// Takes an advisory lock on the file without waiting, or changes the kind of the one held.
+    /// Takes an advisory lock on the file, or changes the kind of the held lock. Does not wait.
     ///
     /// # Errors
-    /// [`DriverError::Locked`] if someone else's lock excludes it, [`DriverError::Unsupported`] where the
-    /// file system has no locks.
+    /// [`DriverError::Locked`] if another handle holds a conflicting lock,
+    /// [`DriverError::Unsupported`] if the file system has no locks.
     fn lock(&self, kind: LockKind) -> Result<()>;
 
-    /// Gives the lock back. Without one, nothing happens.
+    /// Releases the lock. Does nothing if no lock is held.
     ///
     /// # Errors
-    /// [`DriverError::Io`], [`DriverError::Unsupported`].
+    /// [`DriverError::Io`] if the system call fails, [`DriverError::Unsupported`] if the file
+    /// system has no locks.
     fn unlock(&self) -> Result<()>;
 
-    /// All bytes of the file, for drivers that hold them in memory unchangingly. [`None`] otherwise.
+    /// Returns all bytes of the file, if the driver holds them in memory and they never change.
     fn as_bytes(&self) -> Option<&[u8]> {
         None
     }
 }
 
-/// Where the bytes of a driver lie.
+/// The kind of a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DriverKind {
@@ -174,26 +186,26 @@ pub enum DriverKind {
     Sec2,
     /// Memory: [`Core`](crate::Core).
     Core,
-    /// A file of the operating system behind a buffer: [`Stdio`](crate::Stdio).
+    /// A file of the operating system, with a buffer: [`Stdio`](crate::Stdio).
     Stdio,
-    /// A file of the operating system that is mapped into memory.
+    /// A file of the operating system, mapped into memory.
     Mmap,
-    /// Memory, filled from a socket: [`Stream`](crate::Stream).
+    /// Memory, received from a socket: [`Stream`](crate::Stream).
     Stream,
-    /// Files of one size, one behind the other: [`Family`](crate::Family).
+    /// Consecutive files of one size: [`Family`](crate::Family).
     Family,
-    /// One file for metadata and one for raw data: [`Multi`](crate::Multi).
+    /// A file for metadata and a file for raw data: [`Multi`](crate::Multi).
     Split,
-    /// Files for different kinds of data: [`Multi`](crate::Multi).
+    /// A file for each kind of data: [`Multi`](crate::Multi).
     Multi,
-    /// Stripes over several files: [`Subfiling`](crate::Subfiling).
+    /// Stripes in several files: [`Subfiling`](crate::Subfiling).
     Subfiling,
-    /// Somewhere else.
+    /// Another driver.
     Other,
 }
 
 impl DriverKind {
-    /// The name as libhdf5 has it.
+    /// Returns the name that libhdf5 uses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sec2 => "sec2",
@@ -209,12 +221,13 @@ impl DriverKind {
         }
     }
 
-    /// Whether each of several member files has an end of its own, far from where the next one begins.
+    /// Returns whether each of several members has an end of its own, with a gap before the next
+    /// member.
     pub fn has_member_ends(self) -> bool {
         matches!(self, Self::Split | Self::Multi)
     }
 
-    /// Whether all bytes are known to lie in one file.
+    /// Returns whether all bytes certainly lie in one file.
     pub fn is_one_file(self) -> bool {
         !matches!(self, Self::Family | Self::Split | Self::Multi | Self::Subfiling | Self::Other)
     }
@@ -226,49 +239,49 @@ impl fmt::Display for DriverKind {
     }
 }
 
-/// One read among many.
+/// A read of [`Driver::read_many`].
 #[derive(Debug)]
 pub struct ReadRequest<'a> {
-    /// First byte wanted.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// Where the bytes go; its length is the number of bytes wanted.
+    /// The buffer that receives the bytes. Its length is the number of bytes to read.
     pub buf: &'a mut [u8],
 }
 
-/// One write among many.
+/// A write of [`Driver::write_many`].
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
-    /// Where the first byte goes.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// The bytes.
+    /// The bytes to write.
     pub bytes: &'a [u8],
 }
 
-/// Who else may hold a lock at the same time.
+/// The kind of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockKind {
-    /// Other shared locks.
+    /// A lock that excludes exclusive locks.
     Shared,
-    /// Nobody.
+    /// A lock that excludes all other locks.
     Exclusive,
 }
 
-/// What tells one file from another, whatever names lead to it.
+/// The identity of a file, independent of its names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileIdentity {
-    /// Number of the file system and number of the file within it.
+    /// The numbers of the file system and of the file.
     Node {
-        /// The file system.
+        /// The number of the file system.
         device: u64,
-        /// The file within it.
+        /// The number of the file in the file system.
         inode: u64,
     },
-    /// The absolute path without links, where the system has no numbers.
+    /// The absolute path without symbolic links, on systems without file numbers.
     Path(PathBuf),
 }
 
-/// The end of a range, if 64 bits hold it.
+/// Returns the end of a range, if it fits in 64 bits.
 pub(crate) fn range_end(name: &str, offset: u64, length: usize) -> Result<u64> {
     let length = to_u64(length);
     offset.checked_add(length).ok_or_else(|| DriverError::TooLarge { name: name.to_owned(), offset, length })

@@ -1,4 +1,4 @@
-//! What can go wrong between a file and its bytes.
+//! Errors of drivers.
 
 use std::io;
 
@@ -6,77 +6,78 @@ use hyperslab_exact::TooLarge;
 
 use crate::LockHolders;
 
-/// The result of a driver's work.
+/// The result type of drivers.
 pub type Result<T, E = DriverError> = std::result::Result<T, E>;
 
-/// Why a driver could not do what it was asked.
+/// An error of a driver.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {
-    /// A read asked for bytes beyond the physical end of the file.
+    /// A read extends beyond the end of the file.
     #[error("{name}: cannot read {length} bytes at {offset}: the file ends at {end}")]
     PastEnd {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// First byte asked for.
+        /// The offset of the first byte to read.
         offset: u64,
-        /// Number of bytes asked for.
+        /// The number of bytes to read.
         length: u64,
-        /// Physical end of the file, in bytes.
+        /// The length of the file in bytes.
         end: u64,
     },
-    /// A range does not fit: its end passes 64 bits, or the memory that can be had.
-    #[error("{name}: {length} bytes at {offset} are more than this driver can hold")]
+    /// The end of a range does not fit in 64 bits or in memory.
+    #[error("{name}: {length} bytes at offset {offset} exceed the capacity of this driver")]
     TooLarge {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// First byte of the range.
+        /// The offset of the first byte of the range.
         offset: u64,
-        /// Number of bytes.
+        /// The length of the range in bytes.
         length: u64,
     },
-    /// A change was asked of a file that was opened for reading.
+    /// A write to a file that was opened for reading only.
     #[error("{name}: opened for reading only")]
     ReadOnly {
-        /// The file.
+        /// The name of the file.
         name: String,
     },
-    /// Member files cannot be put together so, or do not fit what is known of them.
+    /// The member files do not fit together, or do not have the expected properties.
     #[error("{name}: {reason}")]
     Members {
-        /// The file, or the name given for all of its members.
+        /// The name of the file, or the name of the set of members.
         name: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// The other side of a connection does not speak as expected.
+    /// The peer of a connection violates the protocol.
     #[error("{name}: {reason}")]
     Protocol {
-        /// The address.
+        /// The address of the peer.
         name: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// Another process, or another handle of this one, holds a lock that excludes the one asked for.
+    /// Another process, or another handle of this process, holds a conflicting lock.
     #[error("{name}: {holders}")]
     Locked {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// Who likely holds it.
+        /// The processes that probably hold the lock.
         holders: LockHolders,
     },
-    /// The driver or the file system below it has no such operation.
+    /// The driver or the file system does not support the operation.
     #[error("{name}: {operation} is not supported here")]
     Unsupported {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// What was asked.
+        /// The operation.
         operation: &'static str,
     },
-    /// An invariant of this crate does not hold. The files and the caller are not the cause.
+    /// An invariant of this crate does not hold. The cause is a bug in hyperslab, not the files or
+    /// the caller.
     #[error("internal error: {name}: {invariant} does not hold; please report it")]
     Internal {
-        /// The file.
+        /// The name of the file.
         name: String,
         /// The condition that should hold.
         invariant: &'static str,
@@ -84,22 +85,23 @@ pub enum DriverError {
     /// The operating system reported an error.
     #[error("{name}: {operation}")]
     Io {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// What was tried.
+        /// The operation that failed.
         operation: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl DriverError {
-    /// A broken invariant of this crate.
+    /// Creates an internal error.
     pub(crate) fn internal(name: impl Into<String>, invariant: &'static str) -> Self {
         Self::Internal { name: name.into(), invariant }
     }
 
-    /// An error of the operating system; "unsupported" ones become [`DriverError::Unsupported`].
+    /// Converts an error of the operating system. An "unsupported" error becomes
+    /// [`DriverError::Unsupported`].
     pub fn io(name: impl Into<String>, operation: &'static str, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::Unsupported {
             Self::Unsupported { name: name.into(), operation }

@@ -1,4 +1,4 @@
-//! A file cut into members of one size, one behind the other.
+//! The driver for a file in consecutive members of one size.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,17 +9,19 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use hyperslab_exact::to_u64;
 
 use crate::driver::range_end;
-use crate::joined::{self, Joined, Place};
+use crate::joined::{self, Joined, MemberPosition};
 use crate::{Access, Driver, DriverError, DriverKind, FamilyPattern, FileIdentity, LockKind, Result, Sec2};
 
-/// Members that a family may have; each is an open file.
-const MOST_MEMBERS: usize = 1 << 16;
+/// The largest number of members. Each member is an open file.
+const MAX_MEMBERS: usize = 1 << 16;
 
-/// A file in members of one size: byte `n` is byte `n % size` of member `n / size`.
+/// A file in consecutive members of one size: byte `n` of the file is byte `n % size` of the member
+/// `n / size`.
 ///
-/// The members are numbered from 0 and stay open. Members at the end may be empty, and the last one that is not
-/// may be shorter than the others; in a file that is written, the members before it have their full size. Cutting the file empties
-/// members, but removes none. The lock is that of the first member.
+/// The members are numbered from 0, and stay open. The last non-empty member may be shorter than
+/// the others, and empty members may follow. When the driver writes, it extends all earlier members
+/// to their full size. Truncating the file empties members, but does not remove them. The lock
+/// covers all members.
 ///
 /// ```
 /// use hyperslab_vfd::{Access, Driver, Family, FamilyPattern};
@@ -37,17 +39,17 @@ pub struct Family {
     member_size: u64,
     read_only: bool,
     members: RwLock<Vec<Sec2>>,
-    /// The number of leading members that are known to have their full size.
+    /// The number of leading members with known full size.
     whole: AtomicU64,
 }
 
 impl Family {
-    /// Opens the members, up to the first that does not exist. `member_size` is learnt from the first member
-    /// if it is not given.
+    /// Opens the members up to the first one that does not exist. Without `member_size`, the length
+    /// of the first member is the size of all members.
     ///
     /// # Errors
-    /// [`DriverError::Io`] with the name of the member that cannot be opened; [`DriverError::Members`] if the size
-    /// of the members is 0 or cannot be learnt.
+    /// [`DriverError::Io`] with the name of the member that cannot be opened;
+    /// [`DriverError::Members`] if the member size is 0 or unknown.
     pub fn open(pattern: FamilyPattern, access: Access, member_size: Option<u64>) -> Result<Self> {
         let name = pattern.to_string();
         let first = Sec2::open(pattern.member(0), access)?;
@@ -56,7 +58,7 @@ impl Family {
             None => first.len()?,
         };
         if size == 0 {
-            let reason = "the size of the members is not known: the first one is empty".into();
+            let reason = "the member size is unknown: the first member is empty".into();
             return Err(DriverError::Members { name, reason });
         }
         let mut members = vec![first];
@@ -65,7 +67,7 @@ impl Family {
             Access::ReadWrite | Access::Create | Access::Truncate => Access::ReadWrite,
             Access::CreateNew => return Ok(Self::of(pattern, name, size, access, members)),
         };
-        while members.len() < MOST_MEMBERS {
+        while members.len() < MAX_MEMBERS {
             match Sec2::open(pattern.member(members.len()), following) {
                 Ok(member) => members.push(member),
                 Err(DriverError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => break,
@@ -96,18 +98,18 @@ impl Family {
         }
     }
 
-    /// Bytes of a member.
+    /// Returns the size of a member in bytes.
     pub fn member_size(&self) -> u64 {
         self.member_size
     }
 
-    /// The number of members that exist.
+    /// Returns the number of existing members.
     pub fn member_count(&self) -> usize {
         self.members().len()
     }
 
     fn members(&self) -> RwLockReadGuard<'_, Vec<Sec2>> {
-        // A poisoned lock is harmless: members are only ever added whole.
+        // Poisoning is harmless: each member is added in one step.
         self.members.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -115,12 +117,12 @@ impl Family {
         if self.read_only { Err(DriverError::ReadOnly { name: self.name.clone() }) } else { Ok(()) }
     }
 
-    /// Makes sure that there are so many members.
+    /// Creates members until there are `count` members.
     fn grow(&self, count: u64, offset: u64, length: u64) -> Result<()> {
         if count <= to_u64(self.members().len()) {
             return Ok(());
         }
-        if count > to_u64(MOST_MEMBERS) {
+        if count > to_u64(MAX_MEMBERS) {
             return Err(DriverError::TooLarge { name: self.name.clone(), offset, length });
         }
         let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +133,8 @@ impl Family {
         Ok(())
     }
 
-    /// Extends the members before `last` to their full size: libhdf5 takes the length of the first member for the size of all.
+    /// Extends the members before `last` to their full size: libhdf5 takes the length of the first
+    /// member as the member size.
     fn fill_before(&self, last: u64) -> Result<()> {
         let whole = self.whole.load(Ordering::Acquire);
         if last <= whole {
@@ -139,7 +142,7 @@ impl Family {
         }
         let members = self.members();
         for number in whole..last {
-            let member = Self::member(&members, number).ok_or_else(|| joined::no_piece(&self.name))?;
+            let member = Self::member(&members, number).ok_or_else(|| joined::piece_error(&self.name))?;
             if member.len()? < self.member_size {
                 member.set_len(self.member_size)?;
             }
@@ -148,11 +151,12 @@ impl Family {
         Ok(())
     }
 
+    /// Returns the number of the member that contains an offset.
     fn index(&self, offset: u64) -> u64 {
         offset / self.member_size
     }
 
-    /// Returns where a member begins in the whole.
+    /// Returns the offset of a member in the whole file.
     fn start(&self, member: usize) -> Result<u64> {
         let too_large = || DriverError::TooLarge {
             name: self.name.clone(),
@@ -186,17 +190,17 @@ impl Joined for Family {
         Ok(0)
     }
 
-    fn place(&self, offset: u64) -> Place {
+    fn position(&self, offset: u64) -> MemberPosition {
         let inside = offset % self.member_size;
-        Place { member: self.index(offset), offset: inside, room: self.member_size - inside }
+        MemberPosition { member: self.index(offset), offset: inside, available: self.member_size - inside }
     }
 
-    fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()> {
-        match Self::member(&self.members(), place.member) {
-            Some(member) => member.read_at(place.offset, buf),
+    fn read_member(&self, position: MemberPosition, buf: &mut [u8]) -> Result<()> {
+        match Self::member(&self.members(), position.member) {
+            Some(member) => member.read_at(position.offset, buf),
             None => Err(DriverError::PastEnd {
-                name: self.member_name(place.member).into_owned(),
-                offset: place.offset,
+                name: self.member_name(position.member).into_owned(),
+                offset: position.offset,
                 length: to_u64(buf.len()),
                 end: 0,
             }),
@@ -249,10 +253,10 @@ impl Driver for Family {
         let last = self.index(end - 1);
         self.grow(last + 1, offset, end - offset)?;
         self.fill_before(last)?;
-        joined::for_each_piece(self, offset, bytes.len(), |place, range| {
-            match (Self::member(&self.members(), place.member), bytes.get(range)) {
-                (Some(member), Some(piece)) => member.write_at(place.offset, piece),
-                _ => Err(joined::no_piece(&self.name)),
+        joined::for_each_piece(self, offset, bytes.len(), |position, range| {
+            match (Self::member(&self.members(), position.member), bytes.get(range)) {
+                (Some(member), Some(piece)) => member.write_at(position.offset, piece),
+                _ => Err(joined::piece_error(&self.name)),
             }
         })
     }
@@ -264,7 +268,7 @@ impl Driver for Family {
         self.whole.fetch_min(last, Ordering::AcqRel);
         for (number, member) in self.members().iter().enumerate() {
             let start = self.start(number)?;
-            // A member behind the end keeps no bytes.
+            // Members after the end become empty.
             let left = len.max(start) - start;
             let wanted = left.min(self.member_size);
             if member.len()? != wanted {
@@ -365,7 +369,7 @@ mod tests {
         family.set_len(12).unwrap();
         assert_eq!([0, 1, 2, 3].map(size), [Some(10), Some(2), Some(0), Some(0)]);
         drop(family);
-        // Empty members at the end are no bytes; the size is learnt from the first.
+        // Empty members at the end contribute no bytes; the first member states the size.
         let again = Family::open(pattern.clone(), Access::ReadWrite, None).unwrap();
         assert_eq!((again.len().unwrap(), again.member_size(), again.member_count()), (12, 10, 4));
         assert_eq!(again.name_at(57), folder.path().join("f05").display().to_string());
@@ -377,7 +381,7 @@ mod tests {
         assert_eq!(&bytes[38..], b"xyz");
     }
 
-    /// libhdf5 takes the length of the first member for the size of all.
+    /// libhdf5 takes the length of the first member as the member size.
     #[test]
     fn members_before_the_last_have_their_full_size() {
         let folder = tempfile::tempdir().unwrap();
@@ -395,7 +399,7 @@ mod tests {
         family.set_len(4).unwrap();
         family.set_len(31).unwrap();
         assert_eq!([0, 1, 2, 3].map(size), [10, 10, 10, 1]);
-        // A program may have left short members.
+        // Another program may have left short members.
         std::fs::OpenOptions::new().write(true).open(pattern.member(1)).unwrap().set_len(2).unwrap();
         open(Access::ReadWrite).write_at(30, b"y").unwrap();
         assert_eq!([0, 1, 2, 3].map(size), [10, 10, 10, 1]);

@@ -1,32 +1,35 @@
-//! Who holds a lock, as far as the system tells.
+//! The processes that hold a lock on a file, if the system lists them.
 
 use std::fmt;
 
 use crate::{FileIdentity, LockKind};
 
-/// A process with a lock that excludes another.
+/// A process with a lock that conflicts with a requested one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockHolder {
-    /// Its number.
+    /// The number of the process.
     pub process: u32,
-    /// Whether it is the process that asks.
+    /// True if it is the current process.
     pub own: bool,
-    /// Its name or command line, if it can be had.
+    /// The command line or the name of the process, if known.
     pub command: Option<String>,
-    /// What it has.
+    /// The kind of the lock.
     pub kind: LockKind,
 }
 
-/// The processes whose locks are in the way: none if the system does not tell.
+/// The processes with conflicting locks. The list is empty if the system does not list locks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockHolders(pub Vec<LockHolder>);
 
-/// Characters of a command line that are shown.
-const COMMAND: usize = 120;
+/// The largest number of characters of a command line that are shown.
+const MAX_COMMAND_CHARACTERS: usize = 120;
 
 impl LockHolders {
-    /// The likely holders of locks on a file that exclude one of kind `wanted`. Linux lists all locks; elsewhere, and
-    /// on file systems that number their files in two ways, nobody is found.
+    /// Returns the processes that probably hold locks that conflict with a lock of the kind
+    /// `wanted`.
+    ///
+    /// Linux lists all locks. The result is empty on other systems, and on file systems that report
+    /// different file numbers in the list.
     pub fn find(identity: Option<&FileIdentity>, wanted: LockKind) -> Self {
         match identity {
             Some(FileIdentity::Node { device, inode }) => {
@@ -38,8 +41,9 @@ impl LockHolders {
     }
 }
 
-/// The other processes that have a file open for writing, with or without a lock. Linux lists the open files of the processes
-/// of the same user; elsewhere nobody is found.
+/// Returns the other processes that have a file open for writing, with or without a lock.
+///
+/// Linux lists the open files of processes of the same user. On other systems the result is empty.
 pub fn find_writers(identity: Option<&FileIdentity>) -> LockHolders {
     let Some(FileIdentity::Node { device, inode }) = identity else { return LockHolders::default() };
     let mut holders = Vec::new();
@@ -55,11 +59,11 @@ pub fn find_writers(identity: Option<&FileIdentity>) -> LockHolders {
     LockHolders(holders)
 }
 
-/// Whether a process has that file open for writing.
+/// Returns whether a process has the file open for writing.
 #[cfg(unix)]
 fn writes(process: u32, device: u64, inode: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    /// Bits of the flags that are not 0 if a file is open for writing.
+    /// The bits of the open flags that are not zero if a file is open for writing.
     const WRITING: u32 = 3;
     let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     files.into_iter().any(|file| {
@@ -77,7 +81,7 @@ fn writes(_process: u32, _device: u64, _inode: u64) -> bool {
     false
 }
 
-/// The flags with which a file was opened, by what the system says of it.
+/// Returns the flags with which a file was opened, from the system's description of the open file.
 #[cfg(unix)]
 fn opened_with(about: &str) -> Option<u32> {
     let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?;
@@ -111,7 +115,7 @@ impl fmt::Display for LockHolders {
     }
 }
 
-/// The locks in the list of the system that are on that file and exclude one of kind `wanted`.
+/// Returns the holders of conflicting locks on a file, from the system's list of locks.
 fn listed(locks: &str, device: u64, inode: u64, wanted: LockKind) -> Vec<LockHolder> {
     let major = ((device >> 8) & 0xfff) | ((device >> 32) & !0xfff);
     let minor = (device & 0xff) | ((device >> 12) & !0xff);
@@ -132,15 +136,15 @@ fn listed(locks: &str, device: u64, inode: u64, wanted: LockKind) -> Vec<LockHol
     holders
 }
 
-/// What the process was started with, else its name.
+/// Returns the command line of a process, or its name if there is none.
 fn command(process: u32) -> Option<String> {
-    // A process that has ended or belongs to others shows no command line and no name.
+    // An ended process, or a process of another user, has no readable command line and name.
     let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line).replace('\0', " ");
     let name = || std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     let shown = if line.trim().is_empty() { name() } else { line };
     let printable = |character: char| if character.is_control() { ' ' } else { character };
-    let shown: String = shown.trim().chars().map(printable).take(COMMAND).collect();
+    let shown: String = shown.trim().chars().map(printable).take(MAX_COMMAND_CHARACTERS).collect();
     Some(shown).filter(|shown| !shown.is_empty())
 }
 

@@ -1,4 +1,4 @@
-//! Several files as one: what the family and the multi driver have in common.
+//! Functions that the drivers with several member files share.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,30 +8,32 @@ use hyperslab_exact::{to_u64, to_usize};
 use crate::driver::range_end;
 use crate::{Driver as _, DriverError, LockKind, Result, Sec2};
 
-/// Where a byte of the whole lies.
+/// The position of a byte in the member files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The number of the member file.
+pub(crate) struct MemberPosition {
+    /// The number of the member.
     pub(crate) member: u64,
-    /// The offset in the member file.
+    /// The offset in the member.
     pub(crate) offset: u64,
-    /// Bytes from here on that belong to the same member; at least 1.
-    pub(crate) room: u64,
+    /// The number of bytes from here to the end of the member's range; at least 1.
+    pub(crate) available: u64,
 }
 
-/// Member files and how offsets lead into them.
+/// Member files that together form one file.
 pub(crate) trait Joined {
+    /// Returns the name of the whole file.
     fn whole_name(&self) -> &str;
 
-    /// The offset behind the last byte of the whole.
+    /// Returns the length of the whole file.
     fn end(&self) -> Result<u64>;
 
-    fn place(&self, offset: u64) -> Place;
+    /// Returns the position of a byte of the whole file.
+    fn position(&self, offset: u64) -> MemberPosition;
 
-    /// Reads from a member that need not exist: then it has no bytes.
-    fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()>;
+    /// Reads from a member. A member that does not exist has no bytes.
+    fn read_member(&self, position: MemberPosition, buf: &mut [u8]) -> Result<()>;
 
-    /// The name of a member that need not exist.
+    /// Returns the name of a member, which need not exist.
     fn member_name(&self, member: u64) -> Cow<'_, str>;
 }
 
@@ -39,7 +41,8 @@ pub(crate) trait Joined {
 pub(crate) fn lock_all<'a>(files: impl Iterator<Item = &'a Sec2> + Clone, kind: LockKind) -> Result<()> {
     for (number, file) in files.clone().enumerate() {
         if let Err(error) = file.lock(kind) {
-            // They are closed soon, which gives back what cannot be given back here.
+            // Errors of unlocking are ignored: the caller closes the files, which releases the
+            // locks.
             let _ = files.take(number).try_for_each(Sec2::unlock);
             return Err(error);
         }
@@ -47,15 +50,16 @@ pub(crate) fn lock_all<'a>(files: impl Iterator<Item = &'a Sec2> + Clone, kind: 
     Ok(())
 }
 
-/// Fills `buf` from `offset` on. A member that is shorter than its part of the whole reads as zeros.
+/// Fills `buf` with the bytes from `offset` on. A member that is shorter than its range reads as
+/// zeros.
 pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Result<()> {
     if buf.is_empty() {
         return Ok(());
     }
     let stop = range_end(files.whole_name(), offset, buf.len())?;
-    for_each_piece(files, offset, buf.len(), |place, range| {
-        let piece = buf.get_mut(range).ok_or_else(|| no_piece(files.whole_name()))?;
-        match files.read_member(place, piece) {
+    for_each_piece(files, offset, buf.len(), |position, range| {
+        let piece = buf.get_mut(range).ok_or_else(|| piece_error(files.whole_name()))?;
+        match files.read_member(position, piece) {
             Err(DriverError::PastEnd { end: member_end, .. }) => {
                 let end = files.end()?;
                 if stop > end {
@@ -67,40 +71,41 @@ pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Resul
                         end,
                     });
                 }
-                // Nothing is stored of a piece that begins behind the member's end.
-                let there = member_end.max(place.offset) - place.offset;
+                // A piece that begins after the member's end has no stored bytes.
+                let there = member_end.max(position.offset) - position.offset;
                 let (stored, missing) = piece.split_at_mut(to_usize(there.min(to_u64(piece.len())))?);
                 missing.fill(0);
-                if stored.is_empty() { Ok(()) } else { files.read_member(place, stored) }
+                if stored.is_empty() { Ok(()) } else { files.read_member(position, stored) }
             }
             result => result,
         }
     })
 }
 
-/// The error of a piece that is not in the caller's buffer, or of a member that is not among the files.
-pub(crate) fn no_piece(name: &str) -> DriverError {
+/// Returns the error for a piece outside of the caller's buffer, or without a member.
+pub(crate) fn piece_error(name: &str) -> DriverError {
     DriverError::internal(name, "each piece lies in the buffer and in a member")
 }
 
-/// Calls `visit` with each member's part of the range and what it is of the caller's buffer. The range ends within 64 bits.
+/// Divides a range of the whole file by members. Calls `visit` with the position of each piece, and
+/// its range in the caller's buffer. The end of the range fits in 64 bits.
 pub(crate) fn for_each_piece(
     files: &impl Joined,
     offset: u64,
     length: usize,
-    mut visit: impl FnMut(Place, Range<usize>) -> Result<()>,
+    mut visit: impl FnMut(MemberPosition, Range<usize>) -> Result<()>,
 ) -> Result<()> {
     let mut done = 0;
     while done < length {
-        let place = files.place(offset + to_u64(done));
-        if place.room == 0 {
+        let position = files.position(offset + to_u64(done));
+        if position.available == 0 {
             return Err(DriverError::internal(
                 files.whole_name(),
                 "each byte of the whole belongs to a member",
             ));
         }
-        let end = done + to_usize(place.room.min(to_u64(length - done)))?;
-        visit(place, done..end)?;
+        let end = done + to_usize(position.available.min(to_u64(length - done)))?;
+        visit(position, done..end)?;
         done = end;
     }
     Ok(())

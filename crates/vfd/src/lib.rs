@@ -1,8 +1,9 @@
-//! Virtual file drivers: the bytes of a file, wherever they lie. No stability promise: use the crate
-//! `hyperslab`.
+//! Virtual file drivers: they store the bytes of a file in one file, several files, memory or
+//! elsewhere.
 //!
-//! A [`Driver`] reads and writes bytes at offsets and knows nothing of what they mean. Every
-//! implementation passes the suite in [`conformance`].
+//! A [`Driver`] reads and writes bytes at offsets, and does not interpret them. Every
+//! implementation passes the tests in [`conformance`]. The API has no stability promise: programs
+//! use the crate `hyperslab`.
 //!
 //! ```
 //! use hyperslab_vfd::{Core, Driver};

@@ -1,4 +1,4 @@
-//! A driver that tells what another one is asked for.
+//! A driver that logs the calls of another driver.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,8 +10,8 @@ use hyperslab_exact::to_u64;
 use crate::access_log::{AccessLog, Operation};
 use crate::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest};
 
-/// Another driver, each call of which is counted in an [`AccessLog`] and traced (`tracing`, level `TRACE`, target
-/// `hyperslab_vfd::log`).
+/// A wrapper of another driver. It counts each call in an [`AccessLog`], and traces the call
+/// (`tracing`, level `TRACE`, target `hyperslab_vfd::log`).
 ///
 /// ```
 /// use hyperslab_vfd::{AccessLog, Core, Driver, Log};
@@ -31,12 +31,13 @@ pub struct Log {
 }
 
 impl Log {
-    /// Tells `log` what `inner` is asked for.
+    /// Creates a driver that counts the calls of `inner` in `log`.
     pub fn new(inner: Arc<dyn Driver>, log: Arc<AccessLog>) -> Self {
         Self { inner, log }
     }
 
-    fn tell<T>(
+    /// Runs `work`, and records the operation with its duration.
+    fn recorded<T>(
         &self,
         operation: Operation,
         ranges: &[(u64, u64)],
@@ -90,17 +91,17 @@ impl Driver for Log {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
-        self.tell(Operation::Read, &[(offset, length(buf))], || self.inner.read_at(offset, buf))
+        self.recorded(Operation::Read, &[(offset, length(buf))], || self.inner.read_at(offset, buf))
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         let ranges: Vec<_> = requests.iter().map(|request| (request.offset, length(request.buf))).collect();
-        self.tell(Operation::Read, &ranges, || self.inner.read_many(requests))
+        self.recorded(Operation::Read, &ranges, || self.inner.read_many(requests))
     }
 
     fn read_parts(&self, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
         let bytes = parts.iter().map(|part| length(part)).sum();
-        self.tell(Operation::Read, &[(offset, bytes)], || self.inner.read_parts(offset, parts))
+        self.recorded(Operation::Read, &[(offset, bytes)], || self.inner.read_parts(offset, parts))
     }
 
     fn reads_parts(&self) -> bool {
@@ -108,16 +109,16 @@ impl Driver for Log {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.tell(Operation::Write, &[(offset, length(bytes))], || self.inner.write_at(offset, bytes))
+        self.recorded(Operation::Write, &[(offset, length(bytes))], || self.inner.write_at(offset, bytes))
     }
 
     fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
         let ranges: Vec<_> = requests.iter().map(|request| (request.offset, length(request.bytes))).collect();
-        self.tell(Operation::Write, &ranges, || self.inner.write_many(requests))
+        self.recorded(Operation::Write, &ranges, || self.inner.write_many(requests))
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
-        self.tell(Operation::SetLength, &[(len, 0)], || self.inner.set_len(len))
+        self.recorded(Operation::SetLength, &[(len, 0)], || self.inner.set_len(len))
     }
 
     fn member_ranges(&self) -> Result<Vec<Range<u64>>> {
@@ -126,26 +127,26 @@ impl Driver for Log {
 
     fn set_member_ends(&self, ends: &[u64]) -> Result<()> {
         let ranges: Vec<_> = ends.iter().map(|end| (*end, 0)).collect();
-        self.tell(Operation::SetLength, &ranges, || self.inner.set_member_ends(ends))
+        self.recorded(Operation::SetLength, &ranges, || self.inner.set_member_ends(ends))
     }
 
     fn flush(&self) -> Result<()> {
-        self.tell(Operation::Flush, &[], || self.inner.flush())
+        self.recorded(Operation::Flush, &[], || self.inner.flush())
     }
 
     fn sync_data(&self) -> Result<()> {
-        self.tell(Operation::Sync, &[], || self.inner.sync_data())
+        self.recorded(Operation::Sync, &[], || self.inner.sync_data())
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {
-        self.tell(Operation::Lock, &[], || self.inner.lock(kind))
+        self.recorded(Operation::Lock, &[], || self.inner.lock(kind))
     }
 
     fn unlock(&self) -> Result<()> {
-        self.tell(Operation::Lock, &[], || self.inner.unlock())
+        self.recorded(Operation::Lock, &[], || self.inner.unlock())
     }
 
-    /// [`None`], although the inner driver may hold the bytes: what is read there could not be told.
+    /// Always [`None`]: reads from a slice could not be counted.
     fn as_bytes(&self) -> Option<&[u8]> {
         None
     }

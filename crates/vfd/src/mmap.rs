@@ -1,4 +1,5 @@
-//! A file that is mapped into memory, for reading. The only module of this crate with `unsafe`.
+//! The driver for a file that is mapped into memory, for reading. It is the only module of this
+//! crate with `unsafe` code.
 
 use std::fmt;
 use std::path::Path;
@@ -8,13 +9,14 @@ use memmap2::Mmap as Mapping;
 use crate::{Access, DriverError};
 use crate::{Core, Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, Sec2, WriteRequest};
 
-/// A file mapped into memory: [`Driver::as_bytes`] gives it whole, and reading copies nothing into the kernel's and
-/// out of its buffers.
+/// A file that is mapped into memory. [`Driver::as_bytes`] returns all of its bytes, and reading
+/// needs no system calls.
 ///
-/// Nobody may change the file while it is mapped. Bytes that another program writes may show at any time, in the
-/// middle of whatever is computed from them; and if it **cuts the file**, touching what was cut off ends this process
-/// (`SIGBUS`), which no error can report. That is why [`Mmap`] is never chosen by itself: use it for files that stay
-/// as they are, and [`Sec2`] for all others.
+/// The file must not change while it is mapped. Bytes that another program writes may appear at any
+/// time, even during a computation with them. If another program **truncates the file**, accessing
+/// the removed bytes terminates this process (`SIGBUS`) without an error that could be handled.
+/// Therefore hyperslab never chooses [`Mmap`] by itself: use it for files that no program changes,
+/// and [`Sec2`] for all others.
 pub struct Mmap {
     image: Core,
     /// Kept open for the lock and the identity.
@@ -22,10 +24,10 @@ pub struct Mmap {
 }
 
 impl Mmap {
-    /// Maps the file at `path`. See [`Mmap`] for what must not happen to it then.
+    /// Maps the file at `path`. See [`Mmap`] for the conditions.
     ///
     /// # Errors
-    /// As [`Sec2::open`], and [`DriverError::Io`] if the system cannot map it.
+    /// The errors of [`Sec2::open`]; [`DriverError::Io`] if the system cannot map the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let file = Sec2::open(path, Access::ReadOnly)?;
         let name = file.name().to_owned();
@@ -36,9 +38,10 @@ impl Mmap {
 
 #[expect(unsafe_code, reason = "a mapping is only as constant as its file")]
 fn map(file: &Sec2) -> Result<Mapping> {
-    // SAFETY: the mapping is private and read-only, and lives as long as the slices borrowed from it. That its bytes
-    // do not change is what callers of `Mmap::open` are told to see to, as no program can on its own; every `&[u8]`
-    // is read as plain bytes, for which all values are valid.
+    // SAFETY: the mapping is private and read-only, and outlives the slices borrowed from it. No
+    // program can ensure alone that the bytes do not change; the documentation makes it a duty of
+    // the callers of `Mmap::open`. Every `&[u8]` is read as plain bytes, for which all values are
+    // valid.
     let mapping = unsafe { Mapping::map(file.file()) };
     mapping.map_err(|source| DriverError::io(file.name(), "map into memory", source))
 }
@@ -117,7 +120,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let counter = std::sync::atomic::AtomicUsize::new(0);
         conformance::run_read_only(|bytes| {
-            // A new file each time: those that are mapped stay as they are.
+            // A new file each time: mapped files must not change.
             let number = counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let path = folder.path().join(number.to_string());
             std::fs::write(&path, bytes).unwrap();
@@ -133,7 +136,7 @@ mod tests {
         let mmap = Mmap::open(&path).unwrap();
         assert_eq!(mmap.as_bytes(), Some(&b"bytes"[..]));
         assert_eq!(mmap.identity(), Sec2::open(&path, Access::ReadOnly).unwrap().identity());
-        // The mapping outlives the name.
+        // The mapping remains valid after the file was removed.
         std::fs::remove_file(&path).unwrap();
         assert_eq!(mmap.as_bytes(), Some(&b"bytes"[..]));
         assert!(Mmap::open(&path).is_err() && Mmap::open(folder.path()).is_err());

@@ -1,4 +1,4 @@
-//! Files for different kinds of data, each with its own range of offsets.
+//! The driver for files for different kinds of data, each with its own range of offsets.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,23 +9,25 @@ use std::sync::OnceLock;
 
 use hyperslab_exact::to_u64;
 
-use crate::joined::{self, Joined, Place};
+use crate::joined::{self, Joined, MemberPosition};
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
-/// One file of a [`Multi`].
+/// A member of a [`Multi`] file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiMember {
-    /// Where the file is.
+    /// The path of the member.
     pub path: PathBuf,
-    /// The offset in the whole of its first byte. It reaches to where the next one starts.
+    /// The offset of the member's first byte in the whole file. The member's range ends where the
+    /// next member starts.
     pub start: u64,
-    /// Bytes that it is known to have, in case it is missing.
+    /// The length that the member should have. A missing member has this length.
     pub expected: u64,
 }
 
 impl MultiMember {
-    /// The two files of the split driver: metadata in `BASE` with the first extension, raw data in `BASE` with the
-    /// second, from the middle of all offsets on (as libhdf5 does it).
+    /// Returns the two members of the split driver. `BASE` with the first extension contains the
+    /// metadata, and `BASE` with the second extension the raw data. The raw data start in the
+    /// middle of all offsets, as in libhdf5.
     ///
     /// ```
     /// use hyperslab_vfd::MultiMember;
@@ -38,9 +40,9 @@ impl MultiMember {
         [with(metadata, 0), with(raw, u64::MAX / 2)]
     }
 
-    /// The six files of the multi driver, with the names and offsets that libhdf5 gives them: `BASE-s.h5` for the
-    /// superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l` for global and local heaps, `-o` for object
-    /// headers.
+    /// Returns the six members of the multi driver, with the names and offsets of libhdf5:
+    /// `BASE-s.h5` for the superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l` for
+    /// global and local heaps, `-o` for object headers.
     pub fn multi(base: &Path) -> [Self; 6] {
         let mut start = 0;
         ["-s.h5", "-b.h5", "-r.h5", "-g.h5", "-l.h5", "-o.h5"].map(|extension| {
@@ -57,32 +59,33 @@ fn appended(base: &Path, extension: &str) -> PathBuf {
     name.into()
 }
 
-/// A file whose offsets lead into several files, a range of them into each.
+/// A file in several members, each with a range of offsets.
 ///
-/// Bytes between the end of one file and the start of the next read as zeros. Opened for reading, a file that is
-/// missing (but not the first) is an error only when its bytes are read. The lock is that of the first file.
+/// Bytes between the end of a member and the start of the next one read as zeros. In a file opened
+/// for reading, a missing member, except the first, is an error only when its bytes are read. The
+/// lock covers all members.
 pub struct Multi {
     name: String,
     kind: DriverKind,
     read_only: bool,
-    /// In the order of their starts, the first of which is 0.
+    /// The members in ascending order of their starts. The first one starts at 0.
     members: Vec<Member>,
 }
 
 struct Member {
     described: MultiMember,
     name: String,
-    /// Bytes up to the start of the next one.
-    room: u64,
+    /// The length of the member's range.
+    range_len: u64,
     file: OnceLock<Sec2>,
 }
 
 impl Multi {
-    /// Opens the members, which may come in any order.
+    /// Opens the members, which may be given in any order.
     ///
     /// # Errors
-    /// [`DriverError::Members`] if no member starts at 0 or two start at the same offset; [`DriverError::Io`] with
-    /// the name of the member that cannot be opened.
+    /// [`DriverError::Members`] if no member starts at 0, or two members start at the same offset;
+    /// [`DriverError::Io`] with the name of the member that cannot be opened.
     pub fn open(members: impl IntoIterator<Item = MultiMember>, access: Access) -> Result<Self> {
         let mut members: Vec<MultiMember> = members.into_iter().collect();
         members.sort_by_key(|member| member.start);
@@ -107,13 +110,14 @@ impl Multi {
                 }
                 file => OnceLock::from(file?),
             };
-            let (name, room) = (described.path.display().to_string(), end - described.start);
-            opened.push(Member { described, name, room, file });
+            let (name, range_len) = (described.path.display().to_string(), end - described.start);
+            opened.push(Member { described, name, range_len, file });
         }
         Ok(Self { name, kind: kind(&opened), read_only, members: opened })
     }
 
-    /// The path of each member, in the order of their starts, and whether it exists.
+    /// Returns the path of each member in the order of their starts, with true if the member
+    /// exists.
     pub fn members(&self) -> impl Iterator<Item = (&Path, bool)> {
         self.members.iter().map(|member| (member.described.path.as_path(), member.file.get().is_some()))
     }
@@ -127,7 +131,7 @@ impl Multi {
     }
 }
 
-/// Two files with the extensions of the split driver are called so.
+/// Returns [`DriverKind::Split`] for two members with the names of the split driver.
 fn kind(members: &[Member]) -> DriverKind {
     match members {
         [first, _] if first.name.ends_with("-m.h5") => DriverKind::Split,
@@ -144,11 +148,11 @@ impl Member {
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// Returns the bytes within the member's range; those it should have if it is missing. Its last byte lies before the start
-    /// of the next member.
+    /// Returns the length of the member within its range; for a missing member, the length that it
+    /// should have.
     fn len(&self) -> Result<u64> {
         let length = self.file.get().map_or(Ok(self.described.expected), Driver::len)?;
-        Ok(length.min(self.room))
+        Ok(length.min(self.range_len))
     }
 }
 
@@ -173,28 +177,28 @@ impl Joined for Multi {
         Ok(0)
     }
 
-    fn place(&self, offset: u64) -> Place {
-        let behind = self.members.partition_point(|member| member.described.start <= offset);
-        // No room without a member: `open` makes sure that the first one starts at 0.
-        let Some((number, member)) = self.members.iter().enumerate().take(behind).next_back() else {
-            return Place { member: 0, offset, room: 0 };
+    fn position(&self, offset: u64) -> MemberPosition {
+        let count = self.members.partition_point(|member| member.described.start <= offset);
+        // Unreachable: `open` checks that the first member starts at 0.
+        let Some((number, member)) = self.members.iter().enumerate().take(count).next_back() else {
+            return MemberPosition { member: 0, offset, available: 0 };
         };
         let inside = offset - member.described.start;
-        Place { member: to_u64(number), offset: inside, room: member.room - inside }
+        MemberPosition { member: to_u64(number), offset: inside, available: member.range_len - inside }
     }
 
-    fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()> {
-        let member = self.member(place.member).ok_or_else(|| joined::no_piece(&self.name))?;
-        if member.file.get().is_none() && place.offset >= member.described.expected {
-            // Behind what the missing file should have there is nothing to miss.
+    fn read_member(&self, position: MemberPosition, buf: &mut [u8]) -> Result<()> {
+        let member = self.member(position.member).ok_or_else(|| joined::piece_error(&self.name))?;
+        if member.file.get().is_none() && position.offset >= member.described.expected {
+            // The missing member would have no bytes here.
             return Err(DriverError::PastEnd {
                 name: member.name.clone(),
-                offset: place.offset,
+                offset: position.offset,
                 length: to_u64(buf.len()),
                 end: member.described.expected,
             });
         }
-        member.file()?.read_at(place.offset, buf)
+        member.file()?.read_at(position.offset, buf)
     }
 
     fn member_name(&self, member: u64) -> Cow<'_, str> {
@@ -212,7 +216,7 @@ impl Driver for Multi {
     }
 
     fn name_at(&self, offset: u64) -> Cow<'_, str> {
-        self.member_name(self.place(offset).member)
+        self.member_name(self.position(offset).member)
     }
 
     fn identity(&self) -> Option<FileIdentity> {
@@ -242,10 +246,10 @@ impl Driver for Multi {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.writable()?;
         crate::driver::range_end(&self.name, offset, bytes.len())?;
-        joined::for_each_piece(self, offset, bytes.len(), |place, range| {
-            match (self.member(place.member), bytes.get(range)) {
-                (Some(member), Some(piece)) => member.file()?.write_at(place.offset, piece),
-                _ => Err(joined::no_piece(&self.name)),
+        joined::for_each_piece(self, offset, bytes.len(), |position, range| {
+            match (self.member(position.member), bytes.get(range)) {
+                (Some(member), Some(piece)) => member.file()?.write_at(position.offset, piece),
+                _ => Err(joined::piece_error(&self.name)),
             }
         })
     }
@@ -253,14 +257,15 @@ impl Driver for Multi {
     fn set_len(&self, len: u64) -> Result<()> {
         self.writable()?;
         for member in &self.members {
-            // A member behind the end keeps no bytes.
+            // Members after the end become empty.
             let wanted = len.max(member.described.start) - member.described.start;
             let file = member.file()?;
-            // The member in which the end lies has exactly the bytes up to it; those before it keep theirs.
-            if wanted <= member.room {
+            // The member that contains the end gets the exact length. Earlier members keep their
+            // lengths.
+            if wanted <= member.range_len {
                 file.set_len(wanted)?;
-            } else if file.len()? > member.room {
-                file.set_len(member.room)?;
+            } else if file.len()? > member.range_len {
+                file.set_len(member.range_len)?;
             }
         }
         Ok(())
@@ -278,10 +283,10 @@ impl Driver for Multi {
         self.writable()?;
         let wrong = |reason| DriverError::Members { name: self.name.clone(), reason };
         if ends.len() != self.members.len() {
-            return Err(wrong(format!("{} ends for {} members", ends.len(), self.members.len())));
+            return Err(wrong(format!("{} ends were given for {} members", ends.len(), self.members.len())));
         }
         let lengths = self.members.iter().zip(ends).map(|(member, end)| {
-            let length = end.checked_sub(member.described.start).filter(|length| *length <= member.room);
+            let length = end.checked_sub(member.described.start).filter(|length| *length <= member.range_len);
             length.ok_or_else(|| wrong(format!("{} cannot end at offset {end}", member.name)))
         });
         let lengths = lengths.collect::<Result<Vec<u64>>>()?;

@@ -1,14 +1,14 @@
-//! Names of the members of a family: `name%05d.h5`.
+//! Name patterns for the members of a family: `name%05d.h5`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::{DriverError, Result};
 
-/// The longest number that a pattern may ask for.
-const WIDEST: usize = 64;
+/// The largest number of digits of a member number.
+const MAX_NUMBER_DIGITS: usize = 64;
 
-/// Names that differ in a number, which counts from 0.
+/// A pattern of file names that differ in a number. The numbers start with 0.
 ///
 /// ```
 /// use hyperslab_vfd::FamilyPattern;
@@ -22,62 +22,66 @@ const WIDEST: usize = 64;
 pub struct FamilyPattern {
     folder: PathBuf,
     before: String,
-    /// At least so many characters.
+    /// The minimum number of characters of the number.
     width: usize,
-    /// Filled up with zeros, not with spaces.
+    /// True if the number is padded with zeros, not with spaces.
     zeros: bool,
     after: String,
 }
 
 impl FamilyPattern {
-    /// Whether the text has a place for a number, so that it may be meant as a pattern.
-    pub fn is_meant(text: &str) -> bool {
+    /// Returns whether the text is a valid pattern.
+    pub fn is_pattern(text: &str) -> bool {
         Self::parse(text).is_ok()
     }
 
-    /// A pattern as `printf` has it, with one `%d`, `%5d` or `%05d` (`i` and `u` do as well); `%%` is a percent
-    /// sign.
+    /// Parses a pattern as in `printf`, with one `%d`, `%5d` or `%05d` (or `i` or `u` instead of
+    /// `d`); `%%` stands for a percent sign.
     ///
     /// # Errors
-    /// [`DriverError::Members`] for anything else behind a percent sign, for none, or for two.
+    /// [`DriverError::Members`] if the text has no such number, more than one, or another
+    /// conversion.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |reason: String| DriverError::Members { name: text.to_owned(), reason };
         let mut parts = [String::new(), String::new()];
         let mut number = None;
         let mut rest = text;
-        while let Some((plain, behind)) = rest.split_once('%') {
+        while let Some((plain, after_percent)) = rest.split_once('%') {
             let part = if number.is_none() { &mut parts[0] } else { &mut parts[1] };
             part.push_str(plain);
-            if let Some(behind) = behind.strip_prefix('%') {
+            if let Some(after_percent) = after_percent.strip_prefix('%') {
                 part.push('%');
-                rest = behind;
+                rest = after_percent;
                 continue;
             }
-            let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
-            let (digits, conversion) = behind.split_at(end);
-            let Some(behind) = conversion.strip_prefix(['d', 'i', 'u']) else {
+            let end = after_percent.find(|c: char| !c.is_ascii_digit()).unwrap_or(after_percent.len());
+            let (digits, conversion) = after_percent.split_at(end);
+            let Some(after_percent) = conversion.strip_prefix(['d', 'i', 'u']) else {
                 return Err(wrong(format!("`%{digits}` is not followed by `d`")));
             };
             let width = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(usize::MAX) };
-            if width > WIDEST {
-                return Err(wrong(format!("a number of {digits} digits")));
+            if width > MAX_NUMBER_DIGITS {
+                return Err(wrong(format!(
+                    "the member number is too wide: {digits} digits, more than {MAX_NUMBER_DIGITS}"
+                )));
             }
             if number.replace((width, digits.starts_with('0'))).is_some() {
-                return Err(wrong("more than one place for the number of a member".into()));
+                return Err(wrong("the pattern has more than one member number".into()));
             }
-            rest = behind;
+            rest = after_percent;
         }
-        let (width, zeros) = number.ok_or_else(|| wrong("no `%d` for the number of a member".into()))?;
+        let (width, zeros) =
+            number.ok_or_else(|| wrong("the pattern has no `%d` for the member number".into()))?;
         let [before, mut after] = parts;
         after.push_str(rest);
         Ok(Self { folder: PathBuf::new(), before, width, zeros, after })
     }
 
-    /// The patterns whose first member may be the file at `path`: for each of the numbers 0 in its name, the
-    /// last one first.
+    /// Returns the patterns for which the file at `path` is the first member: one for each number 0
+    /// in its name, the last one first.
     pub fn of_first_member(path: &Path) -> impl Iterator<Item = Self> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        // A path without a name has no number in its name.
+        // A path without a file name has no number.
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned();
         let mut numbers = Vec::new();
         let mut start = 0;
@@ -86,7 +90,7 @@ impl FamilyPattern {
             let rest = name.split_at(first).1;
             let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
             start = first + length;
-            if length <= WIDEST && rest.bytes().take(length).all(|digit| digit == b'0') {
+            if length <= MAX_NUMBER_DIGITS && rest.bytes().take(length).all(|digit| digit == b'0') {
                 numbers.push(first..start);
             }
         }
@@ -99,7 +103,7 @@ impl FamilyPattern {
         })
     }
 
-    /// The path of the member of that number.
+    /// Returns the path of the member with the number `number`.
     pub fn member(&self, number: usize) -> PathBuf {
         let Self { before, width, after, .. } = self;
         self.folder.join(if self.zeros {
@@ -141,7 +145,7 @@ mod tests {
         assert_eq!(FamilyPattern::parse("100%%-%04d%%").unwrap().to_string(), "100%%-%04d%%");
         for wrong in ["f.h5", "f%s", "%d%d", "%", "%5", "%-5d", "%999999d", "%99999999999999999999d", "%ld"] {
             assert!(FamilyPattern::parse(wrong).is_err(), "{wrong}");
-            assert!(!FamilyPattern::is_meant(wrong));
+            assert!(!FamilyPattern::is_pattern(wrong));
         }
     }
 

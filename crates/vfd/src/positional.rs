@@ -1,21 +1,23 @@
-//! Reads and writes at an offset of a [`File`], on every system.
+//! Reads and writes at an offset of a [`File`] on all supported systems.
 
 use std::fs::File;
 use std::io;
 
 use hyperslab_exact::to_u64;
 
-/// Fills `buf` from `offset` on; [`io::ErrorKind::UnexpectedEof`] if the file ends before.
+/// Fills `buf` with the bytes from `offset` on. Fails with [`io::ErrorKind::UnexpectedEof`] if the
+/// file ends too early.
 #[cfg(unix)]
 pub(crate) fn read_exact_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buf, offset)
 }
 
-/// Parts that the system takes in one call everywhere.
+/// The number of buffers that every system accepts in one call.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
-const PARTS: usize = 1024;
+const MAX_PARTS_PER_CALL: usize = 1024;
 
-/// Fills `parts`, one after the other, from `offset` on; [`io::ErrorKind::UnexpectedEof`] if the file ends before.
+/// Fills the buffers `parts`, one after another, with the contiguous bytes from `offset` on. Fails
+/// with [`io::ErrorKind::UnexpectedEof`] if the file ends too early.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 pub(crate) fn read_exact_parts(file: &File, parts: &mut [&mut [u8]], mut offset: u64) -> io::Result<()> {
     use std::io::IoSliceMut;
@@ -23,8 +25,8 @@ pub(crate) fn read_exact_parts(file: &File, parts: &mut [&mut [u8]], mut offset:
     let mut rest = slices.as_mut_slice();
     IoSliceMut::advance_slices(&mut rest, 0);
     while !rest.is_empty() {
-        let most = rest.len().min(PARTS);
-        match rustix::io::preadv(file, rest.split_at_mut(most).0, offset) {
+        let count = rest.len().min(MAX_PARTS_PER_CALL);
+        match rustix::io::preadv(file, rest.split_at_mut(count).0, offset) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => {
                 IoSliceMut::advance_slices(&mut rest, count);
@@ -43,7 +45,8 @@ pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Fills `buf` from `offset` on; [`io::ErrorKind::UnexpectedEof`] if the file ends before.
+/// Fills `buf` with the bytes from `offset` on. Fails with [`io::ErrorKind::UnexpectedEof`] if the
+/// file ends too early.
 #[cfg(windows)]
 pub(crate) fn read_exact_at(file: &File, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
     use std::os::windows::fs::FileExt;

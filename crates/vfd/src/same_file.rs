@@ -1,8 +1,9 @@
-//! Whether two paths lead to one file.
+//! A comparison of paths by the files that they lead to.
 
 use std::path::Path;
 
-/// Whether both paths lead to one file that is there: through symbolic links, and by hard links where the system numbers its files.
+/// Returns whether both paths lead to the same existing file. Symbolic links are followed. Hard
+/// links are recognized on systems with file numbers.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -20,6 +21,7 @@ pub fn is_same_file(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
     paths || is_same_node(one, other)
 }
 
+/// Returns whether two files have the same number.
 #[cfg(unix)]
 fn is_same_node(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -29,7 +31,7 @@ fn is_same_node(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// The standard library tells the numbers of files on Unix only.
+/// Always false: the standard library returns file numbers on Unix only.
 #[cfg(not(unix))]
 fn is_same_node(_one: &Path, _other: &Path) -> bool {
     false

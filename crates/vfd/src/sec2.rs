@@ -1,4 +1,4 @@
-//! A file of the operating system, read and written at offsets.
+//! The driver for a single file of the operating system.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -11,19 +11,22 @@ use crate::driver::range_end;
 use crate::positional::{read_exact_at, write_all_at};
 use crate::{Driver, DriverError, DriverKind, FileIdentity, LockHolders, LockKind, Result};
 
-/// How a file is opened.
+/// The mode in which a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// An existing file, for reading.
     ReadOnly,
     /// An existing file, for reading and writing.
     ReadWrite,
-    /// A file for reading and writing, made if there is none; bytes in it stay. (To replace a file that
-    /// others may have locked: open it so, take the lock, then [`Driver::set_len`] 0.)
+    /// A file for reading and writing, created if it does not exist. An existing file keeps its
+    /// bytes.
+    ///
+    /// To replace a file that another process may have locked: open it in this mode, take the lock,
+    /// and then set the length to 0 with [`Driver::set_len`].
     Create,
-    /// A file for reading and writing, made if there is none and emptied if there is one.
+    /// A file for reading and writing, created if it does not exist. An existing file is emptied.
     Truncate,
-    /// A new file for reading and writing; one that exists is an error.
+    /// A new file for reading and writing. An existing file is an error.
     CreateNew,
 }
 
@@ -47,28 +50,30 @@ impl Access {
     }
 }
 
-/// A file of the operating system ("section 2" of the Unix manual: system calls, no buffering).
+/// A file of the operating system, without a buffer. The name refers to section 2 of the Unix
+/// manual: system calls.
 #[derive(Debug)]
 pub struct Sec2 {
     file: File,
     name: String,
     identity: Option<FileIdentity>,
     read_only: bool,
-    /// The path of a file that may be new, until its name is known to survive a loss of power.
-    unnamed: Mutex<Option<PathBuf>>,
+    /// The path of a file that may be new, until its directory entry is known to survive a loss of
+    /// power.
+    unsynced_path: Mutex<Option<PathBuf>>,
 }
 
 impl Sec2 {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the system refuses, or if `path` is no regular file: opening a pipe may never end, and a device
-    /// has no length.
+    /// [`DriverError::Io`] if the system call fails, or if `path` is no regular file: opening a
+    /// pipe may block forever, and a device has no length.
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
         if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-            return Err(DriverError::io(name, "open", io::Error::other("it is no regular file")));
+            return Err(DriverError::io(name, "open", io::Error::other("not a regular file")));
         }
         let file =
             access.options().open(path).map_err(|source| DriverError::io(name.as_str(), "open", source))?;
@@ -77,23 +82,24 @@ impl Sec2 {
             return Err(DriverError::io(name, "open", io::ErrorKind::IsADirectory.into()));
         }
         let made = !matches!(access, Access::ReadOnly | Access::ReadWrite);
-        let unnamed = made.then(|| path.to_owned());
-        Ok(Self::of(file, path, &metadata, access == Access::ReadOnly, unnamed))
+        let unsynced_path = made.then(|| path.to_owned());
+        Ok(Self::of(file, path, &metadata, access == Access::ReadOnly, unsynced_path))
     }
 
-    /// Returns the driver of an open regular file. The name of one at `unnamed` may not survive a loss of power yet.
+    /// Creates the driver for an open regular file. The directory entry `unsynced_path` may not
+    /// survive a loss of power yet.
     pub(crate) fn of(
         file: File,
         path: &Path,
         metadata: &std::fs::Metadata,
         read_only: bool,
-        unnamed: Option<PathBuf>,
+        unsynced_path: Option<PathBuf>,
     ) -> Self {
         let (name, identity) = (path.display().to_string(), identity(path, metadata));
-        Self { file, name, identity, read_only, unnamed: Mutex::new(unnamed) }
+        Self { file, name, identity, read_only, unsynced_path: Mutex::new(unsynced_path) }
     }
 
-    /// The file itself.
+    /// Returns the open file.
     #[cfg(all(unix, feature = "mmap"))]
     pub(crate) fn file(&self) -> &File {
         &self.file
@@ -103,12 +109,12 @@ impl Sec2 {
         DriverError::io(self.name.as_str(), operation, source)
     }
 
-    /// Reads so many bytes from `offset` on by `read`.
+    /// Calls `read` to read `length` bytes from `offset` on, and converts its errors.
     fn read_with(&self, offset: u64, length: usize, read: impl FnOnce() -> io::Result<()>) -> Result<()> {
         if length == 0 {
             return Ok(());
         }
-        // The system's offsets are signed; what passes them is behind any end.
+        // The system's offsets are signed. A range beyond them is beyond the end of every file.
         let reachable = i64::try_from(range_end(&self.name, offset, length)?).is_ok();
         let result = if reachable { read() } else { Err(io::ErrorKind::UnexpectedEof.into()) };
         result.map_err(|source| match (source.kind(), self.len()) {
@@ -124,7 +130,8 @@ impl Sec2 {
     }
 }
 
-/// Makes the names in the folder of a file survive a loss of power, where the system has a way to.
+/// Makes the directory entries of the folder of a file survive a loss of power, if the system
+/// supports it.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -184,7 +191,7 @@ impl Driver for Sec2 {
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
     fn expect_read(&self, offset: u64, length: usize) {
         let length = u64::try_from(length).ok().and_then(std::num::NonZeroU64::new);
-        // Advice: a system that does not take it reads when it is asked to.
+        // The call is advice: it does not matter if the system rejects it.
         let _ = rustix::fs::fadvise(&self.file, offset, length, rustix::fs::Advice::WillNeed);
     }
 
@@ -205,7 +212,7 @@ impl Driver for Sec2 {
         if i64::try_from(len).is_err() {
             return Err(DriverError::TooLarge { name: self.name.clone(), offset: 0, length: len });
         }
-        // A file that is cut to nothing is one that is replaced: ext4 waits for the disk when it is closed.
+        // Truncating a file to the length 0 makes ext4 wait for the disk when the file is closed.
         if self.len()? == len {
             return Ok(());
         }
@@ -217,10 +224,10 @@ impl Driver for Sec2 {
             return Ok(());
         }
         self.file.sync_data().map_err(|source| self.error("sync", source))?;
-        let mut unnamed = self.unnamed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(path) = unnamed.as_ref() {
+        let mut unsynced_path = self.unsynced_path.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = unsynced_path.as_ref() {
             sync_folder(path).map_err(|source| self.error("sync the folder of", source))?;
-            *unnamed = None;
+            *unsynced_path = None;
         }
         Ok(())
     }

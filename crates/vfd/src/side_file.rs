@@ -1,4 +1,4 @@
-//! A file beside another one, which is there at some times and not at others: a journal.
+//! An auxiliary file that is created and removed as needed: the journal of a file.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
@@ -12,47 +12,49 @@ use twox_hash::xxhash3_64;
 use crate::sec2::sync_folder;
 use crate::{Driver, DriverError, Result, Sec2};
 
-/// The longest name of a file in a folder, in bytes, on nearly all file systems.
-const NAME_MAX: usize = 255;
+/// The largest length of a file name on nearly all file systems, in bytes.
+const MAX_NAME_BYTES: usize = 255;
 
-/// Bytes that are kept for what [`SideFile::set_aside`] adds to a name.
-const ASIDE_MAX: usize = ".stale-999999".len();
+/// The number of bytes that are reserved for the suffix that [`SideFile::set_aside`] appends.
+const MAX_STALE_SUFFIX_BYTES: usize = ".stale-999999".len();
 
-/// How many names are tried for a file that is set aside.
-const ASIDE_TRIES: u32 = 999_999;
+/// The largest number of names that are tried for a file that is set aside.
+const MAX_STALE_NAMES: u32 = 999_999;
 
-/// A file that may be there or not.
+/// A file that may or may not exist.
 pub trait SideFile: Send + Sync + Debug {
-    /// Returns the file's name, for messages.
+    /// Returns the name of the file, for messages.
     fn name(&self) -> &str;
 
-    /// Opens the file, for reading only or for both, or returns `None` if it is not there.
+    /// Opens the file; returns `None` if it does not exist.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the file is there and cannot be opened, or is none that a [`SideFile`] made.
+    /// [`DriverError::Io`] if the file exists and cannot be opened, or cannot have been created by
+    /// a [`SideFile`].
     fn open(&self, access: SideAccess) -> Result<Option<Arc<dyn Driver>>>;
 
-    /// Makes the file. Its name survives a loss of power.
+    /// Creates the file. Its directory entry survives a loss of power.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the file cannot be made, or is there already.
+    /// [`DriverError::Io`] if the file exists or cannot be created.
     fn create(&self) -> Result<Arc<dyn Driver>>;
 
-    /// Removes the file. A loss of power may bring the file back with the bytes that were synced last. Does nothing if there is no
-    /// file.
+    /// Removes the file. Does nothing if it does not exist. After a loss of power the file may
+    /// exist again, with the bytes of the last sync.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the file stays.
+    /// [`DriverError::Io`] if the file cannot be removed.
     fn remove(&self) -> Result<()>;
 
-    /// Renames the file to a free name made of its own and `.stale-1`, `.stale-2`, …, and returns the new name.
+    /// Renames the file, and returns the new name: the old name with the first of the suffixes
+    /// `.stale-1`, `.stale-2`, … whose name is free.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the file is not there, or keeps its name.
+    /// [`DriverError::Io`] if the file does not exist or cannot be renamed.
     fn set_aside(&self) -> Result<String>;
 }
 
-/// The purpose for which a file is opened.
+/// The purpose for which a side file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SideAccess {
     /// Reading.
@@ -61,10 +63,11 @@ pub enum SideAccess {
     Write,
 }
 
-/// A side file of the operating system.
+/// A side file in the operating system's file system.
 ///
-/// Only a regular file is opened, never one that a symbolic link leads to, and on Unix only a file of the user who opens it, of the
-/// owner of the file beside it, or of root: in a folder of a stranger, the name may lead anywhere.
+/// In a folder of another user, the name may lead anywhere. Therefore only regular files are
+/// opened, and symbolic links are not followed. On Unix, the owner of the file must be the current
+/// user, the owner of the main file, or root.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -82,25 +85,25 @@ pub enum SideAccess {
 pub struct PathSideFile {
     path: PathBuf,
     name: String,
-    /// The file beside which this one lies.
+    /// The file that this file belongs to.
     main: Option<PathBuf>,
 }
 
 impl PathSideFile {
-    /// Returns the side file at `path`.
+    /// Creates the side file at `path`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         let name = path.display().to_string();
         Self { path, name, main: None }
     }
 
-    /// Returns the side file whose name is that of the file at `main` and `suffix`. If such a name is too long for a folder, a sum
-    /// of the file's name stands in place of that.
+    /// Creates the side file whose name is the name of `main` followed by `suffix`. If this name is
+    /// too long, a hash replaces the name of `main`.
     pub fn beside(main: &Path, suffix: &str) -> Self {
-        // A path that ends in `..` has no name: its side file lies beside it with the suffix as its name.
+        // A path that ends in `..` has no file name: the suffix alone becomes the name.
         let file_name = main.file_name().unwrap_or_default();
-        let mut name = match file_name.len() + suffix.len() + ASIDE_MAX {
-            fits if fits <= NAME_MAX => file_name.to_owned(),
+        let mut name = match file_name.len() + suffix.len() + MAX_STALE_SUFFIX_BYTES {
+            fits if fits <= MAX_NAME_BYTES => file_name.to_owned(),
             _ => short_name(file_name),
         };
         name.push(suffix);
@@ -116,25 +119,29 @@ impl PathSideFile {
         DriverError::io(self.name.as_str(), operation, source)
     }
 
-    /// Opens the file without following a link, and checks that the file may be used.
+    /// Opens the file without following a symbolic link, and checks the type and the owner of the
+    /// file.
     fn open_checked(&self, access: SideAccess) -> io::Result<(File, std::fs::Metadata)> {
         let mut options = OpenOptions::new();
         options.read(true).write(access == SideAccess::Write);
         never_follow(&mut options);
         let there = self.path.symlink_metadata()?;
         if !there.is_file() {
-            let what = if there.is_symlink() { "a symbolic link" } else { "no regular file" };
-            return Err(io::Error::other(format!("it is {what}, which no journal is; nothing was changed")));
+            let what = if there.is_symlink() { "a symbolic link" } else { "not a regular file" };
+            return Err(io::Error::other(format!("the file is {what}, not a journal; nothing was changed")));
         }
         let file = options.open(&self.path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(io::Error::other("it is no regular file, as journals are; nothing was changed"));
+            return Err(io::Error::other(
+                "the file is not a regular file, so not a journal; nothing was changed",
+            ));
         }
         self.check_owner(&metadata)?;
         Ok((file, metadata))
     }
 
+    /// Checks that the file belongs to a trusted user.
     #[cfg(unix)]
     fn check_owner(&self, metadata: &std::fs::Metadata) -> io::Result<()> {
         use std::os::unix::fs::MetadataExt as _;
@@ -146,7 +153,7 @@ impl PathSideFile {
         Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             format!(
-                "it belongs to another user (number {owner}), who alone should recover the file; nothing was changed"
+                "the journal belongs to another user (uid {owner}), who should recover the file; nothing was changed"
             ),
         ))
     }
@@ -158,7 +165,7 @@ impl PathSideFile {
     }
 }
 
-/// Returns a short name in place of a file's long one.
+/// Returns a hash of a long file name as a short name.
 fn short_name(name: &OsStr) -> OsString {
     format!(".{:016x}", xxhash3_64::Hasher::oneshot(name.as_encoded_bytes())).into()
 }
@@ -187,7 +194,8 @@ impl SideFile for PathSideFile {
                 Ok(Some(Arc::new(Sec2::of(file, &self.path, &metadata, read_only, None))))
             }
             Err(source) if matches!(source.kind(), NotFound | NotADirectory | InvalidFilename) => Ok(None),
-            // A link is not followed, and what it leads to is no journal: readers go on without it.
+            // A symbolic link, or another file that is not regular, is no journal: readers ignore
+            // it.
             Err(_) if access == SideAccess::Read && !self.is_regular() => Ok(None),
             Err(source) => Err(self.error("open", source)),
         }
@@ -210,18 +218,18 @@ impl SideFile for PathSideFile {
     }
 
     fn set_aside(&self) -> Result<String> {
-        for number in 1..=ASIDE_TRIES {
+        for number in 1..=MAX_STALE_NAMES {
             let mut path = self.path.clone().into_os_string();
             path.push(format!(".stale-{number}"));
             let path = PathBuf::from(path);
-            // The empty file keeps the name from others until it is replaced.
+            // An empty file reserves the name until the rename replaces it.
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(_) => {}
                 Err(source) if source.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(source) => return Err(self.error("set aside", source)),
             }
             if let Err(source) = std::fs::rename(&self.path, &path) {
-                // The failure to rename is reported; an empty file that stays does no harm.
+                // The failed rename is reported. An empty file that remains does no harm.
                 let _ = std::fs::remove_file(&path);
                 return Err(self.error("set aside", source));
             }

@@ -1,4 +1,4 @@
-//! A file of the operating system behind one buffer and one lock, as C's `FILE` is.
+//! The driver for a file of the operating system with one buffer and one lock, like `FILE` in C.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,30 +10,32 @@ use hyperslab_exact::to_u64;
 use crate::driver::range_end;
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
-/// Bytes of the buffer.
-const CAPACITY: usize = 64 << 10;
+/// The length of the buffer.
+const BUFFER_BYTES: usize = 64 << 10;
 
-/// A file with a buffer: many small reads or writes near each other become few calls of the system. Threads wait for
-/// each other, so [`Sec2`] is better where many read at once.
+/// A file with a buffer. Many small reads or writes near one another need few system calls. Only
+/// one thread at a time can use the driver, so that [`Sec2`] is better for concurrent reads.
 ///
-/// What is written reaches the file at [`Driver::flush`], [`Driver::sync_data`], when the buffer is needed for other
-/// bytes and when the driver is dropped; then an error can only be logged.
+/// Dirty bytes are written to the file by [`Driver::flush`] and [`Driver::sync_data`], when the
+/// buffer is needed for other bytes, and when the driver is dropped. An error at this last point is
+/// only logged.
 pub struct Stdio {
     file: Sec2,
     window: Mutex<Window>,
 }
 
-/// The part of the file that the buffer holds.
+/// The buffer, and the part of the file that it contains.
 #[derive(Debug, Default)]
 struct Window {
     start: u64,
     bytes: Vec<u8>,
-    /// The bytes that are newer than those of the file; empty if none.
+    /// The range of dirty bytes in the buffer; empty if there are none.
     dirty: Range<usize>,
 }
 
 impl Window {
-    /// Where the range lies in the buffer, as far as it begins in it or right behind it.
+    /// Returns the index of a file offset in the buffer, or of its end; `None` outside of the
+    /// buffer.
     fn position(&self, offset: u64) -> Option<usize> {
         let at = usize::try_from(offset.checked_sub(self.start)?).ok()?;
         (at <= self.bytes.len()).then_some(at)
@@ -48,7 +50,7 @@ impl Window {
         self.dirty = 0..0;
     }
 
-    /// Writes to the file what is newer; on an error it stays.
+    /// Writes the dirty bytes to the file. On an error they remain dirty.
     fn write_back(&mut self, file: &Sec2) -> Result<()> {
         let Some(bytes) = self.bytes.get(self.dirty.clone()) else {
             return Err(DriverError::internal(file.name(), "bytes to be written lie in the buffer"));
@@ -60,7 +62,7 @@ impl Window {
         Ok(())
     }
 
-    /// Copies from the buffer, if it has all the bytes.
+    /// Copies bytes from the buffer, if it contains all of them.
     fn copy_to(&self, offset: u64, buf: &mut [u8]) -> Option<()> {
         let at = self.position(offset)?;
         let held = self.bytes.get(at..at.checked_add(buf.len())?)?;
@@ -68,10 +70,10 @@ impl Window {
         Some(())
     }
 
-    /// Copies into the buffer, if the bytes overlap or follow what is there and do not overfill it.
+    /// Copies bytes to the buffer, if they overlap or follow its bytes, and fit in it.
     fn copy_from(&mut self, offset: u64, bytes: &[u8]) -> Option<()> {
         let at = self.position(offset)?;
-        let end = at.checked_add(bytes.len()).filter(|end| *end <= CAPACITY)?;
+        let end = at.checked_add(bytes.len()).filter(|end| *end <= BUFFER_BYTES)?;
         if end > self.bytes.len() {
             self.bytes.resize(end, 0);
         }
@@ -86,13 +88,13 @@ impl Stdio {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// As [`Sec2::open`].
+    /// The errors of [`Sec2::open`].
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
         Ok(Self { file: Sec2::open(path, access)?, window: Mutex::default() })
     }
 
     fn window(&self) -> MutexGuard<'_, Window> {
-        // A poisoned lock is harmless: no code between lock and unlock leaves the buffer half-changed.
+        // Poisoning is harmless: the code under the lock never leaves the buffer inconsistent.
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -136,12 +138,12 @@ impl Driver for Stdio {
         window.write_back(&self.file)?;
         let held = match self.file.len()?.checked_sub(offset) {
             Some(available) => {
-                usize::try_from(available).map_or(CAPACITY, |available| available.min(CAPACITY))
+                usize::try_from(available).map_or(BUFFER_BYTES, |available| available.min(BUFFER_BYTES))
             }
             None => 0,
         };
         if buf.len() >= held {
-            // Long reads pass the buffer by, and so do those that the file is too short for.
+            // Long reads bypass the buffer, and so do reads beyond the end of the file.
             return self.file.read_at(offset, buf);
         }
         window.clear();
@@ -193,7 +195,7 @@ impl Driver for Stdio {
     fn lock(&self, kind: LockKind) -> Result<()> {
         let mut window = self.window();
         window.write_back(&self.file)?;
-        // Whoever held the lock before may have changed the file.
+        // The previous owner of the lock may have changed the file.
         window.clear();
         self.file.lock(kind)
     }
@@ -248,7 +250,7 @@ mod tests {
         assert_eq!(on_disk(), b"oNe two");
         stdio.write_at(100_000, b"far").unwrap();
         assert_eq!((on_disk().len(), stdio.len().unwrap()), (7, 100_003));
-        // Bytes elsewhere need the buffer.
+        // Bytes at another offset need the buffer.
         stdio.read_at(0, &mut [0; 2]).unwrap();
         assert_eq!(on_disk().len(), 100_003);
         stdio.write_at(2, b"!").unwrap();

@@ -1,18 +1,20 @@
-//! A file image that comes from, and goes to, another program over TCP.
+//! The driver for a file image that a server sends and receives over TCP.
 //!
-//! The whole image moves at once, as with the stream driver of libhdf5 1.4, whose bytes on the wire were those of
-//! the image alone; here they are framed, so that a broken connection is not taken for the end of the file:
+//! The whole image is transferred at once, as in the stream driver of libhdf5 1.4. That driver
+//! transferred the image alone. The protocol of this driver has frames, so that an interrupted
+//! connection cannot be mistaken for the end of the file:
 //!
 //! ```text
-//! client: 8 signature 89 48 53 53 0d 0a 1a 0a, if there is a token `A` and its 32 bytes, 1 request (`G` get, `P` put; put is
-//!         followed by an image)
-//! server: 1 answer (`+`; to a get, followed by an image), or `-`, 2 length, text of a refusal
-//! image:  8 length, little-endian, then so many bytes
+//! client: 8 signature 89 48 53 53 0d 0a 1a 0a, with a token: `A` and its 32 bytes, 1 request (`G`
+//!         get, `P` put; put is followed by an image)
+//! server: 1 answer (`+`; to a get, followed by an image), or `-`, 2 length, text of a rejection
+//! image:  8 length, little-endian, then the bytes of the image
 //! ```
 //!
-//! Nothing is encrypted, and nobody is asked who they are but by the token, which goes over the wire as it is: whoever can listen
-//! to the connection sees the image and the token, and whoever can change it changes the image. A server without a token gives
-//! its image to anybody who can connect. This is for machines and networks that one trusts.
+//! Nothing is encrypted, and only the token authenticates a client. The token is sent in plain
+//! text. Anyone who can listen to the connection can read the image and the token, and anyone who
+//! can modify the connection can modify the image. A server without a token sends its image to
+//! every client that can connect. Use this driver on trusted machines and networks only.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -26,53 +28,55 @@ use crate::{
     Access, Core, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest,
 };
 
-/// What the client says first.
+/// The first bytes that a client sends.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89HSS\r\n\x1a\n";
 pub(crate) const GET: u8 = b'G';
 pub(crate) const PUT: u8 = b'P';
 pub(crate) const TOKEN: u8 = b'A';
 pub(crate) const ACCEPTED: u8 = b'+';
-pub(crate) const REFUSED: u8 = b'-';
+pub(crate) const REJECTED: u8 = b'-';
 
-/// A secret that a server and its clients share: random bytes, made for each server.
+/// A secret that a server shares with its clients: random bytes, created for each server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StreamToken(pub [u8; 32]);
 
 impl StreamToken {
-    /// Whether it is the same, found out in a time that does not depend on where the two differ.
+    /// Returns whether the tokens are equal. The duration does not depend on the position of the
+    /// first difference.
     pub(crate) fn matches(&self, other: &[u8; 32]) -> bool {
         let differences = self.0.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other));
         std::hint::black_box(differences) == 0
     }
 }
 
-/// Does not show the secret.
+/// Formats the token without its bytes.
 impl fmt::Debug for StreamToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("StreamToken(…)")
     }
 }
 
-/// Bounds of an exchange.
+/// Limits and secrets of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamOptions {
-    /// The longest image that is taken, in bytes.
-    pub most_bytes: u64,
-    /// How long the other side may be silent, and how long connecting may take.
+    /// The largest length of a received image in bytes.
+    pub max_bytes: u64,
+    /// The longest time to wait for the peer, and for connecting.
     pub timeout: Duration,
-    /// What clients send first, and what a server wants from them. It is not encrypted.
+    /// The token that clients send, and servers require. It is sent in plain text.
     pub token: Option<StreamToken>,
 }
 
 impl Default for StreamOptions {
     fn default() -> Self {
-        Self { most_bytes: 1 << 30, timeout: Duration::from_secs(30), token: None }
+        Self { max_bytes: 1 << 30, timeout: Duration::from_secs(30), token: None }
     }
 }
 
-/// A file image fetched from a [`StreamServer`](crate::StreamServer), in memory. Opened for writing, it goes back
-/// whole at [`Driver::flush`], [`Driver::sync_data`] and when the driver is dropped, if it was changed; of two that
-/// do so, the later one wins.
+/// A file image in memory, received from a [`StreamServer`](crate::StreamServer).
+///
+/// A changed image is sent back as a whole by [`Driver::flush`], [`Driver::sync_data`] and when the
+/// driver is dropped. If two drivers send their images, the server keeps the later one.
 pub struct Stream {
     name: String,
     server: SocketAddr,
@@ -82,12 +86,15 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Connects to `server` and fetches the image; with [`Access::Create`] and its kin, begins an empty one. (An
-    /// image that a server has not is empty: it cannot be told from none.)
+    /// Connects to `server` and receives the image. With [`Access::Truncate`] and
+    /// [`Access::CreateNew`], starts with an empty image instead.
+    ///
+    /// A server always has an image, so that [`Access::Create`] receives it, possibly empty.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the server cannot be reached or stays silent, [`DriverError::TooLarge`] for an image
-    /// beyond the bound, [`DriverError::Protocol`] if the other side is no such server, or refuses.
+    /// [`DriverError::Io`] if the server cannot be reached or does not answer,
+    /// [`DriverError::TooLarge`] for an image beyond the limit, [`DriverError::Protocol`] if the
+    /// peer is no such server, or rejects the request.
     pub fn open(
         server: impl ToSocketAddrs + fmt::Display,
         access: Access,
@@ -99,7 +106,7 @@ impl Stream {
             Access::ReadOnly | Access::ReadWrite | Access::Create => {
                 request(&mut socket, &name, options.token, GET)?;
                 answer(&mut socket, &name)?;
-                receive(&mut socket, &name, options.most_bytes)?
+                receive(&mut socket, &name, options.max_bytes)?
             }
             Access::Truncate | Access::CreateNew => Vec::new(),
         };
@@ -110,6 +117,7 @@ impl Stream {
         Ok(Self { name, server, options, image, changed: AtomicBool::new(false) })
     }
 
+    /// Sends the image to the server if it has changed.
     fn put(&self) -> Result<()> {
         if !self.changed.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -172,19 +180,19 @@ fn request(socket: &mut TcpStream, name: &str, token: Option<StreamToken>, reque
     socket.write_all(&bytes).map_err(|source| DriverError::io(name, "send", source))
 }
 
-/// The server's consent, or its reason for none.
+/// Receives the server's answer to a request. A rejection is an error.
 fn answer(socket: &mut TcpStream, name: &str) -> Result<()> {
     let [word] = take(socket, name)?;
     let wrong = |reason: String| DriverError::Protocol { name: name.to_owned(), reason };
     match word {
         ACCEPTED => Ok(()),
-        REFUSED => {
+        REJECTED => {
             let length = to_usize(number(take::<2>(socket, name)?))?;
             let mut text = vec![0; length];
             socket.read_exact(&mut text).map_err(|source| DriverError::io(name, "receive", source))?;
-            Err(wrong(format!("refused: {}", String::from_utf8_lossy(&text))))
+            Err(wrong(format!("the server rejected the request: {}", String::from_utf8_lossy(&text))))
         }
-        _ => Err(wrong("the other side is no stream server".into())),
+        _ => Err(wrong("the peer is not a stream server".into())),
     }
 }
 
@@ -194,15 +202,15 @@ pub(crate) fn take<const N: usize>(socket: &mut impl Read, name: &str) -> Result
     Ok(bytes)
 }
 
-/// A number, little-endian.
+/// Decodes a little-endian number.
 fn number<const N: usize>(bytes: [u8; N]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Takes an image. Memory grows with what arrives, not with what is announced.
-pub(crate) fn receive(socket: &mut impl Read, name: &str, most: u64) -> Result<Vec<u8>> {
+/// Receives an image. Memory is allocated for received bytes, not for the announced length.
+pub(crate) fn receive(socket: &mut impl Read, name: &str, max_bytes: u64) -> Result<Vec<u8>> {
     let length = number(take::<8>(socket, name)?);
-    if length > most {
+    if length > max_bytes {
         return Err(DriverError::TooLarge { name: name.to_owned(), offset: 0, length });
     }
     let mut bytes = Vec::new();

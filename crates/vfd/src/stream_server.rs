@@ -1,4 +1,4 @@
-//! The other side of the stream driver: holds one file image, gives it out and takes it back.
+//! The server of the stream driver: stores a file image, and sends and receives it.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -8,14 +8,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::stream::{self, ACCEPTED, GET, PUT, REFUSED, SIGNATURE, TOKEN};
+use crate::stream::{self, ACCEPTED, GET, PUT, REJECTED, SIGNATURE, TOKEN};
 use crate::{DriverError, Result, StreamOptions, StreamToken};
 
-/// Serves a file image to [`Stream`](crate::Stream) drivers, one connection after the other, until it is dropped.
+/// A server that offers a file image to [`Stream`](crate::Stream) drivers. It serves one connection
+/// at a time, until it is dropped.
 ///
-/// **Nothing is encrypted.** Without a token ([`StreamOptions::token`]) the image goes to anybody who can connect; with one,
-/// to those who know it, or who can listen to a connection of somebody who does. Listen at a loopback address unless all of the
-/// network is trusted.
+/// **Nothing is encrypted.** Without a token ([`StreamOptions::token`]) every client that can
+/// connect receives the image. With a token, every client that knows the token receives it, and the
+/// token can be read by anyone who can listen to a connection. Use a loopback address unless the
+/// whole network is trusted.
 ///
 /// ```
 /// use hyperslab_vfd::{Access, Driver, Stream, StreamOptions, StreamServer};
@@ -34,15 +36,16 @@ pub struct StreamServer {
 struct Shared {
     image: Mutex<Arc<[u8]>>,
     options: StreamOptions,
-    takes_changes: bool,
+    accepts_images: bool,
     stopped: AtomicBool,
 }
 
 impl StreamServer {
-    /// Listens at an address (port 0 for any that is free) and gives the image to whoever asks, but takes none.
+    /// Listens at an address (port 0 for any free port), and sends the image to clients. Clients
+    /// cannot replace the image.
     ///
     /// # Errors
-    /// [`DriverError::Io`] if the system refuses.
+    /// [`DriverError::Io`] if the server cannot listen at the address.
     pub fn bind(
         address: impl ToSocketAddrs,
         image: impl Into<Arc<[u8]>>,
@@ -51,12 +54,13 @@ impl StreamServer {
         Self::listen(address, image.into(), options, false)
     }
 
-    /// As [`bind`](Self::bind), and lets those who know the token replace the image.
+    /// Listens like [`bind`](Self::bind). Clients with the token can replace the image.
     ///
     /// ```
     /// use hyperslab_vfd::{Access, Driver, Stream, StreamOptions, StreamServer, StreamToken};
     /// # let random = [7; 32];
-    /// let options = StreamOptions { token: Some(StreamToken(random)), ..StreamOptions::default() };
+    /// let token = Some(StreamToken(random));
+    /// let options = StreamOptions { token, ..StreamOptions::default() };
     /// let server = StreamServer::bind_writable("127.0.0.1:0", *b"old", options)?;
     /// let stream = Stream::open(server.address(), Access::ReadWrite, options)?;
     /// stream.write_at(0, b"new")?;
@@ -66,8 +70,8 @@ impl StreamServer {
     /// ```
     ///
     /// # Errors
-    /// As [`bind`](Self::bind), and [`DriverError::Unsupported`] if the options have no token: anybody who can connect could
-    /// replace the image.
+    /// The errors of [`bind`](Self::bind); [`DriverError::Unsupported`] if `options` has no token:
+    /// every client that can connect could replace the image.
     pub fn bind_writable(
         address: impl ToSocketAddrs,
         image: impl Into<Arc<[u8]>>,
@@ -75,7 +79,7 @@ impl StreamServer {
     ) -> Result<Self> {
         if options.token.is_none() {
             let name = "stream server".to_owned();
-            return Err(DriverError::Unsupported { name, operation: "to take images without a token" });
+            return Err(DriverError::Unsupported { name, operation: "receiving images without a token" });
         }
         Self::listen(address, image.into(), options, true)
     }
@@ -84,13 +88,13 @@ impl StreamServer {
         address: impl ToSocketAddrs,
         image: Arc<[u8]>,
         options: StreamOptions,
-        takes_changes: bool,
+        accepts_images: bool,
     ) -> Result<Self> {
         let failed = |source| DriverError::io("stream server", "listen", source);
         let listener = TcpListener::bind(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let stopped = AtomicBool::new(false);
-        let shared = Arc::new(Shared { image: Mutex::new(image), options, takes_changes, stopped });
+        let shared = Arc::new(Shared { image: Mutex::new(image), options, accepts_images, stopped });
         let serving = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("stream server".into())
@@ -99,17 +103,17 @@ impl StreamServer {
         Ok(Self { address, shared, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The image as it is now.
+    /// Returns the current image.
     pub fn image(&self) -> Arc<[u8]> {
         Arc::clone(&self.shared.image())
     }
 
-    /// Gives out another image from now on.
+    /// Replaces the image.
     pub fn set_image(&self, image: impl Into<Arc<[u8]>>) {
         *self.shared.image() = image.into();
     }
@@ -118,7 +122,7 @@ impl StreamServer {
 impl Drop for StreamServer {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::Release);
-        // A connection wakes the thread; if there can be none, it is left to itself.
+        // A connection wakes the thread. If connecting fails, the thread is not joined.
         let woken = TcpStream::connect_timeout(&self.address, self.shared.options.timeout).is_ok();
         if let Some(thread) = self.thread.take().filter(|_| woken) {
             let _ = thread.join();
@@ -128,10 +132,11 @@ impl Drop for StreamServer {
 
 impl Shared {
     fn image(&self) -> MutexGuard<'_, Arc<[u8]>> {
-        // A poisoned lock is harmless: the image is only ever replaced whole.
+        // Poisoning is harmless: the image is replaced in one step.
         self.image.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Serves connections until the server is stopped.
     fn run(&self, listener: &TcpListener) {
         while !self.stopped.load(Ordering::Acquire) {
             match listener.accept() {
@@ -148,16 +153,18 @@ impl Shared {
         }
     }
 
+    /// Serves one connection.
     fn serve(&self, mut socket: TcpStream, peer: &str) -> Result<()> {
         stream::set_timeouts(&socket, self.options.timeout)
             .map_err(|source| DriverError::io(peer, "set up the connection", source))?;
-        let mut hello = Hello { socket: &mut socket, until: Instant::now().checked_add(HELLO) };
-        let signature: [u8; 8] = stream::take(&mut hello, peer)?;
-        let [mut request] = stream::take(&mut hello, peer)?;
+        let mut reader =
+            RequestReader { socket: &mut socket, until: Instant::now().checked_add(REQUEST_TIME_LIMIT) };
+        let signature: [u8; 8] = stream::take(&mut reader, peer)?;
+        let [mut request] = stream::take(&mut reader, peer)?;
         let mut token = None;
         if signature == SIGNATURE && request == TOKEN {
-            token = Some(stream::take::<32>(&mut hello, peer)?);
-            [request] = stream::take(&mut hello, peer)?;
+            token = Some(stream::take::<32>(&mut reader, peer)?);
+            [request] = stream::take(&mut reader, peer)?;
         }
         stream::set_timeouts(&socket, self.options.timeout)
             .map_err(|source| DriverError::io(peer, "set up the connection", source))?;
@@ -166,7 +173,7 @@ impl Shared {
         };
         let is_known = |wanted: StreamToken| token.is_some_and(|token| wanted.matches(&token));
         if signature == SIGNATURE && !self.options.token.is_none_or(is_known) {
-            return send(&mut socket, &refusal("the token is missing, or another one"));
+            return send(&mut socket, &rejection("the token is missing or wrong"));
         }
         match request {
             GET if signature == SIGNATURE => {
@@ -175,50 +182,52 @@ impl Shared {
                 stream::send(&mut socket, peer, &image)
             }
             PUT if signature == SIGNATURE => {
-                let image = stream::receive(&mut socket, peer, self.options.most_bytes);
+                let image = stream::receive(&mut socket, peer, self.options.max_bytes);
                 match image {
-                    Ok(image) if self.takes_changes => {
+                    Ok(image) if self.accepts_images => {
                         *self.image() = image.into();
                         send(&mut socket, &[ACCEPTED])
                     }
-                    Ok(_) => send(&mut socket, &refusal("this image is only given out")),
+                    Ok(_) => send(&mut socket, &rejection("the server does not accept images")),
                     Err(error) => {
-                        send(&mut socket, &refusal(&error.to_string()))?;
+                        send(&mut socket, &rejection(&error.to_string()))?;
                         Err(error)
                     }
                 }
             }
-            _ => send(&mut socket, &refusal("not understood")),
+            _ => send(&mut socket, &rejection("the request is unknown")),
         }
     }
 }
 
-/// How long a client may take to say what it wants, in all.
-const HELLO: Duration = Duration::from_secs(10);
+/// The time in which a client must have sent its request.
+const REQUEST_TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// The connection until the client has said what it wants: bytes that trickle in do not stretch the time.
-struct Hello<'a> {
+/// A connection until the request is received. The time limit covers all bytes together, so that a
+/// client cannot extend it with single bytes.
+struct RequestReader<'a> {
     socket: &'a mut TcpStream,
     until: Option<Instant>,
 }
 
-impl Read for Hello<'_> {
+impl Read for RequestReader<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        // Saturates: no time is left of an instant that has passed.
+        // Saturates: 0 after the end of the time limit.
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
         let left = left.filter(|left| !left.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
-        // Whichever is shorter: a silent client is not waited for longer than any other.
-        let most = self.socket.read_timeout()?.unwrap_or(left);
-        self.socket.set_read_timeout(Some(left.min(most)))?;
+        // The shorter of both limits applies: a silent client has no extra time.
+        let socket_limit = self.socket.read_timeout()?.unwrap_or(left);
+        self.socket.set_read_timeout(Some(left.min(socket_limit)))?;
         self.socket.read(bytes)
     }
 }
 
-fn refusal(reason: &str) -> Vec<u8> {
+/// Returns the answer that rejects a request.
+fn rejection(reason: &str) -> Vec<u8> {
     let text = reason.as_bytes();
-    // A longer text is cut.
+    // A longer reason is cut.
     let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
-    let mut bytes = vec![REFUSED];
+    let mut bytes = vec![REJECTED];
     bytes.extend(length.to_le_bytes());
     bytes.extend(text.iter().take(usize::from(length)));
     bytes
@@ -239,7 +248,7 @@ mod tests {
     use crate::{Access, Driver, Stream, conformance};
 
     const OPTIONS: StreamOptions = StreamOptions {
-        most_bytes: 8 << 20,
+        max_bytes: 8 << 20,
         timeout: Duration::from_secs(5),
         token: Some(StreamToken([0x5a; 32])),
     };
@@ -252,7 +261,10 @@ mod tests {
         for token in [None, Some(StreamToken(near)), Some(StreamToken([0; 32]))] {
             let options = StreamOptions { token, ..OPTIONS };
             let error = Stream::open(server.address(), Access::ReadOnly, options).unwrap_err();
-            assert!(error.to_string().contains("refused: the token is missing, or another one"), "{error}");
+            assert!(
+                error.to_string().contains("rejected the request: the token is missing or wrong"),
+                "{error}"
+            );
             let stream = Stream::open(server.address(), Access::Truncate, options).unwrap();
             stream.write_at(0, b"yours").unwrap();
             assert!(stream.flush().is_err());
@@ -268,7 +280,7 @@ mod tests {
         let options = StreamOptions { token: None, ..OPTIONS };
         let error = StreamServer::bind_writable("127.0.0.1:0", *b"mine", options).unwrap_err();
         assert!(matches!(error, DriverError::Unsupported { .. }), "{error}");
-        // Who has a token is served by those who want none.
+        // A client with a token can use a server without one.
         let server = StreamServer::bind("127.0.0.1:0", *b"ours", options).unwrap();
         assert!(Stream::open(server.address(), Access::ReadOnly, OPTIONS).is_ok());
     }
@@ -305,10 +317,13 @@ mod tests {
         let stream = Stream::open(server.address(), Access::ReadWrite, OPTIONS).unwrap();
         stream.write_at(0, b"yours").unwrap();
         let error = stream.flush().unwrap_err();
-        assert!(error.to_string().contains("refused: this image is only given out"), "{error}");
+        assert!(
+            error.to_string().contains("rejected the request: the server does not accept images"),
+            "{error}"
+        );
         assert_eq!(&*server.image(), b"mine");
         drop(stream);
-        let small = StreamOptions { most_bytes: 3, ..OPTIONS };
+        let small = StreamOptions { max_bytes: 3, ..OPTIONS };
         let error = Stream::open(server.address(), Access::ReadOnly, small).unwrap_err();
         assert!(matches!(error, DriverError::TooLarge { length: 4, .. }), "{error}");
     }
@@ -320,10 +335,10 @@ mod tests {
         let mut browser = TcpStream::connect(server.address()).unwrap();
         browser.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
         let mut answer = Vec::new();
-        // The server closes with our bytes unread, which may show as a reset.
+        // The server closes the connection with unread bytes, which may appear as a reset.
         let _ = browser.read_to_end(&mut answer);
         let silent = TcpStream::connect(server.address()).unwrap();
-        // An image that ends early is not taken.
+        // The server discards an incomplete image.
         let mut broken = TcpStream::connect(server.address()).unwrap();
         broken
             .write_all(&[&SIGNATURE[..], b"A", &[0x5a; 32], b"P", &9_u64.to_le_bytes(), b"half"].concat())

@@ -1,4 +1,4 @@
-//! A file in stripes over several files, as the subfiling driver of libhdf5 lays it. Read only.
+//! The driver for files in stripes, with the layout of the subfiling driver of libhdf5. Read only.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 
 use hyperslab_exact::to_usize;
 
-use crate::joined::{self, Joined, Place};
+use crate::joined::{self, Joined, MemberPosition};
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
-/// Subfiles that a file may have; each is an open file.
-const MOST_SUBFILES: u64 = 1 << 16;
+/// The largest number of subfiles. Each subfile is an open file.
+const MAX_SUBFILES: u64 = 1 << 16;
 
-/// Bytes of a configuration file that are read.
-const LONGEST_CONFIGURATION: u64 = 1 << 20;
+/// The largest length of a configuration file.
+const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
 
-/// A file whose bytes are dealt out in stripes of one size: stripe `n` is stripe `n / count` of subfile `n % count`.
+/// A file whose bytes are distributed in stripes of one size over subfiles: stripe `n` of the file
+/// is stripe `n / count` of the subfile `n % count`.
 ///
-/// A subfile that is shorter than others reads as zeros behind its end.
+/// A short subfile reads as zeros after its end.
 pub struct Subfiling {
     name: String,
     stripe: u64,
@@ -25,11 +26,14 @@ pub struct Subfiling {
 }
 
 impl Subfiling {
-    /// The configuration file beside the stub at `stub`, by its name `STUB.subfile_NUMBER.config`. Of several, the one with the
-    /// number of the stub's inode.
+    /// Returns the path of the configuration file of the stub file `stub`: a file named
+    /// `STUB.subfile_NUMBER.config` in the same folder. Of several such files, returns the one
+    /// whose number is the inode of the stub.
+    ///
+    /// Returns `None` if there is no such file, or if none of several has the number of the inode.
     ///
     /// # Errors
-    /// [`DriverError::Members`] if there are several, and none is for that inode; [`DriverError::Io`].
+    /// [`DriverError::Io`] if the folder cannot be listed, or the stub cannot be opened.
     pub fn configuration_of(stub: &Path) -> Result<Option<PathBuf>> {
         let Some(begin) =
             stub.file_name().and_then(|name| name.to_str()).map(|name| format!("{name}.subfile_"))
@@ -64,18 +68,20 @@ impl Subfiling {
         }
     }
 
-    /// Opens the subfiles that the configuration file names, which lie beside it.
+    /// Opens the subfiles that the configuration file names. They lie in its folder.
     ///
     /// # Errors
-    /// [`DriverError::Members`] if the configuration does not say what it must; [`DriverError::Io`] with the name of the file
-    /// that cannot be opened.
+    /// [`DriverError::Members`] if the configuration is invalid; [`DriverError::Io`] with the name
+    /// of the file that cannot be opened.
     pub fn open(stub: &Path, configuration: &Path) -> Result<Self> {
         let name = stub.display().to_string();
         let wrong = |reason: String| DriverError::Members { name: name.clone(), reason };
         let file = Sec2::open(configuration, Access::ReadOnly)?;
         let length = file.len()?;
-        if length > LONGEST_CONFIGURATION {
-            return Err(wrong(format!("a configuration file of {length} bytes")));
+        if length > MAX_CONFIGURATION_BYTES {
+            return Err(wrong(format!(
+                "the configuration file has {length} bytes, more than {MAX_CONFIGURATION_BYTES}"
+            )));
         }
         let mut bytes = vec![0; to_usize(length)?];
         file.read_at(0, &mut bytes)?;
@@ -84,13 +90,16 @@ impl Subfiling {
             let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
             line.and_then(|value| value.trim().parse::<u64>().ok()).filter(|value| *value > 0)
         };
-        let missing = |key: &str| wrong(format!("its configuration file has no positive number `{key}`"));
+        let missing = |key: &str| wrong(format!("the configuration file has no positive number `{key}`"));
         let stripe = number("stripe_size").ok_or_else(|| missing("stripe_size"))?;
-        // Before there was the one, the other said it.
+        // Configurations of older versions only state the number of aggregators, which equals the
+        // number of subfiles.
         let count = number("subfile_count").or_else(|| number("aggregator_count"));
         let count = count.ok_or_else(|| missing("subfile_count"))?;
-        if count > MOST_SUBFILES {
-            return Err(wrong(format!("{count} subfiles")));
+        if count > MAX_SUBFILES {
+            return Err(wrong(format!(
+                "the configuration states {count} subfiles, more than {MAX_SUBFILES}"
+            )));
         }
         let base = configuration.file_name().and_then(|file| file.to_str()?.strip_suffix(".config"));
         let base =
@@ -103,12 +112,12 @@ impl Subfiling {
         Ok(Self { name, stripe, files })
     }
 
-    /// Bytes of a stripe.
+    /// Returns the size of a stripe in bytes.
     pub fn stripe_size(&self) -> u64 {
         self.stripe
     }
 
-    /// The names of the subfiles, in order.
+    /// Returns the names of the subfiles in order.
     pub fn subfiles(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|file| Path::new(file.name()))
     }
@@ -145,18 +154,20 @@ impl Joined for Subfiling {
         Ok(end)
     }
 
-    fn place(&self, offset: u64) -> Place {
+    fn position(&self, offset: u64) -> MemberPosition {
         let stripe = offset.checked_div(self.stripe).unwrap_or(0);
         let inside = offset.checked_rem(self.stripe).unwrap_or(0);
         let row = stripe.checked_div(self.count()).unwrap_or(0);
         let member = stripe.checked_rem(self.count()).unwrap_or(0);
-        Place { member, offset: row * self.stripe + inside, room: self.stripe - inside }
+        MemberPosition { member, offset: row * self.stripe + inside, available: self.stripe - inside }
     }
 
-    fn read_member(&self, place: Place, buf: &mut [u8]) -> Result<()> {
-        match file(&self.files, place.member) {
-            Some(file) => file.read_at(place.offset, buf),
-            None => Err(DriverError::Members { name: self.name.clone(), reason: "no subfiles".into() }),
+    fn read_member(&self, position: MemberPosition, buf: &mut [u8]) -> Result<()> {
+        match file(&self.files, position.member) {
+            Some(file) => file.read_at(position.offset, buf),
+            None => {
+                Err(DriverError::Members { name: self.name.clone(), reason: "there are no subfiles".into() })
+            }
         }
     }
 
@@ -179,7 +190,7 @@ impl Driver for Subfiling {
     }
 
     fn name_at(&self, offset: u64) -> Cow<'_, str> {
-        self.member_name(self.place(offset).member)
+        self.member_name(self.position(offset).member)
     }
 
     fn identity(&self) -> Option<FileIdentity> {
@@ -236,7 +247,7 @@ mod tests {
     use super::*;
     use crate::conformance;
 
-    /// Deals out bytes in stripes, as the driver of libhdf5 does.
+    /// Distributes bytes in stripes, as the driver of libhdf5 does.
     fn cut(bytes: &[u8], stripe: usize, count: usize, folder: &Path, name: &str) -> (PathBuf, PathBuf) {
         let stub = folder.join(name);
         std::fs::write(&stub, &bytes[..bytes.len().min(50)]).unwrap();
@@ -288,7 +299,7 @@ mod tests {
         std::fs::write(&configuration, "stripe_size=10\nsubfile_count=4").unwrap();
         let error = Subfiling::open(&stub, &configuration).unwrap_err().to_string();
         assert!(error.contains("f.subfile_77_1_of_4"), "{error}");
-        // Of several configurations, none is for the stub.
+        // None of the several configurations belongs to the stub.
         std::fs::copy(&configuration, folder.path().join("f.subfile_78.config")).unwrap();
         assert_eq!(Subfiling::configuration_of(&stub).unwrap(), None);
         assert_eq!(Subfiling::configuration_of(&folder.path().join("g")).unwrap(), None);

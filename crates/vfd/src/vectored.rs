@@ -1,4 +1,4 @@
-//! The default of vectored reads and writes: small requests near each other become one.
+//! The default implementations of vectored reads and writes, which join small requests.
 
 use std::time::{Duration, Instant};
 
@@ -6,23 +6,24 @@ use hyperslab_exact::to_u64;
 
 use crate::{Driver, ReadRequest, Result, WriteRequest};
 
-/// Bytes between two reads that are cheaper to read along than to skip.
-const GAP: u64 = 4 << 10;
+/// The largest gap between two reads that are joined. Reading such a gap is cheaper than a second
+/// read.
+const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Bytes that are joined at most; larger requests stand alone and are read into place.
-const JOINED: u64 = 1 << 20;
+/// The largest length of a joined request. Larger requests are read directly into their buffers.
+const MAX_JOINED_BYTES: u64 = 1 << 20;
 
-/// A read that takes longer waits for a disk or a network.
-const SLOW: Duration = Duration::from_micros(40);
+/// The shortest duration of a slow read: one that waits for a disk or a network.
+const SLOW_READ_TIME: Duration = Duration::from_micros(40);
 
-/// Requests of which a slow medium is told ahead.
-const AHEAD: usize = 64;
+/// The number of requests that are announced to a slow driver.
+const ANNOUNCED_REQUESTS: usize = 64;
 
-/// Reads after a quick one that are not timed.
-const UNTIMED: usize = 15;
+/// The number of reads after a fast one whose duration is not measured.
+const UNTIMED_READS: usize = 15;
 
-/// Reads every request, joining small neighbours. Where one takes long, the medium is told of the next ones, to fetch them
-/// side by side.
+/// Reads all requests, and joins small neighbours. After a slow read, announces the next requests
+/// to the driver, which can then fetch them concurrently.
 pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequest<'_>]) -> Result<()> {
     let mut order: Vec<&mut ReadRequest<'_>> = requests.iter_mut().collect();
     order.sort_by_key(|request| request.offset);
@@ -35,13 +36,13 @@ pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequ
         let start = (untimed == 0 && !tail.is_empty()).then(Instant::now);
         read_group(driver, group, &mut joined)?;
         untimed = match start {
-            Some(start) if start.elapsed() > SLOW => {
-                let ahead = tail.iter().take(AHEAD);
-                ahead.for_each(|request| driver.expect_read(request.offset, request.buf.len()));
-                AHEAD
+            Some(start) if start.elapsed() > SLOW_READ_TIME => {
+                let announced = tail.iter().take(ANNOUNCED_REQUESTS);
+                announced.for_each(|request| driver.expect_read(request.offset, request.buf.len()));
+                ANNOUNCED_REQUESTS
             }
-            Some(_) => UNTIMED,
-            // Saturates: a group may have more requests than are left untimed.
+            Some(_) => UNTIMED_READS,
+            // Saturates: a group may have more requests than remain unmeasured.
             None => untimed.saturating_sub(count),
         };
         rest = tail;
@@ -49,17 +50,17 @@ pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequ
     Ok(())
 }
 
-/// How many of the sorted requests, from the first on, are read in one go.
+/// Returns the number of requests from the start of the list that are read together.
 fn neighbours(sorted: &[&mut ReadRequest<'_>]) -> usize {
     let Some(start) = sorted.first().map(|request| request.offset) else { return 0 };
     let mut end = start;
     sorted
         .iter()
         .take_while(|request| {
-            // A range past 64 bits stands alone; its read fails.
+            // A range beyond 64 bits is read alone, which fails.
             let Some(reach) = request.offset.checked_add(to_u64(request.buf.len())) else { return false };
             let (gap, reach) = (request.offset.max(end) - end, reach.max(end));
-            let near = gap <= GAP && reach - start <= JOINED;
+            let near = gap <= MAX_GAP_BYTES && reach - start <= MAX_JOINED_BYTES;
             if near {
                 end = reach;
             }
@@ -68,6 +69,7 @@ fn neighbours(sorted: &[&mut ReadRequest<'_>]) -> usize {
         .count()
 }
 
+/// Reads a group of requests, together if possible.
 fn read_group<D: Driver + ?Sized>(
     driver: &D,
     group: &mut [&mut ReadRequest<'_>],
@@ -76,10 +78,12 @@ fn read_group<D: Driver + ?Sized>(
     if group.len() > 1 && read_joined(driver, group, joined).is_some() {
         return Ok(());
     }
-    // One request, or the joined read failed: each on its own, so that an error names the request.
+    // A single request, or a failed joined read: read each request alone, so that an error names
+    // the request.
     group.iter_mut().try_for_each(|request| driver.read_at(request.offset, request.buf))
 }
 
+/// Reads a group of requests with one read of the driver. Returns `None` if the read fails.
 fn read_joined<D: Driver + ?Sized>(
     driver: &D,
     group: &mut [&mut ReadRequest<'_>],
@@ -103,26 +107,26 @@ fn read_joined<D: Driver + ?Sized>(
     Some(())
 }
 
-/// Reads all parts in one go, and copies them to their places.
+/// Reads all parts with one read of the driver, and copies their bytes.
 pub(crate) fn read_parts<D: Driver + ?Sized>(driver: &D, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
     let length = parts.iter().map(|part| part.len()).sum();
     let mut joined = vec![0; length];
     driver.read_at(offset, &mut joined)?;
     let mut rest = joined.as_slice();
     for part in parts {
-        let Some((bytes, behind)) = rest.split_at_checked(part.len()) else { break };
+        let Some((bytes, remaining)) = rest.split_at_checked(part.len()) else { break };
         part.copy_from_slice(bytes);
-        rest = behind;
+        rest = remaining;
     }
     Ok(())
 }
 
-/// Writes every request in order, joining small ones that follow each other without a gap.
+/// Writes all requests in order, and joins small adjacent requests.
 pub(crate) fn write_many<D: Driver + ?Sized>(driver: &D, requests: &[WriteRequest<'_>]) -> Result<()> {
     let mut joined = Vec::new();
     let mut rest = requests;
     while let Some(first) = rest.first() {
-        let count = followers(rest).max(1);
+        let count = adjacent(rest).max(1);
         let Some((group, tail)) = rest.split_at_checked(count) else { break };
         if count == 1 {
             driver.write_at(first.offset, first.bytes)?;
@@ -136,15 +140,15 @@ pub(crate) fn write_many<D: Driver + ?Sized>(driver: &D, requests: &[WriteReques
     Ok(())
 }
 
-/// How many requests, from the first on, are written in one go.
-fn followers(requests: &[WriteRequest<'_>]) -> usize {
+/// Returns the number of requests from the start of the list that are written together.
+fn adjacent(requests: &[WriteRequest<'_>]) -> usize {
     let Some(start) = requests.first().map(|request| request.offset) else { return 0 };
     let mut end = start;
     requests
         .iter()
         .take_while(|request| {
             let Some(reach) = end.checked_add(to_u64(request.bytes.len())) else { return false };
-            let follows = request.offset == end && reach - start <= JOINED && reach < u64::MAX;
+            let follows = request.offset == end && reach - start <= MAX_JOINED_BYTES && reach < u64::MAX;
             if follows {
                 end = reach;
             }
@@ -168,8 +172,8 @@ mod tests {
         };
         assert_eq!(count(&[]), 0);
         assert_eq!(count(&[(5, 1)]), 1);
-        assert_eq!(count(&[(0, 10), (10, 10), (20 + GAP, 10)]), 3);
-        assert_eq!(count(&[(0, 10), (11 + GAP, 10)]), 1);
+        assert_eq!(count(&[(0, 10), (10, 10), (20 + MAX_GAP_BYTES, 10)]), 3);
+        assert_eq!(count(&[(0, 10), (11 + MAX_GAP_BYTES, 10)]), 1);
         assert_eq!(count(&[(0, 2 << 20), (5, 10)]), 0, "a large one stands alone");
         assert_eq!(count(&[(0, 1 << 20), (5, 10), (1 << 20, 1)]), 2);
         assert_eq!(count(&[(u64::MAX - 3, 2), (u64::MAX - 1, 30)]), 1, "one past 64 bits stands alone");
@@ -185,7 +189,7 @@ mod tests {
         assert_eq!(b, [7; 4]);
     }
 
-    /// Takes its time for each read, and notes what it was told to expect.
+    /// A driver with slow reads, which records the announced reads.
     #[derive(Debug)]
     struct Medium {
         inner: Core,
@@ -214,7 +218,7 @@ mod tests {
         }
 
         fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
-            std::thread::sleep(SLOW * 5);
+            std::thread::sleep(SLOW_READ_TIME * 5);
             self.inner.read_at(offset, buf)
         }
 
@@ -246,8 +250,8 @@ mod tests {
 
     #[test]
     fn a_slow_medium_is_told_what_comes() {
-        let offsets: Vec<u64> = (0..100).map(|at| at * 2 * GAP).collect();
-        let bytes: Vec<u8> = (0..200 * GAP).map(|at| at.to_le_bytes()[1]).collect();
+        let offsets: Vec<u64> = (0..100).map(|at| at * 2 * MAX_GAP_BYTES).collect();
+        let bytes: Vec<u8> = (0..200 * MAX_GAP_BYTES).map(|at| at.to_le_bytes()[1]).collect();
         let inner = Core::from_vec("slow", bytes.clone());
         let medium = Medium { inner, expected: std::sync::Mutex::default() };
         let mut buffers = vec![[0; 3]; offsets.len()];
@@ -255,10 +259,10 @@ mod tests {
         let mut requests: Vec<ReadRequest<'_>> =
             requests.map(|(offset, buf)| ReadRequest { offset: *offset, buf }).collect();
         read_many(&medium, &mut requests).unwrap();
-        // Of each once, but for the two that were waited for.
-        let told: Vec<u64> =
-            offsets.iter().copied().filter(|at| ![0, offsets[AHEAD + 1]].contains(at)).collect();
-        assert_eq!(*medium.expected.lock().unwrap(), told);
+        // Each request was announced once, except for the two reads before the announcements.
+        let announced: Vec<u64> =
+            offsets.iter().copied().filter(|at| ![0, offsets[ANNOUNCED_REQUESTS + 1]].contains(at)).collect();
+        assert_eq!(*medium.expected.lock().unwrap(), announced);
         for (offset, buffer) in offsets.iter().zip(&buffers) {
             let start = usize::try_from(*offset).unwrap();
             assert_eq!(buffer[..], bytes[start..start + 3]);

@@ -1,27 +1,29 @@
-//! Sets of defined elements put over one another: what a write, an erasure and a cut do.
+//! Set operations on defined elements, as used by writes, erasures and resizing.
 
 use super::cursor::{Cursor, END, OffsetCursor, RunCursor};
 use super::segments::{SegmentSource, Segments};
-use super::store::{Offset, Run, Store, gallop, is_near, push_run};
+use super::store::{Offset, OffsetRun, Store, fits_offsets32, gallop, push_run};
 use super::{DefinedSet, store};
 
 use SegmentSource::{New, Old};
 
 impl DefinedSet {
-    /// The elements of either set, and where their values come from: those of `new` go before those that were
-    /// there. Both are of one chunk.
+    /// Returns the union of both sets, and the source of each value: `new` for the elements of
+    /// `new`, `self` for the others. Both sets belong to the same chunk.
     #[must_use]
     pub fn overlay(&self, new: &Self) -> (Self, Segments) {
         self.apply::<Overlay>(new)
     }
 
-    /// The elements that `other` does not hold, and which of the values are left. Both are of one chunk.
+    /// Returns the elements of `self` that are not in `other`, and the remaining values. Both sets
+    /// belong to the same chunk.
     #[must_use]
     pub fn without(&self, other: &Self) -> (Self, Segments) {
         self.apply::<Without>(other)
     }
 
-    /// The elements of both sets, and which of this set's values are left. Both are of one chunk.
+    /// Returns the elements of both sets, and the values of `self` that remain. Both sets belong to
+    /// the same chunk.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> (Self, Segments) {
         self.apply::<Intersection>(other)
@@ -29,28 +31,29 @@ impl DefinedSet {
 
     fn apply<O: Operation>(&self, other: &Self) -> (Self, Segments) {
         debug_assert_eq!(self.dims, other.dims, "sets of different chunks");
-        // What a set of another box says of this one is not known.
+        // The offsets of a set of another box have another meaning: that set counts as empty.
         let nothing = Store::Runs(Vec::new());
         let with = if self.dims == other.dims { &other.store } else { &nothing };
         let segments = match &self.store {
-            Store::Near(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
-            Store::Far(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
+            Store::Offsets32(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
+            Store::Offsets64(offsets) => with_other::<O, _>(OffsetCursor::new(offsets), with),
             Store::Runs(runs) => with_other::<O, _>(RunCursor::new(runs), with),
         };
         let store = assemble(&self.store, with, &segments, self.total);
-        (Self::settled(self.dims.clone(), self.total, store), segments)
+        (Self::normalized(self.dims.clone(), self.total, store), segments)
     }
 }
 
 fn with_other<O: Operation, A: Cursor>(a: A, other: &Store) -> Segments {
     match other {
-        Store::Near(offsets) => O::segments(a, OffsetCursor::new(offsets)),
-        Store::Far(offsets) => O::segments(a, OffsetCursor::new(offsets)),
+        Store::Offsets32(offsets) => O::segments(a, OffsetCursor::new(offsets)),
+        Store::Offsets64(offsets) => O::segments(a, OffsetCursor::new(offsets)),
         Store::Runs(runs) => O::segments(a, RunCursor::new(runs)),
     }
 }
 
-/// What becomes of two sets.
+/// A set operation. Returns the segments of values of the result: `Old` values belong to `self`,
+/// `New` values to the other set.
 trait Operation {
     fn segments(old: impl Cursor, new: impl Cursor) -> Segments;
 }
@@ -122,20 +125,20 @@ impl Operation for Intersection {
     }
 }
 
-/// The offsets of the segments, in the form that is likely theirs.
+/// Returns the offsets of the segments, in the form that the result probably needs.
 fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store {
     let items = store::count(old.items() + new.items());
     if items * 4 <= segments.element_count() {
         return Store::Runs(assemble_runs(old, new, segments));
     }
-    if is_near(total) {
-        Store::Near(assemble_offsets(old, new, segments))
+    if fits_offsets32(total) {
+        Store::Offsets32(assemble_offsets(old, new, segments))
     } else {
-        Store::Far(assemble_offsets(old, new, segments))
+        Store::Offsets64(assemble_offsets(old, new, segments))
     }
 }
 
-/// Returns the items from one position to another of items that are kept one by one.
+/// Returns a range of stored offsets. Item numbers fit in `usize`.
 #[expect(clippy::cast_possible_truncation, reason = "items that are kept one by one are in memory")]
 fn part<T>(items: &[T], position: u64, end: u64) -> &[T] {
     items.split_at(end as usize).0.split_at(position as usize).1
@@ -160,7 +163,7 @@ fn assemble_offsets<T: Offset>(old: &Store, new: &Store, segments: &Segments) ->
     offsets
 }
 
-fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<Run> {
+fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<OffsetRun> {
     let mut runs = Vec::with_capacity(old.items() + new.items());
     let (mut old, mut new) = (Slicer::new(old), Slicer::new(new));
     for segment in segments.as_slice() {
@@ -171,7 +174,7 @@ fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<Run> {
     runs
 }
 
-/// Parts of a set by positions, which ascend.
+/// An iterator over parts of a set at ascending positions.
 struct Slicer<'a> {
     store: &'a Store,
     index: usize,
@@ -182,22 +185,23 @@ impl<'a> Slicer<'a> {
         Self { store, index: 0 }
     }
 
-    /// Visits runs, by first offset and the one behind the last.
+    /// Visits the runs at the positions `position..end`: first offset, and one more than the last
+    /// offset.
     fn for_each_run(&mut self, position: u64, end: u64, mut visit: impl FnMut(u64, u64)) {
         match self.store {
-            Store::Near(offsets) => {
+            Store::Offsets32(offsets) => {
                 part(offsets, position, end).iter().for_each(|offset| visit(offset.get(), offset.get() + 1));
             }
-            Store::Far(offsets) => {
+            Store::Offsets64(offsets) => {
                 part(offsets, position, end).iter().for_each(|offset| visit(*offset, *offset + 1));
             }
             Store::Runs(runs) => {
-                let behind = |run: &Run| run.position + (run.end - run.start);
-                self.index = gallop(runs, self.index, |run| behind(run) <= position);
+                let end_position = |run: &OffsetRun| run.position + (run.end - run.start);
+                self.index = gallop(runs, self.index, |run| end_position(run) <= position);
                 while let Some(run) = runs.get(self.index).filter(|run| run.position < end) {
                     let first = run.start + (position.max(run.position) - run.position);
                     visit(first, run.end.min(run.start + (end - run.position)));
-                    if behind(run) > end {
+                    if end_position(run) > end {
                         break;
                     }
                     self.index += 1;

@@ -1,23 +1,23 @@
-//! How a set is cut into few boxes.
+//! Division of a set into few boxes.
 //!
-//! A box is known by the offsets of its first and last element: the coordinates of both, and so its shape, follow
-//! from them. Boxes of equal spans have equal shapes.
+//! A box is stored as the offsets of its first and last element. The corner coordinates, and with
+//! them the shape, follow from the offsets. Boxes with equal spans have equal shapes.
 
 use super::DefinedSet;
 use super::divisor::Divisor;
 use crate::strides;
 
-/// A box of elements.
+/// A box of elements, stored as offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LinearBox {
-    /// Offset of the element with the lowest coordinates.
+    /// The offset of the element with the lowest coordinates.
     pub(super) first: u64,
-    /// From there to the offset of the element with the highest ones.
+    /// The difference to the offset of the element with the highest coordinates.
     pub(super) span: u64,
 }
 
-/// The span of a box that belongs to another one by now. A chunk is smaller.
-const TAKEN: u64 = u64::MAX;
+/// The span of a box that was joined to another one. No chunk has a box of this span.
+const JOINED_SPAN: u64 = u64::MAX;
 
 impl LinearBox {
     pub(super) fn last(self) -> u64 {
@@ -25,7 +25,7 @@ impl LinearBox {
     }
 }
 
-/// Disjoint boxes that are the set, by their first elements.
+/// Returns disjoint boxes whose union is the set, in the order of their first elements.
 pub(super) fn of(set: &DefinedSet) -> Vec<LinearBox> {
     let dims = set.dims();
     let strides = strides(dims);
@@ -45,94 +45,95 @@ pub(super) fn of(set: &DefinedSet) -> Vec<LinearBox> {
         }
     });
     for (dimension, (size, stride)) in dims.iter().zip(&strides).enumerate().rev().skip(1) {
-        // The slowest dimension does not begin anew.
+        // The slowest dimension has no slower one, into which a run could continue.
         let size = if dimension == 0 { u64::MAX } else { *size };
         join(&mut boxes, size, *stride, set.total());
     }
     boxes
 }
 
-/// Cuts a run that is longer than the rest of its row into boxes, fewer than twice the rank.
+/// Divides a run that extends beyond its row into boxes: fewer than twice the rank.
 fn cut(mut first: u64, mut count: u64, dims: &[u64], strides: &[u64], boxes: &mut Vec<LinearBox>) {
     while count > 0 {
-        // The slowest dimension in which a whole step can be taken.
+        // The slowest dimension in which the run contains a whole step.
         let sizes = dims.iter().zip(strides).rev();
         let whole = |stride: u64| first.is_multiple_of(stride) && count >= stride;
         let slowest = sizes.take_while(|(_, stride)| whole(**stride)).last();
         let (size, stride) = slowest.map_or((1, 1), |(size, stride)| (*size, *stride));
         let steps = (count / stride).min(size - first / stride % size);
-        let taken = steps * stride;
-        boxes.push(LinearBox { first, span: taken - 1 });
-        first += taken;
-        count -= taken;
+        let covered = steps * stride;
+        boxes.push(LinearBox { first, span: covered - 1 });
+        first += covered;
+        count -= covered;
     }
 }
 
-/// Joins boxes of equal shapes that follow one another in a dimension. Boxes that have more than one step in it
-/// have nothing to join: whatever touches them there was cut from the same run.
+/// Joins boxes of equal shape that are adjacent in one dimension. Boxes with several steps in this
+/// dimension are never joined: a box that touches one of them there was cut from the same run.
 fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
     let pairs = match usize::try_from(stride) {
-        Ok(places) if places / 4 <= boxes.len() => neighbours_by_place(boxes, places, total),
+        Ok(remainders) if remainders / 4 <= boxes.len() => neighbours_by_remainder(boxes, remainders, total),
         _ => neighbours(boxes, stride),
     };
-    // Boxes that are taken, and the first of those that they are joined to.
-    let mut taken: Vec<(usize, usize)> = Vec::with_capacity(pairs.len());
+    // The numbers of joined boxes, each with the number of the box that it is joined to.
+    let mut joined: Vec<(usize, usize)> = Vec::with_capacity(pairs.len());
     let mut next = 0;
     for (number, before) in pairs {
-        let (Some(here), Some(there)) = (boxes.get(number), boxes.get(before)) else { break };
-        if here.span != there.span || (here.first / stride).is_multiple_of(size) {
+        let (Some(later), Some(earlier)) = (boxes.get(number), boxes.get(before)) else { break };
+        if later.span != earlier.span || (later.first / stride).is_multiple_of(size) {
             continue;
         }
-        while taken.get(next).is_some_and(|(number, _)| *number < before) {
+        while joined.get(next).is_some_and(|(number, _)| *number < before) {
             next += 1;
         }
         let first =
-            taken.get(next).filter(|(number, _)| *number == before).map_or(before, |(_, first)| *first);
-        taken.push((number, first));
+            joined.get(next).filter(|(number, _)| *number == before).map_or(before, |(_, first)| *first);
+        joined.push((number, first));
     }
-    for (number, first) in &taken {
-        if let Some(taken) = boxes.get_mut(*number) {
-            taken.span = TAKEN;
+    for (number, first) in &joined {
+        if let Some(joined) = boxes.get_mut(*number) {
+            joined.span = JOINED_SPAN;
         }
         if let Some(first) = boxes.get_mut(*first) {
             first.span += stride;
         }
     }
-    if !taken.is_empty() {
-        boxes.retain(|kept| kept.span != TAKEN);
+    if !joined.is_empty() {
+        boxes.retain(|kept| kept.span != JOINED_SPAN);
     }
 }
 
-/// Boxes whose first elements are so far apart: the latter and the former of each two. Which of two places goes on
-/// cannot be foreseen, so that there is no branch on it.
+/// Returns the pairs of boxes whose first elements are `stride` apart: the later box, and the
+/// earlier one. The loop avoids unpredictable branches.
 fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut number, mut before) = (0, 0);
-    while let (Some(here), Some(there)) = (boxes.get(number), boxes.get(before)) {
+    while let (Some(later), Some(earlier)) = (boxes.get(number), boxes.get(before)) {
         // Saturates: no box begins at the last offset of 64 bits.
-        let reached = there.first.saturating_add(stride);
-        if here.first == reached {
+        let reached = earlier.first.saturating_add(stride);
+        if later.first == reached {
             pairs.push((number, before));
         }
-        number += usize::from(here.first <= reached);
-        before += usize::from(reached <= here.first);
+        number += usize::from(later.first <= reached);
+        before += usize::from(reached <= later.first);
     }
     pairs
 }
 
-/// As [`neighbours`], where `stride` is so small that a place for each remainder costs little: in it stands the
-/// last box that has it.
-fn neighbours_by_place(boxes: &[LinearBox], places: usize, total: u64) -> Vec<(usize, usize)> {
-    let stride = super::store::count(places);
+/// Returns the same pairs as [`neighbours`], with a table of `remainders` entries, where
+/// `remainders` is the stride. The entry of each remainder holds the last box with this remainder.
+/// The function is fast for small strides.
+fn neighbours_by_remainder(boxes: &[LinearBox], remainders: usize, total: u64) -> Vec<(usize, usize)> {
+    let stride = super::store::count(remainders);
     let divisor = Divisor::new(stride, total);
     let mut pairs = Vec::new();
-    let mut last = vec![(u64::MAX, 0); places];
-    for (number, here) in boxes.iter().enumerate() {
-        let (_, place) = divisor.divide(here.first);
-        let Some(last) = usize::try_from(place).ok().and_then(|place| last.get_mut(place)) else { break };
+    let mut last = vec![(u64::MAX, 0); remainders];
+    for (number, later) in boxes.iter().enumerate() {
+        let (_, remainder) = divisor.divide(later.first);
+        let Some(last) = usize::try_from(remainder).ok().and_then(|index| last.get_mut(index)) else { break };
         // Saturates: no box begins at the last offset of 64 bits.
-        let (reached, before) = std::mem::replace(last, (here.first.saturating_add(stride), number));
-        if reached == here.first {
+        let (reached, before) = std::mem::replace(last, (later.first.saturating_add(stride), number));
+        if reached == later.first {
             pairs.push((number, before));
         }
     }

@@ -1,18 +1,19 @@
-//! Sets of defined elements from offsets, selections and boxes.
+//! Construction of sets of defined elements from offsets, selections and boxes.
 
-use super::store::{Offset, Run, Store, ascend, is_near, push_run};
+use super::store::{Offset, OffsetRun, Store, ascend, fits_offsets32, push_run};
 use super::{DefinedSet, check_dims};
 use crate::{DataspaceError, Dims, Region, Result, Selection, strides};
 
-/// Runs up to this length are taken apart while offsets are collected one by one.
-const SHORT: u64 = 8;
+/// The longest run that a builder of single offsets expands. When a longer run is added, the
+/// builder switches to storing runs.
+const MAX_EXPANDED_RUN_ELEMENTS: u64 = 8;
 
 const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
     what: "the offset of a defined element",
     problem: "is out of order or outside of the box",
 };
 
-/// Collects the offsets of a set in ascending order.
+/// A builder of a set, which collects offsets in ascending order.
 ///
 /// ```
 /// use hyperslab_dataspace::DefinedBuilder;
@@ -26,45 +27,45 @@ const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
 pub struct DefinedBuilder {
     dims: Dims,
     total: u64,
-    /// The lowest offset that may come.
+    /// The lowest offset that may be added next.
     next: u64,
-    /// Whether one came that may not.
-    refused: bool,
+    /// True if an added offset was out of order or outside of the box.
+    rejected: bool,
     store: Store,
 }
 
 impl DefinedBuilder {
-    /// A builder for a set of about so many elements of a box.
+    /// Creates a builder for a set of about `elements` elements of a box.
     ///
     /// # Errors
-    /// As [`DefinedSet::empty`].
+    /// The errors of [`DefinedSet::empty`].
     pub fn with_capacity(dims: &[u64], elements: usize) -> Result<Self> {
         let total = check_dims(dims)?;
         let elements = usize::try_from(total).map_or(elements, |total| elements.min(total));
-        let store = if is_near(total) {
-            Store::Near(Vec::with_capacity(elements))
+        let store = if fits_offsets32(total) {
+            Store::Offsets32(Vec::with_capacity(elements))
         } else {
-            Store::Far(Vec::with_capacity(elements))
+            Store::Offsets64(Vec::with_capacity(elements))
         };
-        Ok(Self { dims: Dims::from_slice(dims), total, next: 0, refused: false, store })
+        Ok(Self { dims: Dims::from_slice(dims), total, next: 0, rejected: false, store })
     }
 
-    /// Adds an element behind all others.
+    /// Adds an element. Its offset must exceed all offsets so far.
     #[inline]
     pub fn push(&mut self, offset: u64) {
         if offset < self.next || offset >= self.total {
-            self.refused = true;
+            self.rejected = true;
             return;
         }
         self.next = offset + 1;
         match &mut self.store {
-            Store::Near(offsets) => offsets.push(u32::of(offset)),
-            Store::Far(offsets) => offsets.push(offset),
+            Store::Offsets32(offsets) => offsets.push(u32::of(offset)),
+            Store::Offsets64(offsets) => offsets.push(offset),
             Store::Runs(runs) => push_run(runs, offset, 1),
         }
     }
 
-    /// Adds `count` elements behind all others.
+    /// Adds a run of `count` elements. Their offsets must exceed all offsets so far.
     #[inline]
     pub fn push_run(&mut self, offset: u64, count: u64) {
         if count <= 1 {
@@ -73,90 +74,93 @@ impl DefinedBuilder {
         }
         let end = offset.checked_add(count).filter(|end| offset >= self.next && *end <= self.total);
         let Some(end) = end else {
-            self.refused = true;
+            self.rejected = true;
             return;
         };
         self.next = end;
-        if count > SHORT {
+        if count > MAX_EXPANDED_RUN_ELEMENTS {
             self.collect_runs();
         }
         match &mut self.store {
-            Store::Near(offsets) => offsets.extend((offset..end).map(u32::of)),
-            Store::Far(offsets) => offsets.extend(offset..end),
+            Store::Offsets32(offsets) => offsets.extend((offset..end).map(u32::of)),
+            Store::Offsets64(offsets) => offsets.extend(offset..end),
             Store::Runs(runs) => push_run(runs, offset, count),
         }
     }
 
-    /// Goes on with runs.
+    /// Converts the stored offsets to runs.
     fn collect_runs(&mut self) {
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<OffsetRun> = Vec::new();
         match &self.store {
-            Store::Near(offsets) => {
+            Store::Offsets32(offsets) => {
                 offsets.iter().for_each(|offset| push_run(&mut runs, offset.get(), 1));
             }
-            Store::Far(offsets) => offsets.iter().for_each(|offset| push_run(&mut runs, *offset, 1)),
+            Store::Offsets64(offsets) => offsets.iter().for_each(|offset| push_run(&mut runs, *offset, 1)),
             Store::Runs(_) => return,
         }
         self.store = Store::Runs(runs);
     }
 
-    /// Whether an offset came that was not above the one before, or outside of the box. What comes behind it does
-    /// not help any more.
+    /// Returns whether an added offset was out of order or outside of the box.
+    /// [`finish`](Self::finish) fails then, whatever is added later.
     #[inline]
     pub fn is_refused(&self) -> bool {
-        self.refused
+        self.rejected
     }
 
-    /// The set.
+    /// Returns the set.
     ///
     /// # Errors
-    /// [`DataspaceError::Invalid`] if an offset was not above the one before, or outside of the box.
+    /// [`DataspaceError::Invalid`] if an added offset was out of order or outside of the box.
     pub fn finish(self) -> Result<DefinedSet> {
-        if self.refused {
+        if self.rejected {
             return Err(OUT_OF_ORDER);
         }
-        Ok(DefinedSet::settled(self.dims, self.total, self.store))
+        Ok(DefinedSet::normalized(self.dims, self.total, self.store))
     }
 }
 
 impl DefinedSet {
-    /// The elements with these offsets, each above the one before.
+    /// Creates the set of the elements with the given offsets, which must ascend strictly.
     ///
     /// # Errors
-    /// As [`DefinedSet::empty`] and [`DefinedBuilder::finish`].
+    /// The errors of [`DefinedSet::empty`] and [`DefinedBuilder::finish`].
     pub fn of_offsets(dims: &[u64], offsets: Vec<u64>) -> Result<Self> {
         let total = check_dims(dims)?;
         if !ascend(&offsets) || offsets.last().is_some_and(|last| *last >= total) {
             return Err(OUT_OF_ORDER);
         }
-        let store = if is_near(total) {
-            Store::Near(offsets.iter().map(|offset| u32::of(*offset)).collect())
+        let store = if fits_offsets32(total) {
+            Store::Offsets32(offsets.iter().map(|offset| u32::of(*offset)).collect())
         } else {
-            Store::Far(offsets)
+            Store::Offsets64(offsets)
         };
-        Ok(Self::settled(Dims::from_slice(dims), total, store))
+        Ok(Self::normalized(Dims::from_slice(dims), total, store))
     }
 
-    /// As [`DefinedSet::of_offsets`], for a box of at most 2^32 elements: nothing is copied.
+    /// Creates the same set as [`DefinedSet::of_offsets`] for a box of at most 2^32 elements,
+    /// without a copy of the offsets.
     ///
     /// # Errors
-    /// As [`DefinedSet::of_offsets`]; [`DataspaceError::Overflow`] for a larger box.
-    pub fn of_near_offsets(dims: &[u64], offsets: Vec<u32>) -> Result<Self> {
+    /// The errors of [`DefinedSet::of_offsets`]; [`DataspaceError::Overflow`] for a larger box.
+    pub fn of_offsets32(dims: &[u64], offsets: Vec<u32>) -> Result<Self> {
         let total = check_dims(dims)?;
-        if !is_near(total) {
+        if !fits_offsets32(total) {
             return Err(DataspaceError::Overflow { what: "number of elements" });
         }
         if !ascend(&offsets) || offsets.last().is_some_and(|last| u64::from(*last) >= total) {
             return Err(OUT_OF_ORDER);
         }
-        Ok(Self::settled(Dims::from_slice(dims), total, Store::Near(offsets)))
+        Ok(Self::normalized(Dims::from_slice(dims), total, Store::Offsets32(offsets)))
     }
 
-    /// The elements of a selection of the box. Points may come in any order and more than once, blocks may
-    /// overlap; hyperslabs without end go up to the box's.
+    /// Creates the set of the selected elements of the box.
+    ///
+    /// Points may have any order and be repeated, and blocks may overlap. Unlimited hyperslabs
+    /// extend to the end of the box.
     ///
     /// # Errors
-    /// As [`DefinedSet::empty`] and [`Selection::runs`].
+    /// The errors of [`DefinedSet::empty`] and [`Selection::runs`].
     pub fn of_selection(dims: &[u64], selection: &Selection) -> Result<Self> {
         let Selection::Points(points) = selection else {
             let mut builder = DefinedBuilder::with_capacity(dims, 0)?;
@@ -181,10 +185,11 @@ impl DefinedSet {
         Self::of_offsets(dims, offsets)
     }
 
-    /// The elements of a box within this one; what reaches out is left away.
+    /// Creates the set of the elements of `region`. The part of `region` outside of the box `dims`
+    /// is ignored.
     ///
     /// # Errors
-    /// As [`DefinedSet::empty`]; [`DataspaceError::Rank`].
+    /// The errors of [`DefinedSet::empty`]; [`DataspaceError::Rank`].
     pub fn of_region(dims: &[u64], region: &Region) -> Result<Self> {
         crate::error::same_rank("a box", dims.len(), region.rank())?;
         match region.intersect(&Region::whole(dims)) {

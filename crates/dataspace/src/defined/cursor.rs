@@ -1,26 +1,27 @@
-//! A way through the elements of a set that skips what is not asked for.
+//! Cursors over the elements of a set, which skip elements in little time.
 
-use super::store::{Offset, Run, gallop, length};
+use super::store::{Offset, OffsetRun, gallop, length};
 
-/// The offset of a cursor behind all elements. No element has it.
+/// The offset of a cursor after all elements. No element has this offset.
 pub(super) const END: u64 = u64::MAX;
 
-/// A place among the elements of a set.
+/// A position among the elements of a set.
 pub(super) trait Cursor {
-    /// The offset of the element in hand, or [`END`].
+    /// Returns the offset of the current element, or [`END`].
     fn at(&self) -> u64;
 
-    /// Elements before the one in hand.
+    /// Returns the number of elements before the current one.
     fn position(&self) -> u64;
 
-    /// An offset such that from the one in hand up to it every element is in the set.
+    /// Returns an offset `end` such that the set contains all elements from the current one to
+    /// `end`, exclusive.
     fn run_end(&self) -> u64;
 
-    /// Goes on to the first element whose offset is at least this.
+    /// Advances to the first element with an offset of at least `offset`.
     fn seek(&mut self, offset: u64);
 }
 
-/// Through offsets.
+/// A cursor over single offsets.
 #[derive(Debug)]
 pub(super) struct OffsetCursor<'a, T> {
     offsets: &'a [T],
@@ -47,7 +48,7 @@ impl<T: Offset> Cursor for OffsetCursor<'_, T> {
 
     #[inline]
     fn run_end(&self) -> u64 {
-        // Saturates: no run ends behind `END`.
+        // Saturates: no run ends after `END`.
         self.at.saturating_add(1)
     }
 
@@ -61,16 +62,16 @@ impl<T: Offset> Cursor for OffsetCursor<'_, T> {
     }
 }
 
-/// Through runs.
+/// A cursor over runs.
 #[derive(Debug)]
 pub(super) struct RunCursor<'a> {
-    runs: &'a [Run],
+    runs: &'a [OffsetRun],
     index: usize,
     at: u64,
 }
 
 impl<'a> RunCursor<'a> {
-    pub(super) fn new(runs: &'a [Run]) -> Self {
+    pub(super) fn new(runs: &'a [OffsetRun]) -> Self {
         Self { runs, index: 0, at: runs.first().map_or(END, |run| run.start) }
     }
 }

@@ -1,4 +1,4 @@
-//! Divisions by the sizes of a box, of which there are many.
+//! Fast repeated divisions by the sizes of a box.
 
 use crate::Dims;
 
@@ -6,20 +6,20 @@ use crate::Dims;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Divisor {
     by: u64,
-    /// 2^64 divided by it, rounded up; 0 where that would not be exact. For numbers below 2^32 the error stays
-    /// below what matters.
+    /// 2^64 divided by `by`, rounded up. For numbers below 2^32 the rounding does not change the
+    /// quotient. 0 if the numbers may be larger; `divide` then uses a division.
     reciprocal: u64,
 }
 
 impl Divisor {
-    /// A divisor of numbers below `total`.
+    /// Creates a divisor of numbers below `total`.
     pub(super) fn new(by: u64, total: u64) -> Self {
         let by = by.max(1);
-        let exact = by > 1 && super::store::is_near(total);
+        let exact = by > 1 && super::store::fits_offsets32(total);
         Self { by, reciprocal: if exact { u64::MAX / by + 1 } else { 0 } }
     }
 
-    /// The quotient and the remainder.
+    /// Returns the quotient and the remainder.
     #[inline]
     pub(super) fn divide(self, number: u64) -> (u64, u64) {
         let quotient = if self.reciprocal == 0 {
@@ -31,20 +31,21 @@ impl Divisor {
     }
 }
 
-/// From offsets to coordinates.
+/// A converter from offsets to coordinates.
 #[derive(Debug)]
 pub(super) struct Unravel<const R: usize> {
     divisors: [Divisor; R],
 }
 
 impl<const R: usize> Unravel<R> {
-    /// For a box of the rank `R`.
+    /// Creates a converter for a box of the rank `R`.
     pub(super) fn new(dims: &[u64], total: u64) -> Self {
         let mut divisors = [Divisor::default(); R];
         divisors.iter_mut().zip(dims).for_each(|(to, size)| *to = Divisor::new(*size, total));
         Self { divisors }
     }
 
+    /// Returns the coordinates of the element at `offset`.
     #[inline]
     pub(super) fn coordinates(&self, offset: u64) -> [u64; R] {
         let mut coordinates = [0; R];
@@ -59,7 +60,7 @@ impl<const R: usize> Unravel<R> {
     }
 }
 
-/// As [`Unravel::coordinates`], for any rank.
+/// Returns the same coordinates as [`Unravel::coordinates`], for any rank.
 pub(super) fn unravel(dims: &[u64], offset: u64) -> Dims {
     let mut coordinates = Dims::from_elem(0, dims.len());
     let mut rest = offset;

@@ -1,8 +1,8 @@
-//! Which elements of a chunk are defined.
+//! The set of defined elements of a chunk of a sparse dataset.
 //!
-//! Elements are known by their offsets: the number of elements before them in the box of the chunk, in C order.
-//! A set of them is kept as ascending offsets or as runs, whichever suits it, so that what a change costs is
-//! what it touches, besides moving bytes.
+//! An element is identified by its offset: the number of elements before it in the box of the
+//! chunk, in C order. A set stores either ascending offsets or runs of offsets, depending on which
+//! is smaller. A change takes time in proportion to the changed part, besides the copying of bytes.
 
 mod algebra;
 mod boxes;
@@ -25,9 +25,9 @@ use crate::{Block, DataspaceError, Dims, MAX_RANK, RegularHyperslab, Result};
 pub use build::DefinedBuilder;
 pub use corners::Corners;
 pub use segments::{Segment, SegmentSource, Segments};
-use store::{Offset, Run, Store, gallop};
+use store::{Offset, OffsetRun, Store, gallop};
 
-/// Which elements of a box, the extent of a chunk, are defined.
+/// The set of defined elements of a box. The box is the extent of a chunk.
 ///
 /// ```
 /// use hyperslab_dataspace::{DefinedSet, Region};
@@ -46,7 +46,7 @@ pub struct DefinedSet {
     store: Store,
 }
 
-/// The number of elements of a box that can be the extent of a chunk.
+/// Returns the number of elements of a box. Checks that the box can be the extent of a chunk.
 fn check_dims(dims: &[u64]) -> Result<u64> {
     if dims.is_empty() || dims.len() > MAX_RANK {
         return Err(DataspaceError::Invalid { what: "the rank", problem: "is not between 1 and 32" });
@@ -55,74 +55,76 @@ fn check_dims(dims: &[u64]) -> Result<u64> {
 }
 
 impl DefinedSet {
-    /// No element of a box.
+    /// Creates an empty set.
     ///
     /// # Errors
-    /// [`DataspaceError::Invalid`] for a rank other than 1 to 32, [`DataspaceError::Overflow`] for a box of more
-    /// elements than 64 bits count.
+    /// [`DataspaceError::Invalid`] if the rank is not between 1 and 32,
+    /// [`DataspaceError::Overflow`] if the number of elements of the box does not fit in 64 bits.
     pub fn empty(dims: &[u64]) -> Result<Self> {
         let total = check_dims(dims)?;
         Ok(Self { dims: Dims::from_slice(dims), total, len: 0, store: Store::Runs(Vec::new()) })
     }
 
-    /// All elements of a box.
+    /// Creates the set of all elements of a box.
     ///
     /// # Errors
-    /// As [`DefinedSet::empty`].
+    /// The errors of [`DefinedSet::empty`].
     pub fn all(dims: &[u64]) -> Result<Self> {
         let total = check_dims(dims)?;
-        let runs = if total == 0 { Vec::new() } else { vec![Run { start: 0, end: total, position: 0 }] };
-        Ok(Self::settled(Dims::from_slice(dims), total, Store::Runs(runs)))
+        let runs =
+            if total == 0 { Vec::new() } else { vec![OffsetRun { start: 0, end: total, position: 0 }] };
+        Ok(Self::normalized(Dims::from_slice(dims), total, Store::Runs(runs)))
     }
 
-    fn settled(dims: Dims, total: u64, store: Store) -> Self {
-        let store = store.settled(total);
+    fn normalized(dims: Dims, total: u64, store: Store) -> Self {
+        let store = store.normalized(total);
         Self { dims, total, len: store.len(), store }
     }
 
-    /// The extent of the box.
+    /// Returns the extent of the box.
     pub fn dims(&self) -> &[u64] {
         &self.dims
     }
 
-    /// The number of elements of the box.
+    /// Returns the number of elements of the box.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The number of defined elements.
+    /// Returns the number of defined elements.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether no element is defined.
+    /// Returns whether no element is defined.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether every element is defined.
+    /// Returns whether every element is defined.
     pub fn is_all(&self) -> bool {
         self.len == self.total
     }
 
-    /// Bytes of memory that the set takes, about.
+    /// Returns the approximate memory use of the set in bytes.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.store.bytes()
     }
 
-    /// Whether the element is defined.
+    /// Returns whether the element is defined.
     pub fn contains(&self, offset: u64) -> bool {
         self.position(offset).is_some()
     }
 
-    /// How many defined elements stand before the element, if it is defined.
+    /// Returns the number of defined elements before the element; [`None`] if the element is not
+    /// defined.
     pub fn position(&self, offset: u64) -> Option<u64> {
         match &self.store {
-            Store::Near(offsets) => {
+            Store::Offsets32(offsets) => {
                 let near = u32::try_from(offset).ok()?;
                 offsets.binary_search(&near).ok().map(store::count)
             }
-            Store::Far(offsets) => offsets.binary_search(&offset).ok().map(store::count),
+            Store::Offsets64(offsets) => offsets.binary_search(&offset).ok().map(store::count),
             Store::Runs(runs) => {
                 let run = runs.get(runs.partition_point(|run| run.end <= offset))?;
                 let inside = offset.checked_sub(run.start)?;
@@ -131,11 +133,11 @@ impl DefinedSet {
         }
     }
 
-    /// How many defined elements have lower offsets.
+    /// Returns the number of defined elements with lower offsets.
     pub fn rank(&self, offset: u64) -> u64 {
         match &self.store {
-            Store::Near(offsets) => store::count(offsets.partition_point(|at| at.get() < offset)),
-            Store::Far(offsets) => store::count(offsets.partition_point(|at| *at < offset)),
+            Store::Offsets32(offsets) => store::count(offsets.partition_point(|at| at.get() < offset)),
+            Store::Offsets64(offsets) => store::count(offsets.partition_point(|at| *at < offset)),
             Store::Runs(runs) => {
                 let run = runs.get(runs.partition_point(|run| run.end <= offset));
                 run.map_or(self.len, |run| run.position + (offset.max(run.start) - run.start))
@@ -143,9 +145,11 @@ impl DefinedSet {
         }
     }
 
-    /// Visits the defined elements with offsets in `range` in ascending order, as runs: the first one's offset,
-    /// how many defined elements of the box stand before it, and how many there are. Runs are as long as can be
-    /// within the range.
+    /// Visits the defined elements with offsets in `range`, in ascending order, as runs.
+    ///
+    /// `visit` receives the offset of the first element, the number of defined elements before it
+    /// in the whole box, and the number of elements of the run. The runs are as long as possible
+    /// within `range`.
     pub fn for_each_run(&self, range: Range<u64>, mut visit: impl FnMut(u64, u64, u64)) {
         let Ok(()) = self.try_for_each_run(range, |offset, position, count| {
             visit(offset, position, count);
@@ -153,18 +157,18 @@ impl DefinedSet {
         });
     }
 
-    /// As [`DefinedSet::for_each_run`], up to the first error.
+    /// Visits the same runs as [`DefinedSet::for_each_run`], until the first error.
     ///
     /// # Errors
-    /// The one that `visit` gives.
+    /// The first error of `visit`.
     pub fn try_for_each_run<E>(
         &self,
         range: Range<u64>,
         visit: impl FnMut(u64, u64, u64) -> Result<(), E>,
     ) -> Result<(), E> {
         match &self.store {
-            Store::Near(offsets) => runs_of_offsets(offsets, &range, visit),
-            Store::Far(offsets) => runs_of_offsets(offsets, &range, visit),
+            Store::Offsets32(offsets) => runs_of_offsets(offsets, &range, visit),
+            Store::Offsets64(offsets) => runs_of_offsets(offsets, &range, visit),
             Store::Runs(runs) => clipped_runs(runs, &range, visit),
         }
     }
@@ -172,40 +176,42 @@ impl DefinedSet {
     /// Visits the offsets of all defined elements in ascending order.
     pub fn for_each_offset(&self, mut visit: impl FnMut(u64)) {
         match &self.store {
-            Store::Near(offsets) => offsets.iter().for_each(|offset| visit(offset.get())),
-            Store::Far(offsets) => offsets.iter().for_each(|offset| visit(*offset)),
+            Store::Offsets32(offsets) => offsets.iter().for_each(|offset| visit(offset.get())),
+            Store::Offsets64(offsets) => offsets.iter().for_each(|offset| visit(*offset)),
             Store::Runs(runs) => runs.iter().for_each(|run| (run.start..run.end).for_each(&mut visit)),
         }
     }
 
-    /// The offsets of all defined elements in ascending order. [`DefinedSet::for_each_offset`] is quicker.
+    /// Returns the offsets of all defined elements in ascending order.
+    /// [`DefinedSet::for_each_offset`] is faster.
     pub fn offsets(&self) -> impl Iterator<Item = u64> + '_ {
-        let (near, far, runs) = match &self.store {
-            Store::Near(offsets) => (offsets.as_slice(), &[][..], &[][..]),
-            Store::Far(offsets) => (&[][..], offsets.as_slice(), &[][..]),
+        let (offsets32, offsets64, runs) = match &self.store {
+            Store::Offsets32(offsets) => (offsets.as_slice(), &[][..], &[][..]),
+            Store::Offsets64(offsets) => (&[][..], offsets.as_slice(), &[][..]),
             Store::Runs(runs) => (&[][..], &[][..], runs.as_slice()),
         };
         let runs = runs.iter().flat_map(|run| run.start..run.end);
-        near.iter().map(|offset| offset.get()).chain(far.iter().copied()).chain(runs)
+        offsets32.iter().map(|offset| offset.get()).chain(offsets64.iter().copied()).chain(runs)
     }
 
-    /// Disjoint boxes, few, whose union is the set, by their starts in C order. What is the same in consecutive
-    /// rows, planes and so on is one box.
+    /// Returns disjoint boxes whose union is the set, ordered by their starts in C order. Equal
+    /// consecutive rows, planes and so on form one box, so that the boxes are few.
     pub fn blocks(&self) -> Vec<Block> {
         self.corners().blocks()
     }
 
-    /// The regular hyperslab that the set is, if it is one. A set without elements is none.
+    /// Returns the set as a regular hyperslab; [`None`] if it is not one, or empty.
     pub fn as_regular(&self) -> Option<RegularHyperslab> {
         self.corners().as_regular()
     }
 
-    /// The boxes of [`DefinedSet::blocks`], packed.
+    /// Returns the boxes of [`DefinedSet::blocks`] in a compact form.
     pub fn corners(&self) -> Corners {
         Corners::of(self)
     }
 }
 
+/// Visits the runs of ascending offsets within a range.
 fn runs_of_offsets<T: Offset, E>(
     offsets: &[T],
     range: &Range<u64>,
@@ -233,8 +239,9 @@ fn runs_of_offsets<T: Offset, E>(
     visit(start.get(), position, count)
 }
 
+/// Visits the parts of runs within a range.
 fn clipped_runs<E>(
-    runs: &[Run],
+    runs: &[OffsetRun],
     range: &Range<u64>,
     mut visit: impl FnMut(u64, u64, u64) -> Result<(), E>,
 ) -> Result<(), E> {

@@ -1,35 +1,35 @@
-//! From offsets, which ascend, to coordinates.
+//! Conversion of ascending offsets to coordinates.
 
 use super::DefinedSet;
 use super::divisor::Unravel;
 use crate::Dims;
 use std::ops::Range;
 
-/// The coordinates of offsets that ascend. A row is left with as few divisions as can be.
+/// A converter of ascending offsets to coordinates, which divides only when the row changes.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct RowCursor {
     dims: Dims,
-    /// Elements of a row.
+    /// The number of elements of a row.
     columns: u64,
-    /// The offset of the first element of the row in hand.
+    /// The offset of the first element of the current row.
     row: u64,
-    /// Those of the element in hand.
+    /// The coordinates of the current element.
     coordinates: Dims,
 }
 
-impl Rows {
+impl RowCursor {
     pub(super) fn new(dims: &[u64]) -> Self {
         let coordinates = Dims::from_elem(0, dims.len());
         let columns = dims.last().copied().unwrap_or(0).max(1);
         Self { dims: dims.into(), columns, row: 0, coordinates }
     }
 
-    /// Goes to an element that lies not before the row in hand, and tells its column.
+    /// Advances to the element at `offset`, in the current row or a later one. Returns its column.
     #[inline]
-    fn go(&mut self, offset: u64) -> u64 {
-        let way = offset - self.row;
-        if way >= self.columns {
-            self.go_down(way);
+    fn advance_to(&mut self, offset: u64) -> u64 {
+        let distance = offset - self.row;
+        if distance >= self.columns {
+            self.advance_rows(distance);
         }
         let column = offset - self.row;
         if let Some(last) = self.coordinates.last_mut() {
@@ -38,10 +38,11 @@ impl Rows {
         column
     }
 
-    fn go_down(&mut self, way: u64) {
-        let mut rows = match (u32::try_from(way), u32::try_from(self.columns)) {
-            (Ok(way), Ok(columns)) => u64::from(way / columns),
-            _ => way / self.columns,
+    /// Advances by `distance` elements from the start of the current row: at least one whole row.
+    fn advance_rows(&mut self, distance: u64) {
+        let mut rows = match (u32::try_from(distance), u32::try_from(self.columns)) {
+            (Ok(distance), Ok(columns)) => u64::from(distance / columns),
+            _ => distance / self.columns,
         };
         self.row += rows * self.columns;
         for (at, size) in self.coordinates.iter_mut().zip(&self.dims).rev().skip(1) {
@@ -56,13 +57,15 @@ impl Rows {
 }
 
 impl DefinedSet {
-    /// As [`DefinedSet::for_each_run`], with runs cut at the ends of rows: the coordinates of the first element,
-    /// how many defined elements of the box stand before it, and how many there are.
+    /// Visits the same runs as [`DefinedSet::for_each_run`], cut at the ends of rows.
+    ///
+    /// `visit` receives the coordinates of the first element, the number of defined elements before
+    /// it in the whole box, and the number of elements of the run.
     pub fn for_each_row_run(&self, range: Range<u64>, mut visit: impl FnMut(&[u64], u64, u64)) {
-        let mut rows = Rows::new(&self.dims);
+        let mut rows = RowCursor::new(&self.dims);
         self.for_each_run(range, |mut offset, mut position, mut count| {
             while count > 0 {
-                let taken = count.min(rows.columns - rows.go(offset));
+                let taken = count.min(rows.columns - rows.advance_to(offset));
                 visit(&rows.coordinates, position, taken);
                 offset += taken;
                 position += taken;
@@ -71,7 +74,8 @@ impl DefinedSet {
         });
     }
 
-    /// Visits the coordinates of all defined elements of a box of the rank `R` in ascending order.
+    /// Visits the coordinates of all defined elements in ascending order, for a box of the rank
+    /// `R`.
     pub fn for_each_point<const R: usize>(&self, mut visit: impl FnMut([u64; R])) {
         if self.dims.len() != R {
             return;

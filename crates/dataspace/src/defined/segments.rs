@@ -1,32 +1,32 @@
-//! How the values of a set are put together from those of two others.
+//! Assembly of the values of a set from the values of two other sets.
 
 use crate::{DataspaceError, Result};
 
-/// The error of a segment behind the last one of its source.
+/// The error for a segment after the last value of its source.
 const BEYOND: DataspaceError =
     DataspaceError::Internal { what: "segments of values", invariant: "positions in a source ascend" };
 
-/// Which values a segment is of.
+/// The set that the values of a segment belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentSource {
-    /// Those of the set that is changed.
+    /// The set that is changed.
     Old,
-    /// Those of the set that is put over it.
+    /// The set that changes it: the one that is overlaid or removed.
     New,
 }
 
-/// Values that are taken together.
+/// A range of consecutive values of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// Which values they are of.
+    /// The source of the values.
     pub from: SegmentSource,
-    /// The number of the first one among them.
+    /// The number of the first value in the source.
     pub position: u64,
-    /// How many there are.
+    /// The number of values.
     pub count: u64,
 }
 
-/// The values of a set, in ascending order of offsets, as segments of the values of two others.
+/// The values of a set, in ascending order of offsets, as segments of the values of two other sets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segments {
     list: Vec<Segment>,
@@ -34,16 +34,18 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// The segments, in order; each as long as can be.
+    /// Returns the segments in order. No two adjacent segments could be merged.
     pub fn as_slice(&self) -> &[Segment] {
         &self.list
     }
 
-    /// The number of values of all segments.
+    /// Returns the number of values of all segments.
     pub fn element_count(&self) -> u64 {
         self.count
     }
 
+    /// Appends the values `position..end` of a source. Merges them with the last segment if
+    /// possible.
     #[inline]
     pub(super) fn push(&mut self, from: SegmentSource, position: u64, end: u64) {
         if end <= position {
@@ -59,10 +61,12 @@ impl Segments {
         }
     }
 
-    /// The values, from the bytes of both sets' values, of `element_size` bytes each.
+    /// Returns the bytes of the values, given the bytes of both sources' values of `element_size`
+    /// bytes each.
     ///
     /// # Errors
-    /// [`DataspaceError::Buffer`] if values are missing, [`DataspaceError::Overflow`] if their bytes pass memory.
+    /// [`DataspaceError::Buffer`] if values are missing, [`DataspaceError::Overflow`] if the length
+    /// of the result does not fit in memory.
     pub fn gather(&self, old: &[u8], new: &[u8], element_size: usize) -> Result<Vec<u8>> {
         self.check(SegmentSource::Old, "the old values", old, element_size)?;
         self.check(SegmentSource::New, "the new values", new, element_size)?;
@@ -101,7 +105,7 @@ impl Segments {
         Ok(gathered.into_flattened())
     }
 
-    /// Whether all values are there. The last segment of a source reaches furthest.
+    /// Checks that a source has all values. The last segment of a source has the highest position.
     fn check(
         &self,
         from: SegmentSource,
@@ -140,7 +144,8 @@ mod tests {
     #[test]
     fn a_segment_behind_the_values_is_an_internal_error() {
         let segment = |position| Segment { from: SegmentSource::Old, position, count: 1 };
-        // The last segment of a source should be the one that reaches furthest.
+        // The segments are wrong on purpose: the last segment of a source should have the highest
+        // position.
         for size in [1, 3, 8] {
             let segments = Segments { list: vec![segment(9), segment(0)], count: 2 };
             let gathered = segments.gather(&vec![7; 2 * size], &[], size);

@@ -1,18 +1,18 @@
-//! How the offsets of a set are kept: one by one where they are scattered, as runs where they lie together.
+//! Storage of offsets: single offsets if they are scattered, runs if they are contiguous.
 
 use hyperslab_exact::to_u64;
 
-/// Elements that a run must hold on average for runs to be kept instead of offsets.
-const LONG: usize = 4;
+/// The smallest mean number of elements per run with which a set stores runs.
+const MIN_ELEMENTS_PER_RUN: usize = 4;
 
-/// A number that offsets are kept in.
+/// An integer type that stores offsets.
 pub(super) trait Offset: Copy + Ord {
-    /// The offset, which fits.
+    /// Converts an offset. The caller ensures that it fits.
     fn of(offset: u64) -> Self;
     fn get(self) -> u64;
-    /// Whether this is the offset right behind the other.
+    /// Returns whether `self` is the offset after `before`.
     fn follows(self, before: Self) -> bool;
-    /// The offsets of a store that keeps them in such numbers.
+    /// Returns the offsets of a store that stores this type; [`None`] for another store.
     fn slice(store: &Store) -> Option<&[Self]>;
     fn store(offsets: Vec<Self>) -> Store;
 }
@@ -36,11 +36,11 @@ impl Offset for u32 {
     }
 
     fn slice(store: &Store) -> Option<&[Self]> {
-        if let Store::Near(offsets) = store { Some(offsets) } else { None }
+        if let Store::Offsets32(offsets) = store { Some(offsets) } else { None }
     }
 
     fn store(offsets: Vec<Self>) -> Store {
-        Store::Near(offsets)
+        Store::Offsets32(offsets)
     }
 }
 
@@ -61,41 +61,41 @@ impl Offset for u64 {
     }
 
     fn slice(store: &Store) -> Option<&[Self]> {
-        if let Store::Far(offsets) = store { Some(offsets) } else { None }
+        if let Store::Offsets64(offsets) = store { Some(offsets) } else { None }
     }
 
     fn store(offsets: Vec<Self>) -> Store {
-        Store::Far(offsets)
+        Store::Offsets64(offsets)
     }
 }
 
-/// Elements that follow one another, as many as there are.
+/// A run of consecutive offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct OffsetRun {
     pub(super) start: u64,
-    /// Behind the last one.
+    /// One more than the last offset.
     pub(super) end: u64,
-    /// Elements of the set before it.
+    /// The number of elements of the set before this run.
     pub(super) position: u64,
 }
 
-/// Offsets in ascending order. Which form is taken follows from the offsets alone, so that equal sets are kept
-/// alike.
+/// Offsets in ascending order. The form depends on the offsets alone, so that equal sets have equal
+/// stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Store {
-    /// Of a box of at most 2^32 elements.
-    Near(Vec<u32>),
-    Far(Vec<u64>),
-    Runs(Vec<Run>),
+    /// Offsets of 32 bits, for a box of at most 2^32 elements.
+    Offsets32(Vec<u32>),
+    Offsets64(Vec<u64>),
+    Runs(Vec<OffsetRun>),
 }
 
-/// Whether the offsets of a box of so many elements are [`Store::Near`].
-pub(super) fn is_near(total: u64) -> bool {
+/// Returns whether single offsets of a box of `total` elements are stored as [`Store::Offsets32`].
+pub(super) fn fits_offsets32(total: u64) -> bool {
     total <= 1 << 32
 }
 
-fn worth_runs(runs: usize, elements: u64) -> bool {
-    to_u64(runs * LONG) <= elements
+fn prefers_runs(runs: usize, elements: u64) -> bool {
+    to_u64(runs * MIN_ELEMENTS_PER_RUN) <= elements
 }
 
 pub(super) fn count(length: usize) -> u64 {
@@ -105,51 +105,51 @@ pub(super) fn count(length: usize) -> u64 {
 impl Store {
     pub(super) fn len(&self) -> u64 {
         match self {
-            Self::Near(offsets) => count(offsets.len()),
-            Self::Far(offsets) => count(offsets.len()),
+            Self::Offsets32(offsets) => count(offsets.len()),
+            Self::Offsets64(offsets) => count(offsets.len()),
             Self::Runs(runs) => length(runs),
         }
     }
 
-    /// Offsets or runs that are kept.
+    /// Returns the number of stored offsets or runs.
     pub(super) fn items(&self) -> usize {
         match self {
-            Self::Near(offsets) => offsets.len(),
-            Self::Far(offsets) => offsets.len(),
+            Self::Offsets32(offsets) => offsets.len(),
+            Self::Offsets64(offsets) => offsets.len(),
             Self::Runs(runs) => runs.len(),
         }
     }
 
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Near(offsets) => offsets.capacity() * size_of::<u32>(),
-            Self::Far(offsets) => offsets.capacity() * size_of::<u64>(),
-            Self::Runs(runs) => runs.capacity() * size_of::<Run>(),
+            Self::Offsets32(offsets) => offsets.capacity() * size_of::<u32>(),
+            Self::Offsets64(offsets) => offsets.capacity() * size_of::<u64>(),
+            Self::Runs(runs) => runs.capacity() * size_of::<OffsetRun>(),
         }
     }
 
-    /// The same offsets in the form that they belong in, in a box of so many elements.
-    pub(super) fn settled(self, total: u64) -> Self {
+    /// Converts the store to the form that its offsets require, for a box of `total` elements.
+    pub(super) fn normalized(self, total: u64) -> Self {
         match self {
-            Self::Near(offsets) => settled_offsets(offsets),
-            Self::Far(offsets) => settled_offsets(offsets),
-            Self::Runs(runs) if worth_runs(runs.len(), length(&runs)) => Self::Runs(runs),
-            Self::Runs(runs) if is_near(total) => Self::Near(offsets_of(&runs)),
-            Self::Runs(runs) => Self::Far(offsets_of(&runs)),
+            Self::Offsets32(offsets) => normalized_offsets(offsets),
+            Self::Offsets64(offsets) => normalized_offsets(offsets),
+            Self::Runs(runs) if prefers_runs(runs.len(), length(&runs)) => Self::Runs(runs),
+            Self::Runs(runs) if fits_offsets32(total) => Self::Offsets32(offsets_of(&runs)),
+            Self::Runs(runs) => Self::Offsets64(offsets_of(&runs)),
         }
     }
 }
 
-/// The number of elements in runs.
-pub(super) fn length(runs: &[Run]) -> u64 {
+/// Returns the number of elements of all runs.
+pub(super) fn length(runs: &[OffsetRun]) -> u64 {
     runs.last().map_or(0, |last| last.position + (last.end - last.start))
 }
 
-fn settled_offsets<T: Offset>(offsets: Vec<T>) -> Store {
+fn normalized_offsets<T: Offset>(offsets: Vec<T>) -> Store {
     let following = offsets.iter().skip(1).zip(&offsets);
     let gaps: usize = following.map(|(offset, before)| usize::from(!offset.follows(*before))).sum();
     let count_of_runs = gaps + usize::from(!offsets.is_empty());
-    if !worth_runs(count_of_runs, count(offsets.len())) {
+    if !prefers_runs(count_of_runs, count(offsets.len())) {
         return T::store(offsets);
     }
     let mut runs = Vec::with_capacity(count_of_runs);
@@ -157,13 +157,14 @@ fn settled_offsets<T: Offset>(offsets: Vec<T>) -> Store {
     Store::Runs(runs)
 }
 
-/// Whether each offset is above the one before. All are looked at: that is quicker than to stop early.
+/// Returns whether the offsets ascend strictly. Comparing all of them is faster than stopping
+/// early.
 pub(super) fn ascend<T: Offset>(offsets: &[T]) -> bool {
     let following = offsets.iter().skip(1).zip(offsets);
     following.map(|(offset, before)| u32::from(offset <= before)).fold(0, |bad, here| bad | here) == 0
 }
 
-fn offsets_of<T: Offset>(runs: &[Run]) -> Vec<T> {
+fn offsets_of<T: Offset>(runs: &[OffsetRun]) -> Vec<T> {
     let mut offsets = usize::try_from(length(runs)).map_or_else(|_| Vec::new(), Vec::with_capacity);
     for run in runs {
         offsets.extend((run.start..run.end).map(T::of));
@@ -171,17 +172,18 @@ fn offsets_of<T: Offset>(runs: &[Run]) -> Vec<T> {
     offsets
 }
 
-/// Adds elements that lie behind all runs.
+/// Appends elements after all runs. Extends the last run if possible.
 #[inline]
-pub(super) fn push_run(runs: &mut Vec<Run>, start: u64, count: u64) {
+pub(super) fn push_run(runs: &mut Vec<OffsetRun>, start: u64, count: u64) {
     let end = start + count;
     match runs.last_mut() {
         Some(last) if last.end == start => last.end = end,
-        _ => runs.push(Run { start, end, position: length(runs) }),
+        _ => runs.push(OffsetRun { start, end, position: length(runs) }),
     }
 }
 
-/// The first item from `from` on that is not below what is looked for; quick where it is near `from`.
+/// Returns the index of the first item, from `from` on, for which `below` is false. The search is
+/// fast if this index is close to `from`.
 #[inline]
 pub(super) fn gallop<T>(items: &[T], from: usize, below: impl Fn(&T) -> bool) -> usize {
     let rest = items.split_at(from).1;
@@ -192,7 +194,7 @@ pub(super) fn gallop<T>(items: &[T], from: usize, below: impl Fn(&T) -> bool) ->
     while rest.get(step).is_some_and(&below) {
         step *= 2;
     }
-    // The item at half the step is below, the one at the step is not.
+    // The item at half the step is below, the item at the step is not.
     let low = step / 2;
     let window = rest.split_at(step.min(rest.len())).0.split_at(low).1;
     from + low + window.partition_point(below)

@@ -1,4 +1,4 @@
-//! Sets of defined elements against sets of offsets.
+//! Tests of sets of defined elements against ordered sets of offsets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ fn set(dims: &[u64], offsets: &Model) -> DefinedSet {
     builder.finish().unwrap()
 }
 
-/// Values that say where they come from: the offset, and which set.
+/// Returns values that tell their source: the offset combined with the mark of the set.
 fn values(set: &Model, mark: u64) -> BTreeMap<u64, u64> {
     set.iter().map(|offset| (*offset, offset ^ mark)).collect()
 }
@@ -50,7 +50,7 @@ fn check_result(
 ) {
     let (defined, segments) = result;
     let offsets: Model = expected.keys().copied().collect();
-    // Equal sets are kept alike, however they came about.
+    // Equal sets are stored alike, regardless of the operations that created them.
     assert_eq!(defined, set(defined.dims(), &offsets));
     assert_eq!(segments.element_count(), defined.len());
     check_values::<1>(&segments, old, new, expected);
@@ -67,7 +67,7 @@ fn check_result(
     assert!(!joined, "segments are as long as can be");
 }
 
-/// Boxes, some of more elements than 32 bits count.
+/// Boxes, some of them with more than 2^32 elements.
 fn boxes() -> impl Strategy<Value = Vec<u64>> {
     let small = prop::collection::vec(1..9_u64, 1..5);
     let large =
@@ -80,7 +80,7 @@ fn boxes() -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![8 => small, 6 => large, 1 => huge]
 }
 
-/// Runs about a few places, so that sets meet.
+/// Runs near a few offsets, so that sets overlap.
 fn offsets(total: u64) -> impl Strategy<Value = Model> {
     let place = prop_oneof![Just(0), Just(total - 1), Just(total / 2), Just(1 << 32), any::<u64>()];
     let run = (place, 0..40_u64, prop_oneof![3 => 1..3_u64, 1 => 1..30_u64]);
@@ -259,7 +259,7 @@ proptest! {
         let selection = Selection::Hyperslab(Hyperslab::Regular(regular.clone()));
         let set = DefinedSet::of_selection(&dims, &selection).unwrap();
         prop_assert_eq!(set.as_regular(), Some(regular));
-        // One element less in the midst is another set.
+        // Removing one element from the middle yields another set.
         let middle = set.offsets().nth(usize::try_from(set.len()).unwrap() / 2).unwrap();
         let mut hole = DefinedBuilder::with_capacity(&dims, 1).unwrap();
         hole.push(middle);

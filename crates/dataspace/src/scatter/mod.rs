@@ -1,16 +1,18 @@
-//! Putting the selected elements of many chunks into one buffer, from many threads.
+//! Concurrent writing of the selected elements of many chunks into one buffer.
 //!
-//! Each chunk's elements go to places of their own, but these are no slices of the buffer: rows of several chunks
-//! take turns in it. So a [`Tile`] holds a pointer to the whole buffer and writes to its own places only. What
-//! makes that sound is kept together in this module:
+//! The selected elements of a chunk have target elements in the buffer. These are no slice of the
+//! buffer: rows of several chunks alternate. Therefore a [`Tile`] holds a pointer to the whole
+//! buffer, and writes to its own target elements only. The following invariants make this sound.
+//! This module ensures all of them:
 //!
-//! - a [`Canvas`] borrows the buffer mutably, and [`Canvas::tiles`] borrows the canvas mutably: while tiles live,
-//!   nobody else sees the buffer;
-//! - the places of a position are a box of an array, so that two positions never share a place;
-//! - a [`Tiling`] gives the chunks of a grid disjoint ranges of positions, and [`Canvas::tiles`] takes every chunk
-//!   once: it refuses coordinates that do not ascend strictly;
-//! - [`Tiles`] gives the tile of each chunk once, and splitting it splits the chunks;
-//! - every tile checks against the buffer's length where its last element ends before it is made.
+//! - A [`Canvas`] borrows the buffer mutably, and [`Canvas::tiles`] borrows the canvas mutably.
+//!   While tiles exist, no other code accesses the buffer.
+//! - The selection maps each position to one element of a box in the buffer. Two positions never
+//!   share a target element.
+//! - A [`Tiling`] assigns disjoint ranges of positions to the chunks. [`Canvas::tiles`] accepts
+//!   each chunk once: it rejects coordinates that do not ascend strictly.
+//! - [`Tiles`] returns the tile of each chunk once. Splitting it splits the list of chunks.
+//! - `Tile::new` checks the last target element against the length of the buffer.
 #![expect(unsafe_code, reason = "tiles of one buffer, written from several threads; see UNSAFE.md")]
 
 mod raw;
@@ -26,7 +28,8 @@ use crate::{DataspaceError, Dims, Placement, Tiling};
 
 pub use tile::{ConvertRun, Tile, TileScratch};
 
-/// The buffer that selected elements go to, and where in it.
+/// The buffer that receives the selected elements, with the shape and the position of the selection
+/// in it.
 #[derive(Debug)]
 pub struct Canvas<'a> {
     bytes: &'a mut [u8],
@@ -37,24 +40,25 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// Elements of `element_size` bytes one after the other in C order, as an array of `shape`.
+    /// Creates a canvas of packed elements: elements of `element_size` bytes without gaps, in C
+    /// order, as an array of the shape `shape`.
     ///
     /// # Errors
-    /// [`DataspaceError::Buffer`] if `bytes` holds fewer.
+    /// [`DataspaceError::Buffer`] if `bytes` is shorter than the array.
     pub fn packed(bytes: &'a mut [u8], shape: &[u64], element_size: usize) -> Result<Self> {
         let zero = Dims::from_elem(0, shape.len());
         Self::boxed(bytes, Placement { dims: shape, start: &zero }, shape, element_size)
     }
 
-    /// A box of `shape` in a larger C-order array.
+    /// Creates a canvas for a box of the shape `shape` in a larger C-order array.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box leaves the array,
-    /// [`DataspaceError::Buffer`] if `bytes` is shorter than the array, [`DataspaceError::Overflow`],
-    /// [`DataspaceError::Invalid`] if elements have no bytes.
+    /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box reaches beyond the array,
+    /// [`DataspaceError::Buffer`] if `bytes` is shorter than the array,
+    /// [`DataspaceError::Overflow`], [`DataspaceError::Invalid`] if `element_size` is 0.
     pub fn boxed(
         bytes: &'a mut [u8],
-        place: Placement<'_>,
+        placement: Placement<'_>,
         shape: &[u64],
         element_size: usize,
     ) -> Result<Self> {
@@ -62,24 +66,25 @@ impl<'a> Canvas<'a> {
         if element_size == 0 {
             return Err(DataspaceError::Invalid { what: "an element", problem: "has no bytes" });
         }
-        same_rank(what, shape.len(), place.dims.len())?;
-        same_rank(what, shape.len(), place.start.len())?;
-        check_bounds(what, place.start, shape, place.dims)?;
-        let elements = crate::error::product("number of elements", place.dims.iter().copied())?;
+        same_rank(what, shape.len(), placement.dims.len())?;
+        same_rank(what, shape.len(), placement.start.len())?;
+        check_bounds(what, placement.start, shape, placement.dims)?;
+        let elements = crate::error::product("number of elements", placement.dims.iter().copied())?;
         let needed = usize::try_from(elements).ok().and_then(|elements| elements.checked_mul(element_size));
         let needed = needed.ok_or(DataspaceError::Overflow { what: "number of bytes of an array" })?;
         if needed > bytes.len() {
             return Err(DataspaceError::Buffer { what, needed, got: bytes.len() });
         }
-        let strides = strides(place.dims);
-        let base = strides.iter().zip(place.start).fold(0_u64, |base, (stride, at)| base + stride * at);
+        let strides = strides(placement.dims);
+        let base = strides.iter().zip(placement.start).fold(0_u64, |base, (stride, at)| base + stride * at);
         Ok(Self { bytes, element_size, shape: Dims::from_slice(shape), strides, base })
     }
 
-    /// The tiles of these chunks, whose coordinates must ascend strictly in C order.
+    /// Returns the tiles of chunks. Their scaled coordinates must ascend strictly in C order.
     ///
     /// # Errors
-    /// [`DataspaceError::Invalid`] if they do not, or if the tiling has another shape than the canvas.
+    /// [`DataspaceError::Invalid`] if the chunks do not ascend, or if the shapes of tiling and
+    /// canvas differ.
     pub fn tiles<'c>(&'c mut self, tiling: &'c Tiling, chunks: &'c [Dims]) -> Result<Tiles<'c>> {
         if tiling.shape() != self.shape.as_slice() {
             return Err(DataspaceError::Invalid {
@@ -102,7 +107,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// The buffer behind the tiles.
+/// A pointer to the buffer of a canvas, shared by its tiles.
 #[derive(Debug, Clone, Copy)]
 struct Target<'c> {
     start: NonNull<u8>,
@@ -113,11 +118,12 @@ struct Target<'c> {
     buffer: PhantomData<&'c mut [u8]>,
 }
 
-// SAFETY: A target is a mutable borrow of bytes, which may go to another thread. Copies of it exist in `Tiles` and
-// `Tile` only, which write to places that no other copy writes to (see the module's documentation).
+// SAFETY: A target is a mutable borrow of bytes, which may move to another thread. Copies of it
+// exist in `Tiles` and `Tile` only, and no two copies write to the same element (see the module's
+// documentation).
 unsafe impl Send for Target<'_> {}
 
-/// The tiles of some chunks of one canvas.
+/// The tiles of a list of chunks of one canvas. Each tile can be taken once.
 #[derive(Debug)]
 pub struct Tiles<'c> {
     tiling: &'c Tiling,
@@ -126,13 +132,17 @@ pub struct Tiles<'c> {
 }
 
 impl<'c> Tiles<'c> {
-    /// The chunks whose tiles are left.
+    /// Returns the chunks whose tiles were not taken yet.
     pub fn chunks(&self) -> &'c [Dims] {
         self.chunks
     }
 
-    /// The places of all tiles as one slice, if every chunk is selected whole, and the elements of one chunk follow
-    /// those of the chunk before. Takes no tile: use either the slice or the tiles.
+    /// Returns the target elements of all remaining tiles as one slice; [`None`] if they are not
+    /// contiguous.
+    ///
+    /// They are contiguous if every chunk is selected as a whole, and each chunk's elements follow
+    /// the elements of the chunk before. The tiles remain available: a caller uses either the slice
+    /// or the tiles.
     pub fn as_slice(&mut self) -> Option<&mut [u8]> {
         let per_chunk = self.tiling.run_of_chunks(self.chunks)?;
         let first = Tile::new(self.tiling, self.chunks.first()?, self.target).ok()?;
@@ -143,13 +153,14 @@ impl<'c> Tiles<'c> {
             return None;
         }
         let (at, length) = self.target.run(start, count)?;
-        // SAFETY: `run` checked that the bytes lie in the buffer. They are the places of the chunks of `self` and of
-        // no others: `run_of_chunks` saw that the chunks follow each other, and with as many elements as they have
-        // together they fill all from the first place to the last. `self` is borrowed mutably meanwhile.
+        // SAFETY: `run` checked that the bytes lie in the buffer. The bytes are the target elements
+        // of the chunks of `self` and of no others: `run_of_chunks` checked that the chunks are
+        // contiguous in the selection, and their elements together have the length of the range.
+        // The slice borrows `self` mutably.
         Some(unsafe { std::slice::from_raw_parts_mut(self.target.start.as_ptr().add(at), length) })
     }
 
-    /// The first `count` tiles, and the rest.
+    /// Splits off the first `count` tiles.
     pub fn split_at(self, count: usize) -> (Self, Self) {
         let (first, rest) = self.chunks.split_at(count.min(self.chunks.len()));
         let Self { tiling, target, .. } = self;
@@ -168,9 +179,10 @@ impl<'c> Iterator for Tiles<'c> {
 }
 
 impl Target<'_> {
-    /// The bytes of a run of elements, if they lie in the buffer.
-    fn run(&self, place: u64, count: u64) -> Option<(usize, usize)> {
-        let at = usize::try_from(place).ok()?.checked_mul(self.element_size)?;
+    /// Returns the offset and the length in bytes of a run of elements, if the run lies in the
+    /// buffer.
+    fn run(&self, first: u64, count: u64) -> Option<(usize, usize)> {
+        let at = usize::try_from(first).ok()?.checked_mul(self.element_size)?;
         let length = usize::try_from(count).ok()?.checked_mul(self.element_size)?;
         (at.checked_add(length)? <= self.length).then_some((at, length))
     }
@@ -184,7 +196,7 @@ mod tests {
     use crate::{Axis, Hyperslab, Region, RegularHyperslab, Selection, gather};
     use proptest::prelude::*;
 
-    /// Extent, chunk shape, and a regular hyperslab in the extent.
+    /// An extent, a chunk shape, and a regular hyperslab of the extent.
     fn cases() -> impl Strategy<Value = (Vec<u64>, Vec<u64>, RegularHyperslab)> {
         let one = (0..4_u64, 1..6_u64, 1..40_u64, 1..5_u64, 1..60_u64, 0..3_u64).prop_map(
             |(start, gap, count, block, chunk, behind)| {
@@ -213,7 +225,7 @@ mod tests {
         })
     }
 
-    /// The bytes of a chunk of the array `0, 1, 2, …` of u32.
+    /// Returns the bytes of a chunk of the array `0, 1, 2, …` of u32.
     fn chunk_of(extent: &[u64], chunk: &[u64], scaled: &[u64]) -> Vec<u8> {
         let all = Region::whole(chunk).coordinates();
         all.flat_map(|at| {
@@ -241,7 +253,7 @@ mod tests {
             gather(&array, &extent, &selection, &mut expected, 4).unwrap();
             let listed = chunks(&tiling);
 
-            // As they are, into a packed buffer, in several threads.
+            // Unconverted, into a packed buffer, by several threads.
             let mut out = vec![0xee; count * 4];
             let mut canvas = Canvas::packed(&mut out, tiling.shape(), 4).unwrap();
             let mut tiles = canvas.tiles(&tiling, &listed).unwrap();
@@ -277,7 +289,7 @@ mod tests {
             });
             prop_assert_eq!(&out, &expected);
 
-            // Converted to two bytes more, into a box of a larger array.
+            // Converted to elements that are two bytes longer, into a box of a larger array.
             let dims: Vec<u64> = tiling.shape().iter().map(|size| size + 2 * margin).collect();
             let start = vec![margin; dims.len()];
             let mut out = vec![0xee; usize::try_from(dims.iter().product::<u64>()).unwrap() * 6];
@@ -338,7 +350,8 @@ mod tests {
         assert_eq!(slice(&[rows, columns], &[2, 4], &[1, 2, 3]), Some((8, 24)));
         assert_eq!(slice(&[rows, columns], &[2, 4], &[1, 3]), None);
         assert_eq!(slice(&[rows, columns], &[3, 4], &[1, 2]), Some((12, 24)));
-        // The last chunk reaches beyond the extent; rows take turns; not all is selected.
+        // The last chunk reaches beyond the extent, rows of chunks alternate, and not all elements
+        // are selected.
         assert_eq!(slice(&[rows, columns], &[3, 4], &[2, 3]), None);
         assert_eq!(slice(&[rows, columns], &[2, 2], &[0, 1]), None);
         assert_eq!(slice(&[Axis::new(0, 2, 5, 1, 10, 0).unwrap(), columns], &[2, 4], &[0, 1]), None);

@@ -1,24 +1,25 @@
-//! Loops over places, through pointers.
+//! Copy loops through raw pointers.
 
 use smallvec::SmallVec;
 
-use crate::copy::{Nest, Rows};
+use crate::copy::{Nest, StrideLoop};
 use crate::tiling::Part;
 
-/// Returns the bytes of elements. Saturates: such an offset is out of bounds in every buffer.
+/// Converts a number of elements to bytes. Saturates: the result is out of bounds in every buffer.
 pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
     usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(size)
 }
 
-/// The loops from the elements of the chunk (or, with `places`, of the buffer) to one after the other.
-pub(super) fn packing(part: &Part, size: usize, places: bool) -> Nest {
+/// Builds the loops that copy to a packed buffer: from the target buffer if `from_target` is set,
+/// otherwise from the chunk.
+pub(super) fn packing(part: &Part, size: usize, from_target: bool) -> Nest {
     let mut packed = 1_u64;
-    let rows: SmallVec<[Rows; 4]> = part
+    let rows: SmallVec<[StrideLoop; 4]> = part
         .steps
         .iter()
         .map(|step| {
-            let src = if places { step.dst } else { step.src };
-            let row = Rows {
+            let src = if from_target { step.dst } else { step.src };
+            let row = StrideLoop {
                 count: to_bytes(step.count, 1),
                 src: to_bytes(src, size),
                 dst: to_bytes(packed, size),
@@ -30,29 +31,30 @@ pub(super) fn packing(part: &Part, size: usize, places: bool) -> Nest {
     Nest::of_loops(size, rows)
 }
 
-/// The loops from elements one after the other to their places.
-pub(super) fn reversed(part: &Part, size: usize) -> Nest {
+/// Builds the loops that copy from a packed buffer to the target buffer.
+pub(super) fn unpacking(part: &Part, size: usize) -> Nest {
     let mut packed = 1_u64;
-    let rows: SmallVec<[Rows; 4]> = part
+    let rows: SmallVec<[StrideLoop; 4]> = part
         .steps
         .iter()
         .map(|step| {
             let (src, dst) = (to_bytes(packed, size), to_bytes(step.dst, size));
             packed *= step.count;
-            Rows { count: to_bytes(step.count, 1), src, dst }
+            StrideLoop { count: to_bytes(step.count, 1), src, dst }
         })
         .collect();
     Nest::of_loops(size, rows)
 }
 
-/// Copies everything the loops visit.
+/// Copies all runs that the loops visit.
 ///
 /// # Safety
-/// From `src` plus `src_base` bytes on the loops read, from `dst` plus `dst_base` bytes on they write, within one
-/// allocation each; nothing else touches what is written, and the two do not overlap.
+/// All reads, relative to `src` plus `src_base` bytes, lie within one allocation, and all writes,
+/// relative to `dst` plus `dst_base` bytes, lie within one allocation. No other code accesses the
+/// written bytes meanwhile. The bytes that are read and the bytes that are written do not overlap.
 pub(super) unsafe fn copy_nest(nest: &Nest, src: *const u8, src_base: usize, dst: *mut u8, dst_base: usize) {
     nest.for_each_plane(src_base, dst_base, |src_at, dst_at, rows| {
-        // SAFETY: The caller's promise covers every run of every plane.
+        // SAFETY: The caller's guarantee covers every run of every plane.
         unsafe {
             let (src, dst) = (src.add(src_at), dst.add(dst_at));
             match nest.run {
@@ -78,9 +80,9 @@ pub(super) unsafe fn copy_nest(nest: &Nest, src: *const u8, src_base: usize, dst
 ///
 /// # Safety
 /// As [`copy_nest`].
-unsafe fn copy_rows<const N: usize>(src: *const u8, dst: *mut u8, rows: Rows) {
+unsafe fn copy_rows<const N: usize>(src: *const u8, dst: *mut u8, rows: StrideLoop) {
     for row in 0..rows.count {
-        // SAFETY: The caller's promise covers every run; arrays of bytes may lie anywhere.
+        // SAFETY: The caller's guarantee covers every run; arrays of bytes need no alignment.
         unsafe {
             let run = src.add(row * rows.src).cast::<[u8; N]>().read();
             dst.add(row * rows.dst).cast::<[u8; N]>().write(run);
@@ -88,12 +90,12 @@ unsafe fn copy_rows<const N: usize>(src: *const u8, dst: *mut u8, rows: Rows) {
     }
 }
 
-/// Gathers what stands at the places that the loops visit.
+/// Copies the elements that the loops visit to `packed`.
 ///
 /// # Safety
-/// From `src` plus `base` bytes on the loops read within one allocation that nothing else writes to meanwhile where
-/// they read; they write as many bytes as `packed` has, one after the other.
+/// All reads, relative to `src` plus `base` bytes, lie within one allocation, and no other code
+/// writes to the read bytes meanwhile. The loops write as many bytes as `packed` has, without gaps.
 pub(super) unsafe fn gather_raw(nest: &Nest, src: *mut u8, base: usize, packed: &mut [u8]) {
-    // SAFETY: The caller's promise; `packed` is a buffer of its own.
+    // SAFETY: The caller's guarantee covers the reads; `packed` is a separate buffer.
     unsafe { copy_nest(nest, src.cast_const(), base, packed.as_mut_ptr(), 0) };
 }

@@ -1,30 +1,33 @@
-//! The places of one chunk: moving its elements there.
+//! The target elements of one chunk, and the copying and conversion of the chunk's elements to
+//! them.
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::raw::{copy_nest, gather_raw, packing, reversed, to_bytes};
+use super::raw::{copy_nest, gather_raw, packing, to_bytes, unpacking};
 use super::{OUTSIDE, Target};
-use crate::copy::{Nest, Rows};
+use crate::copy::{Nest, StrideLoop};
 use crate::error::Result;
 use crate::tiling::{Part, Step};
 use crate::{DataspaceError, Tiling};
 
-/// Rows shorter than this are converted together rather than one by one.
-const SHORT_ROW: u64 = 32;
+/// The smallest number of elements of a row that is converted by itself. Shorter rows are gathered
+/// and converted together.
+const MIN_DIRECT_ROW_ELEMENTS: u64 = 32;
 
-/// Converts elements that lie side by side: from the first bytes to the second ones, which hold as many elements.
+/// A function that converts contiguous elements from the first slice to the second one. Both slices
+/// have the same number of elements.
 pub type ConvertRun<'a, E> = dyn FnMut(&[u8], &mut [u8]) -> std::result::Result<(), E> + 'a;
 
-/// The places of one chunk's selected elements.
+/// The target elements of the selected elements of one chunk.
 #[derive(Debug)]
 pub struct Tile<'c> {
     parts: SmallVec<[Part; 1]>,
     target: Target<'c>,
 }
 
-/// Room that conversions of tiles work in.
+/// Scratch memory for the conversions of tiles.
 #[derive(Debug, Default)]
 pub struct TileScratch {
     gathered: Vec<u8>,
@@ -32,6 +35,7 @@ pub struct TileScratch {
 }
 
 impl<'c> Tile<'c> {
+    /// Creates the tile of a chunk. Checks that the last target element lies in the buffer.
     pub(super) fn new(tiling: &Tiling, chunk: &[u64], target: Target<'c>) -> Result<Self> {
         let parts = tiling.parts(chunk, target.strides, target.base)?;
         let elements = (target.length / target.element_size) as u64;
@@ -46,30 +50,33 @@ impl<'c> Tile<'c> {
         Ok(Self { parts, target })
     }
 
-    /// The number of selected elements.
+    /// Returns the number of selected elements.
     pub fn len(&self) -> u64 {
         self.parts.iter().map(Part::len).sum()
     }
 
-    /// Whether the chunk holds no selected element.
+    /// Returns whether no element of the chunk is selected.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// From the first selected element of the chunk to the one behind the last, counted in C order.
+    /// Returns the range of elements of the chunk, in C order, from the first selected one to the
+    /// last selected one.
     pub fn source(&self) -> Range<u64> {
         let start = self.parts.iter().map(|part| part.src).min().unwrap_or(0);
         start..self.parts.iter().map(Part::src_end).max().unwrap_or(0)
     }
 
-    /// The first place, if the tile is a whole chunk of that many elements, whose places lie side by side.
+    /// Returns the offset of the first target element, if the tile is a whole chunk of `elements`
+    /// elements and its target elements are contiguous.
     pub(super) fn run_of(&self, elements: u64) -> Option<u64> {
         let [part] = self.parts.as_slice() else { return None };
         let (count, steps) = part.runs();
         (steps.is_empty() && count == elements).then_some(part.dst)
     }
 
-    /// The places as a slice, if they lie side by side, and so do the elements in the chunk.
+    /// Returns the target elements as a slice, if both they and the selected elements of the chunk
+    /// are contiguous.
     pub fn as_slice(&mut self) -> Option<&mut [u8]> {
         let [part] = self.parts.as_slice() else { return None };
         let (count, steps) = part.runs();
@@ -77,18 +84,21 @@ impl<'c> Tile<'c> {
             return None;
         }
         let (at, length) = self.target.run(part.dst, count)?;
-        // SAFETY: `run` checked that the bytes lie in the buffer. They are places of this tile alone, which is
-        // borrowed mutably as long as the slice lives.
+        // SAFETY: `run` checked that the bytes lie in the buffer. The bytes belong to this tile
+        // alone, and the slice borrows the tile mutably.
         Some(unsafe { std::slice::from_raw_parts_mut(self.target.start.as_ptr().add(at), length) })
     }
 
-    /// The places as slices of at least `shortest` bytes, in the order of their elements, if these lie side by side in the
-    /// chunk.
-    pub fn as_slices(&mut self, shortest: usize) -> Option<Vec<&mut [u8]>> {
+    /// Returns the target elements as slices of at least `min_bytes` bytes, in the order of the
+    /// chunk's elements.
+    ///
+    /// Returns [`None`] if the selected elements of the chunk are not contiguous, or if the slices
+    /// would be shorter.
+    pub fn as_slices(&mut self, min_bytes: usize) -> Option<Vec<&mut [u8]>> {
         let [part] = self.parts.as_slice() else { return None };
         let (run, _) = part.runs();
         let is_dense = part.src_end().checked_sub(part.src) == Some(part.len());
-        if !is_dense || to_bytes(run, self.target.element_size) < shortest {
+        if !is_dense || to_bytes(run, self.target.element_size) < min_bytes {
             return None;
         }
         let (part, mut next) = (part.clone(), part.src);
@@ -98,8 +108,9 @@ impl<'c> Tile<'c> {
                 return Err(OUTSIDE);
             }
             next = src + run;
-            // SAFETY: `each_run` found the bytes in the buffer. No two runs of a tile share a place: a place is a position in
-            // the selection, which has every element once. They are borrowed as long as the tile is.
+            // SAFETY: `each_run` checked that the bytes lie in the buffer. No two runs of a tile
+            // share a target element: a target element is a position in the selection, and each
+            // element has one position. The slices borrow the tile mutably.
             slices.push(unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr(), to.len()) });
             Ok(())
         })
@@ -107,23 +118,25 @@ impl<'c> Tile<'c> {
         Some(slices)
     }
 
-    /// Copies the elements from a slice of the chunk that begins with its element `first`.
+    /// Copies the selected elements from `chunk`, a slice of the chunk that begins with the chunk's
+    /// element `first`.
     ///
     /// # Errors
-    /// [`DataspaceError::Buffer`] if the slice does not reach to the last selected element. Nothing is copied then.
+    /// [`DataspaceError::Buffer`] if the slice does not contain all selected elements. The buffer
+    /// is unchanged then.
     pub fn copy_from(&mut self, chunk: &[u8], first: u64) -> Result<()> {
         let size = self.target.element_size;
         self.check_source(chunk, first, size)?;
         for part in &self.parts {
             let src = to_bytes(part.src - first, size);
-            let rows = part.steps.iter().map(|step| Rows {
+            let rows = part.steps.iter().map(|step| StrideLoop {
                 count: to_bytes(step.count, 1),
                 src: to_bytes(step.src, size),
                 dst: to_bytes(step.dst, size),
             });
-            // SAFETY: `check_source` saw that all loops read within `chunk`, `new` that they write within the
-            // buffer; these places are this tile's alone. A slice of the caller's cannot overlap them: the
-            // buffer is borrowed mutably.
+            // SAFETY: `check_source` checked that all loops read within `chunk`, and `new` that
+            // they write within the buffer. These target elements belong to this tile alone.
+            // `chunk` cannot overlap them, since the buffer is borrowed mutably.
             unsafe {
                 let to = self.target.start.as_ptr();
                 copy_nest(&Nest::of_loops(size, rows), chunk.as_ptr(), src, to, to_bytes(part.dst, size));
@@ -132,12 +145,14 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Converts the elements, of `size` bytes each, from a slice of the chunk that begins with its element `first`.
-    /// `convert` is given as many source as destination elements, which lie side by side; the destination holds
-    /// what stood there before.
+    /// Converts the selected elements, of `size` bytes each, from `chunk`, a slice of the chunk
+    /// that begins with the chunk's element `first`.
+    ///
+    /// `convert` receives contiguous source elements, and a destination for the same number of
+    /// elements. The destination holds the previous bytes of the buffer.
     ///
     /// # Errors
-    /// As [`copy_from`](Self::copy_from), and those of `convert`.
+    /// The errors of [`copy_from`](Self::copy_from), and the errors of `convert`.
     pub fn convert_from<E: From<DataspaceError>>(
         &mut self,
         chunk: &[u8],
@@ -150,13 +165,13 @@ impl<'c> Tile<'c> {
         for part in std::mem::take(&mut self.parts) {
             let (run, steps) = part.runs();
             let strided = run == 1 && steps.first().is_some_and(|step| step.dst == 1);
-            if run >= SHORT_ROW || steps.is_empty() {
+            if run >= MIN_DIRECT_ROW_ELEMENTS || steps.is_empty() {
                 self.each_run(&part, |src, to| {
                     let at = to_bytes(src - first, size);
                     let from = chunk.get(at..at + to_bytes(run, size));
                     convert(from.ok_or(OUTSIDE)?, to)
                 })?;
-            } else if strided && steps.first().is_some_and(|step| step.count >= SHORT_ROW) {
+            } else if strided && steps.first().is_some_and(|step| step.count >= MIN_DIRECT_ROW_ELEMENTS) {
                 self.convert_strided(&part, chunk, first, size, scratch, convert)?;
             } else {
                 self.convert_gathered(&part, chunk, first, size, scratch, convert)?;
@@ -165,10 +180,10 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Gives each run of places to `write`, as long as can be.
+    /// Passes each run of contiguous target elements to `write`. The runs are as long as possible.
     ///
     /// # Errors
-    /// Those of `write`.
+    /// The errors of `write`.
     pub fn for_each_run<E: From<DataspaceError>>(
         &mut self,
         mut write: impl FnMut(&mut [u8]) -> std::result::Result<(), E>,
@@ -179,7 +194,8 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Rows that are strided in the chunk and whole in the buffer: each is gathered, then converted into place.
+    /// Converts rows that are strided in the chunk and contiguous in the buffer: gathers each row,
+    /// then converts it into the buffer.
     fn convert_strided<E: From<DataspaceError>>(
         &mut self,
         part: &Part,
@@ -194,7 +210,7 @@ impl<'c> Tile<'c> {
         let row_part = Part { src: 0, dst: 0, steps: SmallVec::from_slice(&[*row]) };
         let nest = packing(&row_part, size, false);
         let mut whole = Part { src: part.src, dst: part.dst, steps: SmallVec::new() };
-        // The row as one run: its places lie side by side.
+        // The row as one run: its target elements are contiguous.
         whole.steps.push(Step { count: row.count, src: 1, dst: 1 });
         whole.steps.extend_from_slice(outer);
         self.each_run(&whole, |src, to| {
@@ -204,7 +220,8 @@ impl<'c> Tile<'c> {
         })
     }
 
-    /// Many short rows: all are gathered, converted, and put into place.
+    /// Converts many short rows: gathers all of them, converts them together, and copies them to
+    /// their target elements.
     fn convert_gathered<E: From<DataspaceError>>(
         &mut self,
         part: &Part,
@@ -221,16 +238,18 @@ impl<'c> Tile<'c> {
         packing(part, size, false).copy(chunk, to_bytes(part.src - first, size), gathered, 0);
         let back = packing(part, out_size, true);
         let (to, at) = (self.target.start.as_ptr(), to_bytes(part.dst, out_size));
-        // SAFETY: The loops visit the places of `part`, which `new` found to lie in the buffer and which are this
-        // tile's alone; `converted` holds as many elements, one after the other.
+        // SAFETY: The loops visit the target elements of `part`. `new` checked that they lie in the
+        // buffer, and they belong to this tile alone. `converted` has the same number of elements,
+        // without gaps.
         unsafe { gather_raw(&back, to, at, converted) };
         convert(gathered, converted)?;
         // SAFETY: As above.
-        unsafe { copy_nest(&reversed(part, out_size), converted.as_ptr(), 0, to, at) };
+        unsafe { copy_nest(&unpacking(part, out_size), converted.as_ptr(), 0, to, at) };
         Ok(())
     }
 
-    /// Calls `visit` with the first element of each run in the chunk and the run's places.
+    /// Calls `visit` with the number of each run's first element in the chunk, and with the run's
+    /// target elements.
     fn each_run<E: From<DataspaceError>>(
         &mut self,
         part: &Part,
@@ -241,8 +260,8 @@ impl<'c> Tile<'c> {
         let (mut src, mut dst) = (part.src, part.dst);
         loop {
             let (start, length) = self.target.run(dst, run).ok_or(OUTSIDE)?;
-            // SAFETY: `run` checked the bounds; the places are this tile's alone, and the slice is gone before
-            // the next one is made.
+            // SAFETY: `run` checked the bounds. The target elements belong to this tile alone, and
+            // the slice is dropped before the next one is created.
             let to = unsafe { std::slice::from_raw_parts_mut(self.target.start.as_ptr().add(start), length) };
             visit(src, to)?;
             let mut done = true;
@@ -263,7 +282,8 @@ impl<'c> Tile<'c> {
         }
     }
 
-    /// That a slice of the chunk from element `first` on holds all selected elements.
+    /// Checks that `chunk`, a slice of the chunk from the element `first` on, contains all selected
+    /// elements.
     fn check_source(&self, chunk: &[u8], first: u64, size: usize) -> Result<()> {
         let Range { start, end } = self.source();
         if self.is_empty() {

@@ -1,4 +1,7 @@
-//! Bit fields to bit fields: the low bits are kept, new ones are zero. To and from integers as unsigned integers of their bits.
+//! Conversion of bit fields.
+//!
+//! Between bit fields, the low bits are kept and additional bits are zero. Conversions to and from
+//! integers treat a bit field as an unsigned integer.
 
 use std::sync::Arc;
 
@@ -23,13 +26,14 @@ impl Element for Bits {
     }
 }
 
-/// The unsigned integer with the bits of a bit field in the same places.
+/// Returns the unsigned integer type whose bits have the positions of a bit field's bits; `None`
+/// for other types.
 fn integer(datatype: &Datatype) -> Option<Datatype> {
     let DatatypeClass::Bitfield(bits) = &datatype.class else { return None };
     Some(Datatype { size: datatype.size, class: DatatypeClass::FixedPoint(as_unsigned(*bits)) })
 }
 
-/// Bit fields to integers, and integers to bit fields.
+/// Plans conversions between bit fields and integers.
 pub(super) fn as_integers(
     source: &Datatype,
     destination: &Datatype,
@@ -80,7 +84,7 @@ mod tests {
         let two = Datatype::bitfield(2, BigEndian);
         assert_eq!(convert(&two, &Datatype::u16(LittleEndian), &[0xfe, 1]), [1, 0xfe]);
         assert_eq!(convert(&Datatype::u16(LittleEndian), &two, &[1, 0xfe]), [0xfe, 1]);
-        // Other sizes and signs as for unsigned integers.
+        // Other sizes and signs convert like unsigned integers.
         assert_eq!(convert(&two, &Datatype::u8(), &[0, 9, 1, 0]), [9, 255]);
         assert_eq!(convert(&Datatype::i8(), &byte, &[0xff, 5]), [0, 5]);
         assert!(Conversion::new(&byte, &Datatype::f32(LittleEndian)).is_err());

@@ -1,33 +1,33 @@
-//! Elements as strings of bits, least significant first, whatever their byte order.
+//! Elements as strings of bits, least significant bit first, independent of the byte order.
 
 use smallvec::SmallVec;
 
 use crate::{FloatOrder, Padding};
 
-/// Bits in 64-bit limbs, the least significant limb first.
+/// Bits in limbs of 64 bits, least significant limb first.
 pub(super) type Limbs = SmallVec<[u64; 3]>;
 
-/// The low `count` bits set; all of them from 64 on.
+/// Returns a mask of the low `count` bits; of all 64 bits if `count` is larger.
 pub(super) fn mask(count: u32) -> u64 {
     1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1)
 }
 
-/// Splits a bit position into limb and shift.
-fn place(position: u32) -> (usize, u32) {
+/// Splits a bit position into the index of the limb and the position in the limb.
+fn limb_and_shift(position: u32) -> (usize, u32) {
     ((position / 64) as usize, position % 64)
 }
 
-/// The `count` (at most 64) bits from `position` on; bits beyond the limbs are zero.
+/// Returns `count` (at most 64) bits from `position` on. Bits beyond the limbs are zero.
 pub(super) fn get(limbs: &[u64], position: u32, count: u32) -> u64 {
-    let (index, shift) = place(position);
+    let (index, shift) = limb_and_shift(position);
     let low = limbs.get(index).copied().unwrap_or(0) >> shift;
     let high = if shift == 0 { 0 } else { limbs.get(index + 1).copied().unwrap_or(0) << (64 - shift) };
     (low | high) & mask(count)
 }
 
-/// Sets the `count` (at most 64) bits from `position` on; bits beyond the limbs are dropped.
+/// Sets `count` (at most 64) bits from `position` on. Bits beyond the limbs are dropped.
 pub(super) fn set(limbs: &mut [u64], position: u32, count: u32, value: u64) {
-    let (index, shift) = place(position);
+    let (index, shift) = limb_and_shift(position);
     let (value, mask) = (value & mask(count), mask(count));
     if let Some(limb) = limbs.get_mut(index) {
         *limb = *limb & !(mask << shift) | value << shift;
@@ -39,7 +39,7 @@ pub(super) fn set(limbs: &mut [u64], position: u32, count: u32, value: u64) {
     }
 }
 
-/// Copies `count` bits between positions.
+/// Copies `count` bits between two positions.
 pub(super) fn copy(from: &[u64], from_position: u32, to: &mut [u64], to_position: u32, count: u32) {
     for done in (0..count).step_by(64) {
         let chunk = (count - done).min(64);
@@ -47,26 +47,26 @@ pub(super) fn copy(from: &[u64], from_position: u32, to: &mut [u64], to_position
     }
 }
 
-/// Sets all bits from `start` to before `end`.
+/// Sets all bits in `start..end` to 1.
 pub(super) fn fill(limbs: &mut [u64], start: u32, end: u32) {
     for position in (start..end).step_by(64) {
         set(limbs, position, (end - position).min(64), u64::MAX);
     }
 }
 
-/// One more than the position of the highest bit set; 0 if none is.
+/// Returns one more than the position of the highest set bit; 0 if no bit is set.
 pub(super) fn bit_length(limbs: &[u64]) -> u32 {
     let highest = (0_u32..).zip(limbs).filter(|(_, limb)| **limb != 0).last();
     highest.map_or(0, |(index, limb)| index * 64 + (64 - limb.leading_zeros()))
 }
 
-/// Zero bits below the lowest bit set; 0 if none is.
+/// Returns the number of zero bits below the lowest set bit; 0 if no bit is set.
 pub(super) fn trailing_zeros(limbs: &[u64]) -> u32 {
     let lowest = (0_u32..).zip(limbs).find(|(_, limb)| **limb != 0);
     lowest.map_or(0, |(index, limb)| index * 64 + limb.trailing_zeros())
 }
 
-/// The two's complement.
+/// Replaces a number by its two's complement.
 pub(super) fn negate(limbs: &mut [u64]) {
     let mut carry = true;
     for limb in limbs {
@@ -76,30 +76,33 @@ pub(super) fn negate(limbs: &mut [u64]) {
     }
 }
 
-/// Limbs that hold that many bits, all zero.
+/// Resizes `limbs` for `bits` bits, and clears all of them.
 pub(super) fn zero(limbs: &mut Limbs, bits: u32) {
     limbs.clear();
     limbs.resize(bits.div_ceil(64) as usize, 0);
 }
 
-/// How an element's bytes and padding are laid out, apart from the fields inside.
+/// The layout of the bytes and of the padding of an element.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     order: FloatOrder,
-    /// Bits that hold fields or low padding, rounded up to whole limbs by `limbs`.
+    /// The number of limbs that contain the fields and the padding below them.
     limbs: u32,
-    /// The low bits with all padding that is one.
+    /// The padding bits that are 1, within the limbs.
     padding: Limbs,
-    /// The low bits of which the destination's own are kept; `None` if there are none in the element.
+    /// The bits of the destination that are kept, within the limbs; `None` if the element has no
+    /// such padding.
     background: Option<Limbs>,
-    /// What pads the bytes above the limbs.
+    /// The padding of the bytes above the limbs.
     high: Padding,
 }
 
 impl Frame {
-    /// A frame of `size` bytes whose bits before `end` count. `pads` are ranges of padding, the last one up to the
-    /// element's end; where they overlap a field, the field is written later. `None` if the byte order does not
-    /// allow the size.
+    /// Creates the frame of an element of `size` bytes whose fields end at the bit `end`.
+    ///
+    /// `pads` are ranges of padding; the last one extends to the end of the element. A field that
+    /// overlaps a range is written over it. Returns `None` if the byte order is impossible for the
+    /// size.
     pub(super) fn new(
         order: FloatOrder,
         size: usize,
@@ -125,7 +128,7 @@ impl Frame {
         Some(Self { order, limbs: bits / 64, padding, background: keeps.then_some(background), high })
     }
 
-    /// The element's low bits.
+    /// Loads the low bits of an element.
     pub(super) fn load(&self, bytes: &[u8], limbs: &mut Limbs) {
         zero(limbs, self.limbs * 64);
         match self.order {
@@ -135,7 +138,8 @@ impl Frame {
         }
     }
 
-    /// Starts an element of the destination: padding and, where it is kept, what is there.
+    /// Initializes the low bits of a destination element: with padding, and with the destination's
+    /// bits that are kept.
     pub(super) fn start(&self, bytes: &[u8], limbs: &mut Limbs) {
         let Some(background) = &self.background else {
             limbs.clone_from(&self.padding);
@@ -147,7 +151,7 @@ impl Frame {
         }
     }
 
-    /// Writes the low bits, and padding above them.
+    /// Writes the low bits, and the padding above them.
     pub(super) fn store(&self, limbs: &[u64], bytes: &mut [u8]) {
         match self.order {
             FloatOrder::LittleEndian => self.store_to(limbs, bytes.iter_mut()),

@@ -1,4 +1,4 @@
-//! Records: compounds by the names of their members, and complex numbers as pairs of parts.
+//! Conversion of records: compounds by member names, and complex numbers as pairs of parts.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use super::strided::{Strided, StridedMut};
 use super::{Result, size_of};
 use crate::{Compound, Datatype, DatatypeClass};
 
-/// Bytes of source and destination that are worked on at a time, part by part.
-const BLOCK: usize = 16 << 10;
+/// The number of bytes of source or destination that are converted together, part by part.
+const BLOCK_BYTES: usize = 16 << 10;
 
-/// A part of an element that is converted on its own.
+/// A part of an element that is converted separately.
 #[derive(Debug, Clone)]
 pub struct Part {
     source: Range<usize>,
@@ -22,32 +22,36 @@ pub struct Part {
 }
 
 impl Part {
-    /// This part as one of a larger element.
+    /// Returns this part as a part of an enclosing element, in which `outer` is the record that
+    /// contains it.
     fn within(&self, outer: &Self) -> Option<Self> {
-        let moved =
+        let shifted =
             |range: &Range<usize>, by: usize| Some(range.start.checked_add(by)?..range.end.checked_add(by)?);
         Some(Self {
-            source: moved(&self.source, outer.source.start)?,
-            destination: moved(&self.destination, outer.destination.start)?,
+            source: shifted(&self.source, outer.source.start)?,
+            destination: shifted(&self.destination, outer.destination.start)?,
             kernel: Arc::clone(&self.kernel),
         })
     }
 
-    /// Whether the other part is copied right behind this one.
-    fn goes_on_in(&self, next: &Self) -> bool {
+    /// Returns whether both parts are copied, and `next` follows directly in source and
+    /// destination.
+    fn is_continued_by(&self, next: &Self) -> bool {
         self.kernel.is_copy()
             && next.kernel.is_copy()
             && self.source.end == next.source.start
             && self.destination.end == next.destination.start
     }
 
+    /// Converts this part of all elements.
     fn run(&self, source: &Strided<'_>, destination: &mut StridedMut<'_>) -> Result<()> {
         let (from, to) = (source.part(&self.source), destination.part(&self.destination));
-        self.kernel.run_strided(from, to).map_err(|error| error.moved(|at| at + self.source.start))
+        self.kernel.run_strided(from, to).map_err(|error| error.map_index(|at| at + self.source.start))
     }
 }
 
-/// Converts elements part by part; what lies between the destination's parts stays as it is.
+/// A kernel that converts records part by part. The destination bytes between the parts remain
+/// unchanged.
 #[derive(Debug)]
 struct Record {
     source_size: usize,
@@ -56,12 +60,12 @@ struct Record {
 }
 
 impl Record {
-    /// Takes the parts of records inside as its own, and joins parts that are copied and lie together in both
-    /// elements.
+    /// Creates the kernel. Replaces inner records by their parts, and merges parts that are copied
+    /// and adjacent in both elements.
     fn new(source: &Datatype, destination: &Datatype, parts: Vec<Part>) -> Option<Self> {
         let mut flat = Vec::with_capacity(parts.len());
         for part in parts {
-            // An array of records is a part of its own: its kernel is that of one record.
+            // An array of records is not replaced: its kernel converts a single record.
             match part.kernel.parts(part.source.len(), part.destination.len()) {
                 Some(inner) => {
                     for one in inner {
@@ -75,7 +79,7 @@ impl Record {
         let mut joined: Vec<Part> = Vec::with_capacity(flat.len());
         for part in flat {
             match joined.last_mut() {
-                Some(last) if last.goes_on_in(&part) => {
+                Some(last) if last.is_continued_by(&part) => {
                     last.source.end = part.source.end;
                     last.destination.end = part.destination.end;
                     last.kernel = Arc::new(Copy);
@@ -86,25 +90,28 @@ impl Record {
         Some(Self { source_size: size_of(source)?, destination_size: size_of(destination)?, parts: joined })
     }
 
-    /// Whether elements of these sizes are one record, and not an array of them.
+    /// Returns whether elements of these sizes are single records, and not arrays of records.
     fn is_one(&self, source_size: usize, destination_size: usize) -> bool {
         source_size == self.source_size && destination_size == self.destination_size
     }
 
-    /// Converts all records, a block at a time.
+    /// Converts all records, in blocks.
     fn run_records(&self, source: Strided<'_>, mut destination: StridedMut<'_>) -> Result<()> {
         if let [only] = self.parts.as_slice() {
             return only.run(&source, &mut destination);
         }
         let all = source.len().min(destination.as_strided().len());
-        let per_block =
-            BLOCK.checked_div(source.stride().max(destination.as_strided().stride())).unwrap_or(0).max(1);
+        let per_block = BLOCK_BYTES
+            .checked_div(source.stride().max(destination.as_strided().stride()))
+            .unwrap_or(0)
+            .max(1);
         for start in (0..all).step_by(per_block) {
             let elements = start..all.min(start + per_block);
             let from = source.slice(&elements);
             let mut to = destination.slice(&elements);
             for part in &self.parts {
-                part.run(&from, &mut to).map_err(|error| error.moved(|at| at + start * source.stride()))?;
+                part.run(&from, &mut to)
+                    .map_err(|error| error.map_index(|at| at + start * source.stride()))?;
             }
         }
         Ok(())
@@ -139,7 +146,7 @@ impl Kernel for Record {
             return self.run_records(source, destination);
         }
         for (index, (from, to)) in source.iter().zip(destination.iter_mut()).enumerate() {
-            self.run(from, to).map_err(|error| error.moved(|at| at + index * source.stride()))?;
+            self.run(from, to).map_err(|error| error.map_index(|at| at + index * source.stride()))?;
         }
         Ok(())
     }
@@ -149,7 +156,7 @@ impl Kernel for Record {
     }
 }
 
-/// Writes zero bytes: the imaginary part of a real number.
+/// A kernel that writes zero bytes: the imaginary part of a real number.
 #[derive(Debug)]
 struct Zero;
 
@@ -165,14 +172,15 @@ impl Kernel for Zero {
     }
 }
 
-/// The bytes of a part inside its element; `None` if it reaches beyond.
-fn place(element: &Datatype, offset: u32, part: &Datatype) -> Option<Range<usize>> {
+/// Returns the range of a part's bytes in its element; `None` if the part reaches beyond the
+/// element.
+fn part_range(element: &Datatype, offset: u32, part: &Datatype) -> Option<Range<usize>> {
     let start = usize::try_from(offset).ok()?;
     let end = start.checked_add(size_of(part)?)?;
     (end <= size_of(element)?).then_some(start..end)
 }
 
-/// Compounds by name. At least one member must be on both sides.
+/// Plans conversions between compounds that have at least one member name in common.
 pub(super) fn members(
     source: &Datatype,
     destination: &Datatype,
@@ -187,11 +195,11 @@ pub(super) fn members(
     for member in &to.members {
         let Some(found) = by_name.get(member.name.as_slice()) else { continue };
         let kernel = conversions.kernel(&found.datatype, &member.datatype)?;
-        let places = (
-            place(source, found.offset, &found.datatype),
-            place(destination, member.offset, &member.datatype),
+        let ranges = (
+            part_range(source, found.offset, &found.datatype),
+            part_range(destination, member.offset, &member.datatype),
         );
-        let (Some(source), Some(destination)) = places else { return Ok(None) };
+        let (Some(source), Some(destination)) = ranges else { return Ok(None) };
         parts.push(Part { source, destination, kernel });
     }
     if parts.is_empty() {
@@ -200,7 +208,7 @@ pub(super) fn members(
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
 }
 
-/// One member of a compound, however deep, as elements of `destination`.
+/// Plans the conversion of one member of a compound, at any depth, to elements of `destination`.
 pub(super) fn field(
     source: &Datatype,
     path: &str,
@@ -209,24 +217,26 @@ pub(super) fn field(
 ) -> Result<Planned> {
     let whole = size_of(destination).map(|size| 0..size);
     let (Some((offset, member)), Some(whole)) = (source.member_at(path), whole) else { return Ok(None) };
-    let Some(place) = place(source, offset, member) else { return Ok(None) };
+    let Some(range) = part_range(source, offset, member) else { return Ok(None) };
     let kernel = conversions.kernel(member, destination)?;
-    let part = Part { source: place, destination: whole, kernel };
+    let part = Part { source: range, destination: whole, kernel };
     Ok(Record::new(source, destination, vec![part]).map(|record| Arc::new(record) as _))
 }
 
-/// Where the parts of a complex number lie.
+/// The offsets and types of the parts of a complex number.
 struct Pair<'a> {
     real: (u32, &'a Datatype),
     imaginary: (u32, &'a Datatype),
 }
 
 impl<'a> Pair<'a> {
+    /// Returns the parts of a complex number of the complex class.
     fn of_complex(base: &'a Datatype) -> Self {
         Self { real: (0, base), imaginary: (base.size, base) }
     }
 
-    /// The members of a compound that names them as real and imaginary part.
+    /// Returns the parts of a compound whose two member names begin with `r` and `i`; `None` for
+    /// other compounds.
     fn of_compound(compound: &'a Compound) -> Option<Self> {
         let [one, other] = compound.members.as_slice() else { return None };
         let starts_with =
@@ -242,7 +252,8 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Complex numbers to and from compounds of two members whose names begin with `r` and `i`.
+/// Plans conversions between complex numbers and compounds of two members whose names begin with
+/// `r` and `i`.
 pub(super) fn complex_as_pair(
     source: &Datatype,
     destination: &Datatype,
@@ -260,14 +271,15 @@ pub(super) fn complex_as_pair(
     let (Some(from), Some(to)) = (from, to) else { return Ok(None) };
     let mut parts = Vec::with_capacity(2);
     for ((from_offset, from), (to_offset, to)) in [(from.real, to.real), (from.imaginary, to.imaginary)] {
-        let places = (place(source, from_offset, from), place(destination, to_offset, to));
-        let (Some(source), Some(destination)) = places else { return Ok(None) };
+        let ranges = (part_range(source, from_offset, from), part_range(destination, to_offset, to));
+        let (Some(source), Some(destination)) = ranges else { return Ok(None) };
         parts.push(Part { source, destination, kernel: conversions.kernel(from, to)? });
     }
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
 }
 
-/// Real numbers to complex numbers with no imaginary part, and the real part of complex numbers.
+/// Plans conversions between real and complex numbers. The imaginary part becomes zero, or is
+/// dropped.
 pub(super) fn complex_and_real(
     source: &Datatype,
     destination: &Datatype,
@@ -278,14 +290,14 @@ pub(super) fn complex_and_real(
         (_, DatatypeClass::Complex(to)) if source.is_number() => (source, &*to.base),
         _ => return Ok(None),
     };
-    let places = (place(source, 0, from), place(destination, 0, to));
-    let (Some(from_place), Some(to_place)) = places else { return Ok(None) };
-    let imaginary = place(destination, to.size, to);
+    let ranges = (part_range(source, 0, from), part_range(destination, 0, to));
+    let (Some(from_range), Some(to_range)) = ranges else { return Ok(None) };
+    let imaginary = part_range(destination, to.size, to);
     let mut parts = Vec::with_capacity(2);
     if let Some(imaginary) = imaginary {
-        parts.push(Part { source: from_place.clone(), destination: imaginary, kernel: Arc::new(Zero) });
+        parts.push(Part { source: from_range.clone(), destination: imaginary, kernel: Arc::new(Zero) });
     }
     let kernel = conversions.kernel(from, to)?;
-    parts.push(Part { source: from_place, destination: to_place, kernel });
+    parts.push(Part { source: from_range, destination: to_range, kernel });
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
 }

@@ -1,4 +1,4 @@
-//! Enumerations: between themselves by name, and as the numbers of their base.
+//! Conversion of enumerations: to enumerations by name, to and from numbers by value.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::rules::{Conversions, Planned};
 use super::{Exception, ExceptionKind, Exceptions, Result, size_of};
 use crate::{Datatype, DatatypeClass};
 
-/// Values of the source to values of the destination with the same name.
+/// A kernel that maps values of the source to values of the destination with the same name.
 #[derive(Debug)]
 struct ByName {
     values: HashMap<Vec<u8>, Vec<u8>>,
@@ -21,7 +21,7 @@ struct ByName {
 impl Kernel for ByName {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
         let sources = source.chunks_exact(self.sizes.0);
-        // Neighbours are often the same.
+        // Neighbouring elements are often equal.
         let mut last: Option<(&[u8], &[u8])> = None;
         for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(self.sizes.1)).enumerate() {
             let known = last.filter(|(known, _)| *known == from);
@@ -34,8 +34,8 @@ impl Kernel for ByName {
             let (kind, from_type, to_type) = (ExceptionKind::NoName, &self.from, &self.to);
             let exception = Exception { kind, from: from_type, to: to_type, source: from };
             let here = |_| at * self.sizes.0;
-            if !self.exceptions.answer(&exception, to).map_err(|error| error.moved(here))? {
-                // As libhdf5 writes values that have no name on the other side.
+            if !self.exceptions.handle(&exception, to).map_err(|error| error.map_index(here))? {
+                // libhdf5 writes the same bytes for values without a name in the destination.
                 to.fill(0xff);
             }
         }
@@ -43,7 +43,7 @@ impl Kernel for ByName {
     }
 }
 
-/// Enumerations to enumerations, by the names of their values.
+/// Plans conversions between enumerations, by the names of the values.
 pub(super) fn between(
     source: &Datatype,
     destination: &Datatype,
@@ -72,7 +72,7 @@ pub(super) fn between(
     Ok(plan().map(|kernel| Arc::new(kernel) as _))
 }
 
-/// Enumerations to numbers and numbers to enumerations, through the base.
+/// Plans conversions between enumerations and numbers, by the base type.
 pub(super) fn from_or_to_base(
     source: &Datatype,
     destination: &Datatype,

@@ -1,18 +1,18 @@
-//! What can go wrong when elements are converted.
+//! Errors of conversions.
 
 use std::sync::Arc;
 
 use super::{Conversion, Exception, ExceptionKind};
 use crate::{ByteOrder, Datatype, DatatypeClass};
 
-/// The result of planning or running a conversion.
+/// The result type of conversions.
 pub type Result<T, E = ConvertError> = std::result::Result<T, E>;
 
-/// Why elements cannot be converted.
+/// An error of planning or running a conversion.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// There is no conversion between these types.
+    /// No rule converts elements of these types.
     #[error("there is no conversion from {from} to {to}")]
     Unsupported {
         /// The source type.
@@ -20,44 +20,46 @@ pub enum ConvertError {
         /// The destination type.
         to: Box<Datatype>,
     },
-    /// A buffer does not hold as many elements as asked for.
+    /// The length of a buffer does not match the number of elements.
     #[error("the {which} buffer has {got} bytes instead of {count} elements of {element} bytes")]
     Buffer {
-        /// "source" or "destination".
+        /// The buffer: "source" or "destination".
         which: &'static str,
-        /// Elements asked for.
+        /// The number of elements.
         count: usize,
-        /// Bytes of an element.
+        /// The size of an element in bytes.
         element: usize,
-        /// Bytes of the buffer.
+        /// The length of the buffer in bytes.
         got: usize,
     },
-    /// An element is no value of the type.
-    #[error("element {index} is no {datatype}: its bytes are {bytes:02x?}")]
+    /// The bytes of an element are no valid value of its type.
+    #[error("element {index} is not a valid {datatype}: its bytes are {bytes:02x?}")]
     Value {
-        /// Position of the element.
+        /// The index of the element.
         index: usize,
-        /// The type it should have.
+        /// The type of the element.
         datatype: Box<Datatype>,
-        /// The bytes it has.
+        /// The bytes of the element.
         bytes: Vec<u8>,
     },
-    /// The destination cannot hold a value as it is, and [`Exceptions`](super::Exceptions) says that this is an
-    /// error.
+    /// The destination type cannot represent a value, and [`Exceptions`](super::Exceptions) makes
+    /// this an error.
     #[error("element {index}: {} is {kind} of {to}", value_text(.from, .bytes))]
     Exception {
-        /// Position of the element in the source buffer. For a [`Kernel`](super::Kernel): its position in bytes.
+        /// The index of the element in the source buffer. In errors of a [`Kernel`](super::Kernel),
+        /// the offset of the element in bytes.
         index: usize,
-        /// Why.
+        /// The kind of the exception.
         kind: ExceptionKind,
-        /// The type of the value, which may be a part of the element.
+        /// The type of the value, which may be a part of an element.
         from: Box<Datatype>,
-        /// The type it should get.
+        /// The destination type of the value.
         to: Box<Datatype>,
-        /// The value.
+        /// The bytes of the value.
         bytes: Vec<u8>,
     },
-    /// An invariant of this crate does not hold. The elements and the types are not the cause.
+    /// An invariant of this crate does not hold. The cause is a bug in hyperslab, not the elements
+    /// or the types.
     #[error("internal error: {what}: {invariant} does not hold; please report it")]
     Internal {
         /// The step of the conversion.
@@ -65,25 +67,25 @@ pub enum ConvertError {
         /// The condition that should hold.
         invariant: &'static str,
     },
-    /// Memory has no room for so many elements.
-    #[error("memory has no room for {count} elements of {element} bytes")]
+    /// Memory does not suffice for the elements.
+    #[error("not enough memory for {count} elements of {element} bytes")]
     Memory {
-        /// Elements asked for.
+        /// The number of elements.
         count: usize,
-        /// Bytes of an element.
+        /// The size of an element in bytes.
         element: usize,
     },
-    /// The contents of an element of variable length cannot be read or written.
+    /// Variable-length data cannot be read or written.
     #[error(transparent)]
     Heap(HeapError),
 }
 
-/// What the heap reports that holds the contents of elements of variable length.
+/// An error of the heap that holds variable-length data.
 #[derive(Debug, Clone)]
 pub struct HeapError(pub Arc<dyn std::error::Error + Send + Sync>);
 
 impl HeapError {
-    /// Wraps an error.
+    /// Wraps an error of a heap.
     pub fn new(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(Arc::from(error.into()))
     }
@@ -110,12 +112,12 @@ impl std::error::Error for HeapError {
 }
 
 impl ConvertError {
-    /// There is no conversion between these types.
+    /// Creates the error that no rule converts elements of these types.
     pub fn unsupported(from: &Datatype, to: &Datatype) -> Self {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }
 
-    /// An exception of the first element.
+    /// Creates the error for an exception of the first element.
     pub(super) fn exception(exception: &Exception<'_>) -> Self {
         Self::Exception {
             index: 0,
@@ -126,8 +128,8 @@ impl ConvertError {
         }
     }
 
-    /// The same exception at another place; other errors stay as they are.
-    pub(super) fn moved(mut self, by: impl FnOnce(usize) -> usize) -> Self {
+    /// Changes the index of an exception. Other errors are returned unchanged.
+    pub(super) fn map_index(mut self, by: impl FnOnce(usize) -> usize) -> Self {
         if let Self::Exception { index, .. } = &mut self {
             *index = by(*index);
         }
@@ -135,7 +137,7 @@ impl ConvertError {
     }
 }
 
-/// A number for people to read; bytes where it is none.
+/// Formats a number in decimal, and other values as bytes.
 fn value_text(datatype: &Datatype, bytes: &[u8]) -> String {
     let plain = |to: &Datatype| {
         let mut out = [0; 8];

@@ -1,4 +1,4 @@
-//! Values that the destination cannot hold as they are: who is asked, and what may be answered.
+//! Exceptions: values that the destination type cannot represent, and their handling.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,30 +6,30 @@ use std::sync::Arc;
 use super::{ConvertError, Result};
 use crate::Datatype;
 
-/// Why a value does not come out as it was.
+/// The reason for which the destination type cannot represent a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ExceptionKind {
-    /// It is above the destination's range.
+    /// The value is above the range of the destination.
     RangeHigh,
-    /// It is below the destination's range.
+    /// The value is below the range of the destination.
     RangeLow,
-    /// An integer has more digits than the floating-point destination.
+    /// An integer has more significant bits than the floating-point destination.
     Precision,
-    /// A floating-point number has a fraction, the integer destination has none.
+    /// A floating-point number has a fraction, and the destination is an integer.
     Truncate,
-    /// Positive infinity, for an integer.
+    /// The value is positive infinity, and the destination is an integer.
     PositiveInfinity,
-    /// Negative infinity, for an integer.
+    /// The value is negative infinity, and the destination is an integer.
     NegativeInfinity,
-    /// Not a number, for an integer.
+    /// The value is NaN, and the destination is an integer.
     NotANumber,
-    /// A value of an enumeration whose name the destination does not have, or that has no name.
+    /// The value of an enumeration has no name, or the destination has no value of this name.
     NoName,
 }
 
 impl ExceptionKind {
-    /// All kinds.
+    /// All kinds of exceptions.
     pub const ALL: [Self; 8] = [
         Self::RangeHigh,
         Self::RangeLow,
@@ -51,46 +51,47 @@ impl fmt::Display for ExceptionKind {
         f.write_str(match self {
             Self::RangeHigh => "above the range",
             Self::RangeLow => "below the range",
-            Self::Precision => "longer than the digits",
-            Self::Truncate => "not whole for an integer",
-            Self::PositiveInfinity => "positive infinity for an integer",
-            Self::NegativeInfinity => "negative infinity for an integer",
-            Self::NotANumber => "not a number for an integer",
-            Self::NoName => "without a name among the values",
+            Self::Precision => "beyond the precision",
+            Self::Truncate => "not an integer value",
+            Self::PositiveInfinity => "positive infinity and not a value",
+            Self::NegativeInfinity => "negative infinity and not a value",
+            Self::NotANumber => "not a number and not a value",
+            Self::NoName => "not the value of a member",
         })
     }
 }
 
-/// A value that does not come out as it was.
+/// A value that the destination type cannot represent.
 #[derive(Debug, Clone, Copy)]
 pub struct Exception<'a> {
-    /// Why.
+    /// The kind of the exception.
     pub kind: ExceptionKind,
-    /// The source's type.
+    /// The source type.
     pub from: &'a Datatype,
-    /// The destination's type.
+    /// The destination type.
     pub to: &'a Datatype,
-    /// The element's bytes.
+    /// The bytes of the element.
     pub source: &'a [u8],
 }
 
-/// What somebody who was asked about an exception answers.
+/// The answer of a function that handles exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Response {
-    /// Convert as if nobody had been asked: to the nearest value.
+    /// The function does not handle the exception: the value is converted to the nearest one.
     Unhandled,
-    /// The destination has been written.
+    /// The function has written the destination element.
     Handled,
-    /// End the conversion with [`ConvertError::Exception`].
+    /// The conversion fails with [`ConvertError::Exception`].
     Abort,
 }
 
 type Ask = dyn Fn(&Exception<'_>, &mut [u8]) -> Response + Send + Sync;
 
-/// What becomes of values that the destination cannot hold as they are.
+/// The handling of values that the destination type cannot represent.
 ///
-/// By default numbers become the nearest value, NaN becomes the integer 0, and values of enumerations without a
-/// name on the other side all bits set, as libhdf5 does it.
+/// By default, numbers become the nearest value, and NaN becomes the integer 0. Values of
+/// enumerations without an equally named value in the destination become the value with all bits
+/// set, as in libhdf5.
 ///
 /// ```
 /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -108,23 +109,25 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// The nearest value, always.
+    /// Creates the handling that converts every value to the nearest one.
     pub fn clamp() -> Self {
         Self::default()
     }
 
-    /// Any exception ends the conversion with an error that names the element and its value.
+    /// Creates the handling that reports each exception as an error with the element and its value.
     pub fn error() -> Self {
         Self::error_on(&ExceptionKind::ALL)
     }
 
-    /// Exceptions of these kinds end the conversion.
+    /// Creates the handling that reports exceptions of the given kinds as errors.
     pub fn error_on(kinds: &[ExceptionKind]) -> Self {
         Self { kinds: kinds.iter().fold(0, |set, kind| set | kind.bit()), ask: None }
     }
 
-    /// Asks a function about each exception. It may write the destination's element (which holds what it held
-    /// before) and answer [`Response::Handled`].
+    /// Creates the handling that calls `function` for each exception.
+    ///
+    /// The function may write the destination element, which holds its previous bytes, and return
+    /// [`Response::Handled`].
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -147,19 +150,19 @@ impl Exceptions {
         Self { ask: Some(Arc::new(function)), ..Self::error() }
     }
 
-    /// Whether somebody is asked about exceptions of that kind.
-    pub(super) fn asks(&self, kind: ExceptionKind) -> bool {
+    /// Returns whether exceptions of a kind are handled.
+    pub(super) fn handles(&self, kind: ExceptionKind) -> bool {
         self.kinds & kind.bit() != 0
     }
 
-    /// Whether somebody is asked about numbers.
-    pub(super) fn asks_about_numbers(&self) -> bool {
+    /// Returns whether exceptions of numbers are handled.
+    pub(super) fn handles_numbers(&self) -> bool {
         self.kinds & !ExceptionKind::NoName.bit() != 0
     }
 
-    /// Asks. Gives whether the destination is written.
-    pub(super) fn answer(&self, exception: &Exception<'_>, destination: &mut [u8]) -> Result<bool> {
-        if !self.asks(exception.kind) {
+    /// Handles an exception. Returns whether the destination element has been written.
+    pub(super) fn handle(&self, exception: &Exception<'_>, destination: &mut [u8]) -> Result<bool> {
+        if !self.handles(exception.kind) {
             return Ok(false);
         }
         match self.ask.as_ref().map_or(Response::Abort, |ask| ask(exception, destination)) {
@@ -173,7 +176,7 @@ impl Exceptions {
 impl fmt::Debug for Exceptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds: Vec<ExceptionKind> =
-            ExceptionKind::ALL.into_iter().filter(|kind| self.asks(*kind)).collect();
+            ExceptionKind::ALL.into_iter().filter(|kind| self.handles(*kind)).collect();
         f.debug_struct("Exceptions").field("kinds", &kinds).field("ask", &self.ask.is_some()).finish()
     }
 }

@@ -5,7 +5,7 @@ use super::bits::{self, Frame, Limbs};
 use super::number::Integer;
 use crate::{Datatype, FixedPoint};
 
-/// Where an integer lies in its element.
+/// The position of an integer in its element.
 #[derive(Debug, Clone)]
 pub(super) struct FixedFrame {
     frame: Frame,
@@ -15,7 +15,7 @@ pub(super) struct FixedFrame {
 }
 
 impl FixedFrame {
-    /// The frame of elements of that type; `None` if the type contradicts itself.
+    /// Creates the frame of elements of a type; `None` if the integer does not fit in the element.
     pub(super) fn new(datatype: &Datatype, fixed: &FixedPoint) -> Option<Self> {
         let size = super::size_of(datatype)?;
         let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
@@ -28,7 +28,7 @@ impl FixedFrame {
         Some(Self { frame, offset, precision, signed: fixed.signed })
     }
 
-    /// The value of an element.
+    /// Reads the value of an element.
     pub(super) fn read(&self, element: &[u8], value: &mut Integer, scratch: &mut Limbs) {
         self.frame.load(element, scratch);
         let magnitude = &mut value.magnitude;
@@ -48,7 +48,8 @@ impl FixedFrame {
         }
     }
 
-    /// Writes the value nearest to `value` into an element. The magnitude is used up.
+    /// Writes the representable value that is nearest to `value` to an element. Destroys the
+    /// magnitude.
     pub(super) fn write(&self, value: &mut Integer, element: &mut [u8], scratch: &mut Limbs) {
         self.clamp(value);
         self.frame.start(element, scratch);
@@ -56,60 +57,61 @@ impl FixedFrame {
         self.frame.store(scratch, element);
     }
 
-    /// Brings the magnitude to the two's complement of the nearest value that fits the precision.
+    /// Replaces the magnitude by the two's complement of the nearest representable value.
     fn clamp(&self, value: &mut Integer) {
         let length = bits::bit_length(&value.magnitude);
         let magnitude = &mut value.magnitude;
-        let room = if self.signed { self.precision - 1 } else { self.precision };
+        let value_bits = if self.signed { self.precision - 1 } else { self.precision };
         if !value.negative {
             resize(magnitude, self.precision);
-            if length > room {
+            if length > value_bits {
                 bits::zero(magnitude, self.precision);
-                bits::fill(magnitude, 0, room);
+                bits::fill(magnitude, 0, value_bits);
             }
         } else if !self.signed {
             bits::zero(magnitude, self.precision);
         } else {
             resize(magnitude, self.precision);
-            if length > room {
-                // The lowest value; where the magnitude is just that one, nothing changes.
+            if length > value_bits {
+                // The lowest value. A magnitude of exactly this value does not change.
                 bits::zero(magnitude, self.precision);
-                bits::set(magnitude, room, 1, 1);
+                bits::set(magnitude, value_bits, 1, 1);
             }
             bits::negate(magnitude);
         }
     }
 
-    /// Whether the value is out of range, and on which side.
+    /// Returns the kind of the exception if the value is out of range.
     pub(super) fn range_exception(&self, value: &Integer) -> Option<ExceptionKind> {
         let length = bits::bit_length(&value.magnitude);
-        let room = if self.signed { self.precision - 1 } else { self.precision };
+        let value_bits = if self.signed { self.precision - 1 } else { self.precision };
         if !value.negative {
-            return (length > room).then_some(ExceptionKind::RangeHigh);
+            return (length > value_bits).then_some(ExceptionKind::RangeHigh);
         }
-        let lowest = length == self.precision && bits::trailing_zeros(&value.magnitude) == room;
-        let fits = if self.signed { length <= room || lowest } else { length == 0 };
+        let lowest = length == self.precision && bits::trailing_zeros(&value.magnitude) == value_bits;
+        let fits = if self.signed { length <= value_bits || lowest } else { length == 0 };
         (!fits).then_some(ExceptionKind::RangeLow)
     }
 
-    /// Whether a value in range is the last one in the direction of its sign.
+    /// Returns whether a value in range is the largest or smallest one in the direction of its
+    /// sign.
     pub(super) fn is_limit(&self, value: &Integer) -> bool {
         let length = bits::bit_length(&value.magnitude);
         match (value.negative, self.signed) {
             (true, true) => length == self.precision,
             (true, false) => true,
             (false, signed) => {
-                let room = if signed { self.precision - 1 } else { self.precision };
-                length == room
-                    && (0..room).step_by(64).all(|at| {
-                        let count = (room - at).min(64);
+                let value_bits = if signed { self.precision - 1 } else { self.precision };
+                length == value_bits
+                    && (0..value_bits).step_by(64).all(|at| {
+                        let count = (value_bits - at).min(64);
                         bits::get(&value.magnitude, at, count) == bits::mask(count)
                     })
             }
         }
     }
 
-    /// Writes the largest or smallest value.
+    /// Writes the largest or the smallest value.
     pub(super) fn write_limit(&self, negative: bool, element: &mut [u8], scratch: &mut Limbs) {
         let mut value = Integer { negative, magnitude: Limbs::new() };
         bits::zero(&mut value.magnitude, self.precision + 1);
@@ -117,18 +119,18 @@ impl FixedFrame {
         self.write(&mut value, element, scratch);
     }
 
-    /// Bits of the largest magnitude; longer ones are clamped.
+    /// Returns the number of bits of the largest magnitude.
     pub(super) fn precision(&self) -> u32 {
         self.precision
     }
 }
 
-/// Limbs for just that many bits; what is beyond is dropped.
+/// Resizes `limbs` for `bits` bits. Drops the bits above.
 fn resize(limbs: &mut Limbs, bits: u32) {
     limbs.resize(bits.div_ceil(64) as usize, 0);
 }
 
-/// A bit field's bits, as the fixed-point type that has them in the same place.
+/// Returns the fixed-point type whose bits have the positions of a bit field's bits.
 pub(super) fn as_unsigned(bits: crate::Bitfield) -> FixedPoint {
     FixedPoint {
         order: bits.order,
@@ -141,7 +143,7 @@ pub(super) fn as_unsigned(bits: crate::Bitfield) -> FixedPoint {
 }
 
 impl FixedFrame {
-    /// Copies the low bits of an element of another frame; there is no value to clamp.
+    /// Copies the low bits of an element with another frame. Bits need no clamping.
     pub(super) fn copy_bits(
         &self,
         from: &Self,

@@ -5,12 +5,12 @@ use super::bits::{self, Frame, Limbs};
 use super::number::{Magnitude, Number};
 use crate::{Datatype, FloatingPoint, Normalization};
 
-/// Bits of significands that are kept. Longer mantissas are rounded to this many bits.
+/// The number of bits of a significand in memory. Longer mantissas are rounded to it.
 const SIGNIFICAND_BITS: u32 = 120;
-/// Bits of exponents that fit the arithmetic here.
-const EXPONENT_BITS: u8 = 32;
+/// The largest number of bits of an exponent that the arithmetic of this module supports.
+const MAX_EXPONENT_BITS: u8 = 32;
 
-/// Where sign, exponent and mantissa lie in an element.
+/// The positions of sign, exponent and mantissa in an element.
 #[derive(Debug, Clone)]
 pub(super) struct FloatFrame {
     frame: Frame,
@@ -20,13 +20,13 @@ pub(super) struct FloatFrame {
     mantissa_location: u32,
     mantissa_size: u32,
     bias: i64,
-    /// The leading bit is not stored.
+    /// True if the leading bit is not stored.
     implied: bool,
 }
 
 impl FloatFrame {
-    /// The frame of elements of that type; `None` if the type contradicts itself or has an exponent of more than
-    /// 32 bits.
+    /// Creates the frame of elements of a type; `None` if the fields do not fit in the element, or
+    /// the exponent has more than 32 bits.
     pub(super) fn new(datatype: &Datatype, float: &FloatingPoint) -> Option<Self> {
         let size = super::size_of(datatype)?;
         let all = datatype.size.checked_mul(8)?;
@@ -36,7 +36,9 @@ impl FloatFrame {
         let start = u32::from(float.bit_offset);
         let end = (start + u32::from(float.precision)).min(all);
         let fields_end = (sign_location + 1).max(exponent_end).max(mantissa_end);
-        if fields_end > all || !(1..=EXPONENT_BITS).contains(&float.exponent_size) || float.mantissa_size == 0
+        if fields_end > all
+            || !(1..=MAX_EXPONENT_BITS).contains(&float.exponent_size)
+            || float.mantissa_size == 0
         {
             return None;
         }
@@ -55,22 +57,22 @@ impl FloatFrame {
         })
     }
 
-    /// The exponent field of infinity and NaN.
+    /// Returns the exponent field of infinity and NaN.
     fn exponent_ones(&self) -> u64 {
         bits::mask(self.exponent_size)
     }
 
-    /// Bits of the mantissa below the one of weight 1.
+    /// Returns the number of mantissa bits below the bit of weight 1.
     fn fraction_bits(&self) -> u32 {
         if self.implied { self.mantissa_size } else { self.mantissa_size - 1 }
     }
 
-    /// Those of them that are kept.
+    /// Returns the number of these bits that memory holds.
     fn kept_fraction_bits(&self) -> u32 {
         self.mantissa_size.min(SIGNIFICAND_BITS) - u32::from(!self.implied)
     }
 
-    /// The value of an element.
+    /// Reads the value of an element.
     pub(super) fn read(&self, element: &[u8], scratch: &mut Limbs) -> Number {
         self.frame.load(element, scratch);
         let negative = bits::get(scratch, self.sign_location, 1) == 1;
@@ -80,7 +82,7 @@ impl FloatFrame {
         let mut significand = wide(scratch, self.mantissa_location + dropped, kept);
         let sticky = any_set(scratch, self.mantissa_location, dropped);
         if field == self.exponent_ones() {
-            // The stored leading bit says nothing here.
+            // In infinities and NaNs the stored leading bit has no meaning.
             let payload = if self.implied { significand } else { significand & !(1 << (kept - 1)) };
             let magnitude = if payload == 0 && !sticky {
                 Magnitude::Infinite
@@ -102,7 +104,7 @@ impl FloatFrame {
         Number { negative, magnitude }
     }
 
-    /// Writes the value nearest to `number` into an element, ties to even.
+    /// Writes the representable value that is nearest to `number` to an element, ties to even.
     pub(super) fn write(&self, number: &Number, element: &mut [u8], scratch: &mut Limbs) {
         self.frame.start(element, scratch);
         let (field, fraction) = match number.magnitude {
@@ -123,38 +125,40 @@ impl FloatFrame {
         self.frame.store(scratch, element);
     }
 
-    /// Whether a finite value is too large, and on which side.
+    /// Returns the kind of the exception if a finite value is too large.
     pub(super) fn range_exception(&self, number: &Number) -> Option<ExceptionKind> {
         let Magnitude::Finite { significand, exponent, sticky } = number.magnitude else { return None };
         let kind = if number.negative { ExceptionKind::RangeLow } else { ExceptionKind::RangeHigh };
         (self.round(significand, exponent, sticky) == self.infinity()).then_some(kind)
     }
 
-    /// Digits of a normal significand.
+    /// Returns the number of bits of a normal significand.
     pub(super) fn digits(&self) -> u32 {
         if self.implied { self.mantissa_size + 1 } else { self.mantissa_size }
     }
 
-    /// The stored bit of weight 1 among the kept mantissa bits; zero if it is implied.
+    /// Returns the stored bit of weight 1 at its position in the mantissa; zero if it is implied.
     fn leading_bit(&self) -> u128 {
         if self.implied { 0 } else { 1 << (self.mantissa_size.min(SIGNIFICAND_BITS) - 1) }
     }
 
+    /// Returns the exponent field and the mantissa of infinity.
     fn infinity(&self) -> (u64, u128) {
         (self.exponent_ones(), self.leading_bit())
     }
 
-    /// A quiet NaN with as much of the payload (counted from the top bit of 128) as there is room for.
+    /// Returns the exponent field and the mantissa of a quiet NaN. The payload counts from the top
+    /// bit of 128 bits, and is cut to the mantissa.
     fn not_a_number(&self, payload: u128) -> (u64, u128) {
         let unused = 128 - self.kept_fraction_bits();
         let payload = payload | 1 << 127;
         (self.exponent_ones(), self.leading_bit() | payload.checked_shr(unused).unwrap_or(0))
     }
 
-    /// The exponent field and the kept mantissa bits of a finite value other than zero.
+    /// Returns the exponent field and the mantissa bits of a finite value other than zero.
     fn round(&self, significand: u128, exponent: i64, sticky: bool) -> (u64, u128) {
         let kept = self.mantissa_size.min(SIGNIFICAND_BITS);
-        // Bits of a normal significand, the leading one among them.
+        // The number of bits of a normal significand, including the leading bit.
         let digits = if self.implied { kept + 1 } else { kept };
         let length = i64::from(128 - significand.leading_zeros());
         let lowest = 1 - self.bias;
@@ -179,15 +183,15 @@ impl FloatFrame {
     }
 }
 
-/// `significand` divided by two to the power `shift`, to the nearest, ties to even; a negative shift
-/// multiplies. `sticky` says that there is a bit below.
+/// Divides `significand` by two to the power `shift`, and rounds to the nearest integer, ties to
+/// even. A negative shift multiplies. `sticky` states that the value has further bits set below.
 pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u128 {
-    // No bit is left behind 128 places, nor after rounding behind 129.
-    let places = shift.unsigned_abs().min(1 << 8) as u32;
+    // Shifting by 128 or more clears all bits, and by 129 or more also the rounding bit.
+    let distance = shift.unsigned_abs().min(1 << 8) as u32;
     if shift < 0 {
-        return significand.checked_shl(places).unwrap_or(0);
+        return significand.checked_shl(distance).unwrap_or(0);
     }
-    let right = places;
+    let right = distance;
     if right == 0 {
         return significand;
     }
@@ -201,14 +205,14 @@ pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u1
     whole + u128::from(up)
 }
 
-/// Up to 128 bits as a number.
+/// Returns `count` bits, at most 128, as a number.
 fn wide(limbs: &[u64], position: u32, count: u32) -> u128 {
     let low = bits::get(limbs, position, count.min(64));
     let high = if count > 64 { bits::get(limbs, position + 64, count - 64) } else { 0 };
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// The two halves of a number, the low one first.
+/// Splits a number into two halves, the low one first.
 pub(super) fn split(value: u128) -> [u64; 2] {
     let low = value & u128::from(u64::MAX);
     #[expect(clippy::cast_possible_truncation, reason = "each half has 64 bits")]
@@ -216,11 +220,12 @@ pub(super) fn split(value: u128) -> [u64; 2] {
     halves
 }
 
+/// Returns whether any of `count` bits is set.
 fn any_set(limbs: &[u64], position: u32, count: u32) -> bool {
     (0..count).step_by(64).any(|done| bits::get(limbs, position + done, (count - done).min(64)) != 0)
 }
 
-/// The ranges of bits within the precision that belong to no field.
+/// Returns the ranges of bits within the precision that belong to no field.
 fn gaps(float: &FloatingPoint, start: u32, end: u32) -> Vec<(u32, u32)> {
     let field = |location: u8, size: u8| (u32::from(location), u32::from(location) + u32::from(size));
     let mut fields = [

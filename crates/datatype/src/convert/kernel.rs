@@ -1,42 +1,45 @@
-//! What runs over elements, and the simplest kinds of it.
+//! The trait of the code that converts elements, and its simplest implementations.
 
 use super::compound::Part;
 use super::strided::{Strided, StridedMut, run_packed};
 use super::{ConvertError, Result};
 
-/// Converts elements that lie one after the other.
+/// A converter of contiguous elements.
 ///
-/// Both buffers hold the same number of whole elements of the types that the kernel was made for.
+/// Source and destination hold the same number of whole elements. Their types were given when the
+/// kernel was created.
 pub trait Kernel: std::fmt::Debug + Send + Sync {
-    /// Converts every element of `source` into `destination`.
+    /// Converts all elements of `source` into `destination`.
     ///
     /// # Errors
-    /// Whatever makes an element impossible to convert; the built-in kernels always convert.
+    /// An error for an element that cannot be converted.
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()>;
 
-    /// Whether this only copies bytes.
+    /// Returns whether this kernel only copies bytes.
     fn is_copy(&self) -> bool {
         false
     }
 
-    /// As [`run`](Self::run), for elements with other bytes between them, which are not touched. The sizes are
-    /// those of the types that the kernel was made for, or whole multiples of them (arrays).
+    /// Converts elements that are separated by other bytes. The bytes between the elements remain
+    /// unchanged.
+    ///
+    /// The element sizes are the sizes of the kernel's types, or multiples of them (arrays).
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     fn run_strided(&self, source: Strided<'_>, destination: StridedMut<'_>) -> Result<()> {
         run_packed(self, source, destination)
     }
 
-    /// The parts that are converted, each on its own, if elements of these sizes are records of such: then a
-    /// record around them takes them as its own.
+    /// Returns the separately converted parts if elements of these sizes are single records. An
+    /// enclosing record then converts these parts itself.
     fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[Part]> {
         let _ = (source_size, destination_size);
         None
     }
 }
 
-/// Copies elements of equal types.
+/// A kernel that copies elements of equal types.
 #[derive(Debug)]
 pub(super) struct Copy;
 
@@ -60,7 +63,7 @@ impl Kernel for Copy {
     }
 }
 
-/// Runs a loop over all elements, made for its pair of types.
+/// A kernel that runs a function over all elements.
 #[derive(Debug)]
 pub(super) struct Loop(pub(super) fn(&[u8], &mut [u8]));
 
@@ -71,7 +74,7 @@ impl Kernel for Loop {
     }
 }
 
-/// Runs a function on one element after the other.
+/// A kernel that runs a function for each element.
 #[derive(Debug)]
 pub(super) struct Each<F> {
     pub(super) source_size: usize,
@@ -79,11 +82,12 @@ pub(super) struct Each<F> {
     pub(super) each: F,
 }
 
-/// A function on one element, with what it prepared at planning.
+/// The conversion of one element, with the values prepared when it was planned.
 pub(super) trait Element: std::fmt::Debug + Send + Sync {
-    /// Room that the function needs for its work and that may be used again for the next element.
+    /// The scratch memory of the conversion, reused for the next element.
     type Scratch: Default;
 
+    /// Converts one element.
     fn convert(&self, source: &[u8], destination: &mut [u8], scratch: &mut Self::Scratch);
 }
 

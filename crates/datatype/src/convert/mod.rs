@@ -1,14 +1,18 @@
 //! Conversion of elements between datatypes.
 //!
-//! A [`Conversion`] is planned once for a pair of types and then run over any number of elements. Planning asks a
-//! list of rules, one per pair of classes, each of which gives a [`Kernel`] or passes; [`Conversions`] puts a
-//! caller's own rules before the built-in ones. Rules for compounds, arrays, enumerations and complex numbers plan
-//! their parts through the same list.
+//! A [`Conversion`] is planned once for a pair of datatypes, and then run on any number of
+//! elements. Planning tries a list of rules, one for each pair of classes: the first rule that
+//! returns a [`Kernel`] decides. [`Conversions`] tries the caller's rules before the built-in ones.
+//! Rules for compounds, arrays, enumerations and complex numbers plan the conversion of their parts
+//! with the same list.
 //!
-//! Numbers are clamped to the destination's range (NaN becomes 0), floating-point numbers are cut towards zero to
-//! integers, and whatever becomes a floating-point number is rounded to the nearest, ties to even; too large ones
-//! become infinite. [`Exceptions`] ask for errors instead, or for a function to decide. Members that a compound does not find by name in its source, and padding marked
-//! [`Padding::Background`](crate::Padding::Background), keep what the destination buffer held before.
+//! By default, integers are clamped to the range of the destination, and NaN becomes the integer 0.
+//! Conversions from floating-point numbers to integers truncate towards zero. Conversions to
+//! floating-point numbers round to the nearest value, ties to even; values that are too large
+//! become infinite. With [`Exceptions`], a conversion fails instead, or calls a function.
+//!
+//! The destination buffer keeps its previous bytes in compound members that the source does not
+//! have, and in padding of the kind [`Padding::Background`](crate::Padding::Background).
 
 use std::sync::Arc;
 
@@ -62,22 +66,24 @@ impl Conversion {
     /// Plans the conversion with the built-in rules.
     ///
     /// # Errors
-    /// [`ConvertError::Unsupported`] if there is none, naming the parts of the types that do not convert.
+    /// [`ConvertError::Unsupported`] if no rule converts the types, or a part of them. The error
+    /// names the types of that part.
     pub fn new(source: &Datatype, destination: &Datatype) -> Result<Self> {
         Conversions::default().plan(source, destination)
     }
 
-    /// Bytes of a source element.
+    /// Returns the size of a source element in bytes.
     pub fn source_size(&self) -> usize {
         self.source_size
     }
 
-    /// Bytes of a destination element.
+    /// Returns the size of a destination element in bytes.
     pub fn destination_size(&self) -> usize {
         self.destination_size
     }
 
-    /// Whether converting only copies bytes, so that the caller may as well read into place.
+    /// Returns whether the conversion only copies bytes. The caller can then read directly into the
+    /// destination.
     pub fn is_no_op(&self) -> bool {
         self.kernel.is_copy()
     }
@@ -85,8 +91,8 @@ impl Conversion {
     /// Converts `count` elements.
     ///
     /// # Errors
-    /// [`ConvertError::Buffer`] if a buffer does not hold just `count` elements, and what a caller's own kernel
-    /// reports.
+    /// [`ConvertError::Buffer`] if the length of a buffer is not that of `count` elements; the
+    /// errors of the caller's own kernels.
     pub fn convert(&self, source: &[u8], destination: &mut [u8], count: usize) -> Result<()> {
         check_buffer("source", source.len(), self.source_size, count)?;
         check_buffer("destination", destination.len(), self.destination_size, count)?;
@@ -94,10 +100,11 @@ impl Conversion {
             return Ok(());
         }
         let index = |at: usize| at.checked_div(self.source_size).unwrap_or(0);
-        self.kernel.run(source, destination).map_err(|error| error.moved(index))
+        self.kernel.run(source, destination).map_err(|error| error.map_index(index))
     }
 }
 
+/// Checks that a buffer holds exactly `count` elements.
 fn check_buffer(which: &'static str, got: usize, element: usize, count: usize) -> Result<()> {
     if element.checked_mul(count) == Some(got) {
         return Ok(());
@@ -105,7 +112,7 @@ fn check_buffer(which: &'static str, got: usize, element: usize, count: usize) -
     Err(ConvertError::Buffer { which, count, element, got })
 }
 
-/// A datatype's size in memory terms.
+/// Returns the size of a datatype; `None` if it is 0 or does not fit in memory.
 fn size_of(datatype: &Datatype) -> Option<usize> {
     usize::try_from(datatype.size).ok().filter(|size| *size > 0)
 }

@@ -1,4 +1,4 @@
-//! Fast loops for the numbers that machines know, in either byte order.
+//! Fast loops for the number types of the machine, in both byte orders.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::kernel::Loop;
 use super::rules::{Conversions, Planned};
 use crate::{ByteOrder, Datatype, DatatypeClass, FloatOrder, FloatingPoint, Normalization};
 
-/// A machine's number type.
+/// A number type of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     U8,
@@ -26,7 +26,7 @@ enum Kind {
     F64,
 }
 
-/// The machine's type whose values a datatype holds, with no bits left over.
+/// Returns the machine type with the layout of a datatype; `None` if no machine type has it.
 fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     match &datatype.class {
         DatatypeClass::FixedPoint(fixed)
@@ -57,6 +57,7 @@ fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     }
 }
 
+/// Returns the machine type with the layout of a floating-point type.
 fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     let simple = float.normalization == Normalization::Implied
         && float.bit_offset == 0
@@ -73,7 +74,7 @@ fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     }
 }
 
-/// A number as the bytes of an element.
+/// A number type whose values are encoded as bytes.
 trait Scalar: Sized {
     type Bytes;
     fn elements(bytes: &[u8]) -> &[Self::Bytes];
@@ -110,11 +111,13 @@ macro_rules! scalar {
 
 scalar!(u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64);
 
-/// The conversion of one number to another machine type.
+/// The conversion from one machine type to another.
 trait To<D>: Copy {
+    /// Converts a value. Clamps or rounds it if necessary.
     fn to(self) -> D;
 
-    /// Whether the value comes out as it was, but for the rounding of floating-point numbers.
+    /// Returns whether the conversion raises no exception. Rounding of floating-point numbers
+    /// raises none.
     fn is_exact(self) -> bool;
 }
 
@@ -127,7 +130,7 @@ macro_rules! integers {
             #[inline]
             fn to(self) -> $to {
                 let negative: fn($from) -> bool = $negative;
-                // Saturates: a value out of range becomes the nearest one, as the C library converts integers.
+                // Saturates: a value out of range becomes the nearest one, as in libhdf5.
                 <$to>::try_from(self).unwrap_or(if negative(self) { <$to>::MIN } else { <$to>::MAX })
             }
 
@@ -171,8 +174,8 @@ macro_rules! float_to_integer {
     (@exact $from:ty, $to:ty) => {
         #[inline]
         fn is_exact(self) -> bool {
-            // The limits are powers of two, or zero, so they have exact values as floating-point numbers; the
-            // comparisons are false for NaN.
+            // Both limits are zero or powers of two, which have exact floating-point values. For
+            // NaN the comparisons are false.
             let beyond = ((<$to>::MAX / 2 + 1) as $from) * 2.0;
             let back = To::<$to>::to(self) as $from;
             self >= <$to>::MIN as $from && self < beyond && back == self
@@ -184,7 +187,7 @@ macro_rules! float_to_integer {
                 float_to_integer!(@exact $from, $signed);
 
                 #[inline]
-                #[expect(clippy::cast_possible_truncation, reason = "`as` clamps, and NaN becomes 0, as it should")]
+                #[expect(clippy::cast_possible_truncation, reason = "`as` clamps, and NaN becomes 0, as intended")]
                 fn to(self) -> $signed {
                     self as $signed
                 }
@@ -198,7 +201,7 @@ macro_rules! float_to_integer {
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
-                    reason = "`as` clamps, and NaN becomes 0, as it should"
+                    reason = "`as` clamps, and NaN becomes 0, as intended"
                 )]
                 fn to(self) -> $unsigned {
                     self as $unsigned
@@ -228,13 +231,13 @@ macro_rules! float_to_float {
     )*};
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding to single precision is what is asked for")]
+#[expect(clippy::cast_possible_truncation, reason = "rounding to single precision is intended")]
 fn narrow(value: f64) -> f32 {
     value as f32
 }
 
-/// Single precision with the last bit set wherever digits were cut off, so that rounding once more to a shorter
-/// type is as good as rounding once.
+/// Rounds to single precision, and sets the last bit if the result is not exact (round to odd). A
+/// second rounding to a shorter type then yields the same value as a single rounding.
 fn narrow_to_odd(value: f64) -> f32 {
     let near = narrow(value);
     let back = f64::from(near);
@@ -258,6 +261,7 @@ float_to_float! {
     f64 => bf16: |value| bf16::from_f32(narrow_to_odd(value));
 }
 
+/// Converts all elements of a slice.
 fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     source: &[u8],
     destination: &mut [u8],
@@ -267,12 +271,12 @@ fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     }
 }
 
-/// Whether every element comes out as it was, but for the rounding of floating-point numbers.
+/// Returns whether no element raises an exception.
 fn all_exact<S: Scalar + To<D>, D: Scalar, const S_BIG: bool>(source: &[u8]) -> bool {
     S::elements(source).iter().fold(true, |exact, from| exact & S::load::<S_BIG>(from).is_exact())
 }
 
-/// A loop over elements, and one that finds out whether all come out as they were.
+/// A conversion loop, and a loop that checks for exceptions.
 #[derive(Debug)]
 pub(super) struct Checked {
     run: fn(&[u8], &mut [u8]),
@@ -280,21 +284,24 @@ pub(super) struct Checked {
 }
 
 impl Checked {
+    /// Returns the loops for a pair of types; `None` if no fast loop exists.
     pub(super) fn new(source: &Datatype, destination: &Datatype) -> Option<Self> {
         let ((from, from_order), (to, to_order)) = (kind_of(source)?, kind_of(destination)?);
         Some(maker(from, to)?(from_order, to_order))
     }
 
+    /// Returns whether no element raises an exception.
     pub(super) fn is_exact(&self, source: &[u8]) -> bool {
         (self.all_exact)(source)
     }
 
+    /// Converts all elements. Clamps or rounds them if necessary.
     pub(super) fn run(&self, source: &[u8], destination: &mut [u8]) {
         (self.run)(source, destination);
     }
 }
 
-/// The loops for a pair of types and byte orders.
+/// Returns the loops for a pair of types and byte orders.
 fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder) -> Checked {
     use ByteOrder::{BigEndian, LittleEndian};
     let run = match (source, destination) {
@@ -310,7 +317,7 @@ fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder)
     Checked { run, all_exact }
 }
 
-/// A function that makes the loops for two byte orders.
+/// A function that returns the loops for two byte orders.
 type Maker = fn(ByteOrder, ByteOrder) -> Checked;
 
 macro_rules! makers {
@@ -324,7 +331,7 @@ macro_rules! makers {
     };
 }
 
-/// The maker for a pair of kinds, where there is a fast loop.
+/// Returns the function for a pair of types; `None` if no fast loop exists.
 fn maker(from: Kind, to: Kind) -> Option<Maker> {
     macro_rules! integer {
         ($from:ty) => {
@@ -352,7 +359,7 @@ fn maker(from: Kind, to: Kind) -> Option<Maker> {
     row(to)
 }
 
-/// Reverses the bytes of every element.
+/// Reverses the bytes of each element.
 fn swap<T, const N: usize>(source: &[u8], destination: &mut [u8])
 where
     T: Scalar<Bytes = [u8; N]>,
@@ -376,7 +383,7 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
             _ => None,
         });
     }
-    if conversions.exceptions().asks_about_numbers() {
+    if conversions.exceptions().handles_numbers() {
         return Ok(None);
     }
     Ok(maker(from, to).map(|maker| Arc::new(Loop(maker(from_order, to_order).run)) as _))

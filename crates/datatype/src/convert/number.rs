@@ -1,4 +1,5 @@
-//! Numbers of any layout: read to a value that holds them exactly, written from it.
+//! Conversion of numbers of any layout: each number is decoded to an exact value, which is then
+//! encoded.
 
 use std::sync::Arc;
 
@@ -10,38 +11,39 @@ use super::rules::{Conversions, Planned};
 use super::{Exception, ExceptionKind, Exceptions, Result, native, size_of};
 use crate::{Datatype, DatatypeClass};
 
-/// An integer of any length.
+/// An integer of any size.
 #[derive(Debug, Default)]
 pub(super) struct Integer {
     pub(super) negative: bool,
     pub(super) magnitude: Limbs,
 }
 
-/// A floating-point number.
+/// A floating-point number of any precision.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     pub(super) negative: bool,
     pub(super) magnitude: Magnitude,
 }
 
-/// A floating-point number without its sign.
+/// The absolute value of a floating-point number.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Magnitude {
     Zero,
-    /// `significand` times two to the power `exponent`, and a little more if `sticky`.
+    /// The value `significand` times two to the power `exponent`. If `sticky` is set, the exact
+    /// value is slightly larger.
     Finite {
         significand: u128,
         exponent: i64,
         sticky: bool,
     },
     Infinite,
-    /// The mantissa below the leading bit, from the top of 128 bits down.
+    /// A NaN. The payload is the mantissa below the leading bit, aligned to the top of 128 bits.
     NotANumber {
         payload: u128,
     },
 }
 
-/// A layout of numbers.
+/// The layout of a number in its element.
 #[derive(Debug)]
 enum Layout {
     Fixed(FixedFrame),
@@ -49,6 +51,7 @@ enum Layout {
 }
 
 impl Layout {
+    /// Returns the layout of a number type; `None` for other types, and for invalid layouts.
     fn new(datatype: &Datatype) -> Option<Self> {
         match &datatype.class {
             DatatypeClass::FixedPoint(fixed) => FixedFrame::new(datatype, fixed).map(Self::Fixed),
@@ -58,7 +61,7 @@ impl Layout {
     }
 }
 
-/// Converts a number between two layouts.
+/// The conversion of a number between two layouts.
 #[derive(Debug)]
 struct AnyNumber {
     from: Layout,
@@ -96,10 +99,11 @@ impl Element for AnyNumber {
     }
 }
 
-/// The top bits of an integer and whether there are more below.
+/// Converts an integer to a floating-point number: the top bits, and whether bits are set below
+/// them.
 fn from_integer(integer: &Integer) -> Number {
     let length = bits::bit_length(&integer.magnitude);
-    // The bits below the top 128.
+    // The number of bits below the top 128.
     let dropped = length.max(128) - 128;
     let low = bits::get(&integer.magnitude, dropped, 64);
     let high = bits::get(&integer.magnitude, dropped + 64, 64);
@@ -114,7 +118,7 @@ fn from_integer(integer: &Integer) -> Number {
 }
 
 impl AnyNumber {
-    /// Why an element cannot come out as it is, if it cannot.
+    /// Returns the kind of the exception if the destination cannot represent the element.
     fn exception(&self, source: &[u8], (integer, limbs): &mut Scratch) -> Option<ExceptionKind> {
         match (&self.from, &self.to) {
             (Layout::Fixed(from), Layout::Fixed(to)) => {
@@ -136,6 +140,7 @@ impl AnyNumber {
     }
 }
 
+/// Returns the kind of the exception if an integer type cannot represent a floating-point number.
 fn to_integer_exception(number: &Number, to: &FixedFrame, integer: &mut Integer) -> Option<ExceptionKind> {
     let (low, high) = (Some(ExceptionKind::RangeLow), Some(ExceptionKind::RangeHigh));
     let (significand, exponent, sticky) = match (number.magnitude, number.negative) {
@@ -155,7 +160,7 @@ fn to_integer_exception(number: &Number, to: &FixedFrame, integer: &mut Integer)
     if !cut && !sticky {
         return None;
     }
-    // A fraction beyond the last value is out of range already.
+    // At the limit of the range, a fraction makes the value out of range.
     match to.is_limit(integer) {
         true if number.negative => low,
         true => high,
@@ -163,22 +168,23 @@ fn to_integer_exception(number: &Number, to: &FixedFrame, integer: &mut Integer)
     }
 }
 
-/// Converts numbers and asks about those that cannot come out as they are.
+/// A kernel that converts numbers and handles exceptions.
 #[derive(Debug)]
-struct Asking {
+struct WithExceptions {
     numbers: Each<AnyNumber>,
     from: Datatype,
     to: Datatype,
     exceptions: Exceptions,
-    /// A loop, and one that finds out whether it may run.
+    /// The fast loop for these types, with its check for exceptions.
     fast: Option<native::Checked>,
 }
 
-/// Elements that the fast loop is tried on at a time.
-const TRIED: usize = 512;
+/// The number of elements that the fast loop converts together.
+const BLOCK_ELEMENTS: usize = 512;
 
-impl Asking {
-    fn run_slowly(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
+impl WithExceptions {
+    /// Converts the elements one by one, and handles exceptions.
+    fn run_each(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
         let mut scratch = Scratch::default();
         let (from_size, to_size) = (self.numbers.source_size, self.numbers.destination_size);
         let sources = source.chunks_exact(from_size);
@@ -186,7 +192,7 @@ impl Asking {
             if let Some(kind) = self.numbers.each.exception(from, &mut scratch) {
                 let exception = Exception { kind, from: &self.from, to: &self.to, source: from };
                 let here = |_| at * from_size;
-                if self.exceptions.answer(&exception, to).map_err(|error| error.moved(here))? {
+                if self.exceptions.handle(&exception, to).map_err(|error| error.map_index(here))? {
                     continue;
                 }
             }
@@ -196,25 +202,26 @@ impl Asking {
     }
 }
 
-impl Kernel for Asking {
+impl Kernel for WithExceptions {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
-        let Some(fast) = &self.fast else { return self.run_slowly(source, destination) };
+        let Some(fast) = &self.fast else { return self.run_each(source, destination) };
         let (from_size, to_size) = (self.numbers.source_size, self.numbers.destination_size);
-        let sources = source.chunks(from_size * TRIED);
-        let destinations = destination.chunks_mut(to_size * TRIED);
+        let sources = source.chunks(from_size * BLOCK_ELEMENTS);
+        let destinations = destination.chunks_mut(to_size * BLOCK_ELEMENTS);
         for (block, (from, to)) in sources.zip(destinations).enumerate() {
             if fast.is_exact(from) {
                 fast.run(from, to);
                 continue;
             }
-            let before = block * TRIED * from_size;
-            self.run_slowly(from, to).map_err(|error| error.moved(|at| at + before))?;
+            let before = block * BLOCK_ELEMENTS * from_size;
+            self.run_each(from, to).map_err(|error| error.map_index(|at| at + before))?;
         }
         Ok(())
     }
 }
 
-/// Cuts a number towards zero. Gives `false` if its magnitude surely passes `precision` bits.
+/// Truncates a number towards zero. Returns false if the result certainly needs more than
+/// `precision` bits.
 fn to_integer(number: &Number, precision: u32, integer: &mut Integer) -> bool {
     integer.negative = number.negative;
     let (significand, exponent) = match number.magnitude {
@@ -227,9 +234,9 @@ fn to_integer(number: &Number, precision: u32, integer: &mut Integer) -> bool {
         return false;
     }
     bits::zero(&mut integer.magnitude, precision + 128);
-    // The number has at most `precision` + 1 bits before the point.
+    // The integer part of the number has at most `precision` + 1 bits.
     let Ok(left) = u32::try_from(exponent.max(0)) else { return false };
-    // No bit is left behind 128.
+    // Shifting by 128 clears all bits.
     let right = exponent.min(0).unsigned_abs().min(128) as u32;
     let value = significand.checked_shr(right).unwrap_or(0);
     bits::copy(&split(value), 0, &mut integer.magnitude, left, 128);
@@ -244,10 +251,10 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
     };
     let Some(numbers) = plan() else { return Ok(None) };
     let exceptions = conversions.exceptions();
-    if !exceptions.asks_about_numbers() {
+    if !exceptions.handles_numbers() {
         return Ok(Some(Arc::new(numbers)));
     }
     let (from, to, exceptions) = (source.clone(), destination.clone(), exceptions.clone());
     let fast = native::Checked::new(source, destination);
-    Ok(Some(Arc::new(Asking { numbers, from, to, exceptions, fast })))
+    Ok(Some(Arc::new(WithExceptions { numbers, from, to, exceptions, fast })))
 }

@@ -1,4 +1,5 @@
-//! Fast loops for integers that go into some of the bits of a machine word, as n-bit data do.
+//! Fast loops that convert integers to n-bit integers: integers that use some of the bits of a
+//! machine word.
 
 use std::sync::Arc;
 
@@ -8,46 +9,46 @@ use super::rules::{Conversions, Planned};
 use super::{native, significant};
 use crate::{ByteOrder, Datatype, DatatypeClass, FixedPoint, Padding};
 
-/// Elements that are put together at once: they stay in the fastest cache.
-const BLOCK: usize = 512;
+/// The number of elements that are converted together. Their bytes fit in the first-level cache.
+const BLOCK_ELEMENTS: usize = 512;
 
-/// Converts to the machine's integer of the destination's size, then puts the nearest value that there is room for
-/// into its bits.
+/// A kernel that first converts to the machine's integer of the destination's size, and then clamps
+/// the values and moves their bits to the position in the element.
 #[derive(Debug)]
 struct Packed {
-    /// Nothing is to be done first where the source is that integer.
+    /// The conversion to the machine's integer; `None` if the source already has this type.
     first: Option<Arc<dyn Kernel>>,
     source_size: usize,
     destination_size: usize,
-    put: fn(&[u8], &mut [u8], Place),
-    place: Place,
+    put: fn(&[u8], &mut [u8], BitPosition),
+    position: BitPosition,
 }
 
-/// Where the bits of an integer go in its word.
+/// The position of the bits of an integer in its word.
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    /// Bits of the word that are not the integer's.
+struct BitPosition {
+    /// The number of bits of the word that do not belong to the integer.
     spare: u32,
-    /// Bits below it.
+    /// The number of bits below the integer.
     offset: u32,
-    /// The spare bits that are one.
+    /// The padding bits that are 1.
     padding: u64,
 }
 
 macro_rules! put {
     ($name:ident, $value:ty, $word:ty) => {
-        fn $name<const BIG: bool>(values: &[u8], destination: &mut [u8], place: Place) {
+        fn $name<const BIG: bool>(values: &[u8], destination: &mut [u8], position: BitPosition) {
             let (low, high) =
-                (<$value>::MIN.wrapping_shr(place.spare), <$value>::MAX.wrapping_shr(place.spare));
-            let mask = <$word>::MAX.wrapping_shr(place.spare);
-            // Saturates in no case: the padding has as many bits as the word.
-            let padding = <$word>::try_from(place.padding).unwrap_or(<$word>::MAX);
+                (<$value>::MIN.wrapping_shr(position.spare), <$value>::MAX.wrapping_shr(position.spare));
+            let mask = <$word>::MAX.wrapping_shr(position.spare);
+            // Never saturates: the padding has as many bits as the word.
+            let padding = <$word>::try_from(position.padding).unwrap_or(<$word>::MAX);
             let values = values.as_chunks::<{ size_of::<$word>() }>().0;
             let elements = destination.as_chunks_mut::<{ size_of::<$word>() }>().0;
             for (from, to) in values.iter().zip(elements) {
                 let value = <$value>::from_le_bytes(*from).clamp(low, high);
                 let bits = <$word>::from_le_bytes(value.to_le_bytes()) & mask;
-                let word = bits.wrapping_shl(place.offset) | padding;
+                let word = bits.wrapping_shl(position.offset) | padding;
                 *to = if BIG { word.to_be_bytes() } else { word.to_le_bytes() };
             }
         }
@@ -66,24 +67,24 @@ put!(put_i64, i64, u64);
 impl Kernel for Packed {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
         let Some(first) = &self.first else {
-            (self.put)(source, destination, self.place);
+            (self.put)(source, destination, self.position);
             return Ok(());
         };
-        let mut values = [0; BLOCK * 8];
-        let parts = source.chunks(BLOCK * self.source_size);
-        for (from, to) in parts.zip(destination.chunks_mut(BLOCK * self.destination_size)) {
-            // At most 8 bytes for each of the elements of a block.
+        let mut values = [0; BLOCK_ELEMENTS * 8];
+        let parts = source.chunks(BLOCK_ELEMENTS * self.source_size);
+        for (from, to) in parts.zip(destination.chunks_mut(BLOCK_ELEMENTS * self.destination_size)) {
+            // An integer has at most 8 bytes.
             let values = values.split_at_mut(to.len()).0;
             first.run(from, values)?;
-            (self.put)(values, to, self.place);
+            (self.put)(values, to, self.position);
         }
         Ok(())
     }
 }
 
-impl Place {
-    /// Where the bits of an integer are in a word of `bits`. `None` if the type contradicts itself, or if spare bits
-    /// keep what was there before.
+impl BitPosition {
+    /// Returns the position of an integer in a word of `bits` bits; `None` if the integer does not
+    /// fit, or the destination's padding must be kept.
     fn new(fixed: &FixedPoint, bits: u32) -> Option<Self> {
         let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
         let above = bits.checked_sub(offset.checked_add(precision)?).filter(|_| precision > 0)?;
@@ -100,7 +101,7 @@ impl Place {
 
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let DatatypeClass::FixedPoint(fixed) = &destination.class else { return Ok(None) };
-    if conversions.exceptions().asks_about_numbers() {
+    if conversions.exceptions().handles_numbers() {
         return Ok(None);
     }
     let big = fixed.order == ByteOrder::BigEndian;
@@ -109,7 +110,7 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
             if big { $put::<true> } else { $put::<false> }
         };
     }
-    let put: fn(&[u8], &mut [u8], Place) = match (destination.size, fixed.signed) {
+    let put: fn(&[u8], &mut [u8], BitPosition) = match (destination.size, fixed.signed) {
         (1, false) => of!(put_u8),
         (2, false) => of!(put_u16),
         (4, false) => of!(put_u32),
@@ -120,7 +121,7 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
         (8, true) => of!(put_i64),
         _ => return Ok(None),
     };
-    let Some(place) = Place::new(fixed, destination.size * 8) else { return Ok(None) };
+    let Some(position) = BitPosition::new(fixed, destination.size * 8) else { return Ok(None) };
     let (Some(source_size), Some(destination_size)) = (super::size_of(source), super::size_of(destination))
     else {
         return Ok(None);
@@ -137,5 +138,5 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
         let Some(first) = first else { return Ok(None) };
         Some(first)
     };
-    Ok(Some(Arc::new(Packed { first, source_size, destination_size, put, place })))
+    Ok(Some(Arc::new(Packed { first, source_size, destination_size, put, position })))
 }

@@ -1,4 +1,4 @@
-//! The rules that plan conversions, and their order.
+//! The rules that plan conversions, and the order in which they are tried.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use super::{Conversion, ConvertError, Exceptions, Result, size_of};
 use super::{bitfield, compound, enumeration, native, number, packed, significant, text, variable};
 use crate::{CharacterSet, Datatype, DatatypeClass};
 
-/// A kernel, or nothing if the rule is not about these types.
+/// The kernel of a rule, or `None` if the rule does not apply to the types.
 pub(super) type Planned = Option<Arc<dyn Kernel>>;
 
 /// A conversion that a caller adds.
 ///
-/// Rules are asked before the built-in ones, the one that was added last first; also about the parts of compounds,
-/// arrays, enumerations, complex numbers and sequences, for which `conversions` is there. The first rule that
-/// gives a kernel decides, and so does the first that reports an error.
+/// The rules of a caller are tried before the built-in ones; the last added rule is tried first.
+/// They also apply to the parts of compounds, arrays, enumerations, complex numbers and sequences,
+/// which a rule plans with `conversions`. The first rule that returns a kernel or an error decides.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -43,7 +43,8 @@ pub(super) type Planned = Option<Arc<dyn Kernel>>;
 ///         _: &Conversions,
 ///     ) -> Result<Option<Arc<dyn Kernel>>, ConvertError> {
 ///         let bits = Datatype::bitfield(1, LittleEndian);
-///         Ok((*source == bits && *destination == Datatype::u8()).then(|| Arc::new(CountBits) as _))
+///         let applies = *source == bits && *destination == Datatype::u8();
+///         Ok(applies.then(|| Arc::new(CountBits) as _))
 ///     }
 /// }
 ///
@@ -55,12 +56,12 @@ pub(super) type Planned = Option<Arc<dyn Kernel>>;
 /// # Ok::<(), ConvertError>(())
 /// ```
 pub trait Rule: std::fmt::Debug + Send + Sync {
-    /// The kernel for a pair of types, or `None` to leave the pair to the next rule.
+    /// Returns the kernel for a pair of types, or `None` to pass the pair to the next rule.
     ///
     /// `conversions` plans the conversion of parts.
     ///
     /// # Errors
-    /// [`ConvertError::Unsupported`] to say that no other rule shall convert the pair.
+    /// [`ConvertError::Unsupported`] if no other rule shall convert the pair.
     fn kernel(
         &self,
         source: &Datatype,
@@ -69,8 +70,8 @@ pub trait Rule: std::fmt::Debug + Send + Sync {
     ) -> Result<Option<Arc<dyn Kernel>>>;
 }
 
-/// The rules by which conversions are planned: a caller's own, then the built-in ones; what becomes of values that
-/// the destination cannot hold; and the heaps of elements of variable length.
+/// The configuration of conversions: the rules, the handling of exceptions, and the heaps of
+/// variable-length elements.
 #[derive(Debug, Clone, Default)]
 pub struct Conversions {
     rules: Vec<Arc<dyn Rule>>,
@@ -83,7 +84,7 @@ pub struct Conversions {
 /// A built-in rule.
 type BuiltIn = fn(&Datatype, &Datatype, &Conversions) -> Result<Planned>;
 
-/// Every built-in rule; the first that knows a pair of types decides.
+/// All built-in rules, in the order in which they are tried.
 const BUILT_IN: &[BuiltIn] = &[
     equal,
     native::rule,
@@ -104,58 +105,65 @@ const BUILT_IN: &[BuiltIn] = &[
 ];
 
 impl Conversions {
-    /// These conversions with one more rule, asked before all others.
+    /// Adds a rule, which is tried before all others.
     #[must_use]
     pub fn with(mut self, rule: Arc<dyn Rule>) -> Self {
         self.rules.insert(0, rule);
         self
     }
 
-    /// These conversions with another answer to exceptions.
+    /// Sets the handling of exceptions.
     #[must_use]
     pub fn with_exceptions(mut self, exceptions: Exceptions) -> Self {
         self.exceptions = exceptions;
         self
     }
 
-    /// These conversions with a heap for the source's elements of variable length.
+    /// Sets the heap of the source's variable-length elements.
     #[must_use]
     pub fn with_source_heap(mut self, heap: Arc<dyn VariableSource>) -> Self {
         self.source_heap = Some(heap);
         self
     }
 
-    /// These conversions with a heap for the destination's elements of variable length. Without one their
-    /// descriptors are copied, where both sides have the same type, and mean something beside the source's heap
-    /// only.
+    /// Sets the heap of the destination's variable-length elements.
+    ///
+    /// Without such a heap, equal variable-length types are converted by copying the descriptors,
+    /// which then refer to the source's heap.
     #[must_use]
     pub fn with_destination_heap(mut self, heap: Arc<dyn VariableSink>) -> Self {
         self.destination_heap = Some(heap);
         self
     }
 
-    /// These conversions, and strings from one character set to the other too, whose bytes are copied as they are.
-    /// libhdf5 refuses that; but ASCII is UTF-8, and much that is called ASCII in files is UTF-8 too.
+    /// Allows conversions between strings of different character sets. The bytes are copied
+    /// unchanged.
+    ///
+    /// libhdf5 rejects such conversions. But ASCII is a subset of UTF-8, and many strings that
+    /// files declare as ASCII are UTF-8.
     #[must_use]
     pub fn across_charsets(mut self) -> Self {
         self.across_charsets = true;
         self
     }
 
-    /// Whether text of one character set may become text of the other.
+    /// Returns whether strings of the character set `from` may be converted to the character set
+    /// `to`.
     pub(super) fn may_convert_text(&self, from: CharacterSet, to: CharacterSet) -> bool {
         from == to || self.across_charsets
     }
 
-    /// What becomes of values that the destination cannot hold.
+    /// Returns the handling of exceptions.
     pub fn exceptions(&self) -> &Exceptions {
         &self.exceptions
     }
 
+    /// Returns the heap of the source's variable-length elements.
     pub(super) fn source_heap(&self) -> Option<&Arc<dyn VariableSource>> {
         self.source_heap.as_ref()
     }
 
+    /// Returns the heap of the destination's variable-length elements.
     pub(super) fn destination_heap(&self) -> Option<&Arc<dyn VariableSink>> {
         self.destination_heap.as_ref()
     }
@@ -163,19 +171,20 @@ impl Conversions {
     /// Plans a conversion.
     ///
     /// # Errors
-    /// [`ConvertError::Unsupported`] if no rule knows how.
+    /// [`ConvertError::Unsupported`] if no rule converts the types.
     pub fn plan(&self, source: &Datatype, destination: &Datatype) -> Result<Conversion> {
         Self::finish(source, destination, self.kernel(source, destination)?)
     }
 
-    /// Plans the conversion of one member of compounds; the others are not looked at. `path` is that of
-    /// [`Datatype::member_at`].
+    /// Plans the conversion of one member of a compound, and ignores the other members.
+    /// [`Datatype::member_at`] describes `path`.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
     /// use hyperslab_datatype::convert::{Conversions, ConvertError};
-    /// let record = Datatype::packed([("id", Datatype::u8()), ("count", Datatype::i16(LittleEndian))]);
-    /// let count = Conversions::default().plan_member(&record, "count", &Datatype::f32(LittleEndian))?;
+    /// let members = [("id", Datatype::u8()), ("count", Datatype::i16(LittleEndian))];
+    /// let (record, float) = (Datatype::packed(members), Datatype::f32(LittleEndian));
+    /// let count = Conversions::default().plan_member(&record, "count", &float)?;
     /// let mut out = [0; 4];
     /// count.convert(&[9, 3, 0], &mut out, 1)?;
     /// assert_eq!(out, 3_f32.to_le_bytes());
@@ -183,7 +192,7 @@ impl Conversions {
     /// ```
     ///
     /// # Errors
-    /// [`ConvertError::Unsupported`] if there is no such member, or no rule knows how to convert it.
+    /// [`ConvertError::Unsupported`] if the member does not exist, or no rule converts it.
     pub fn plan_member(&self, source: &Datatype, path: &str, destination: &Datatype) -> Result<Conversion> {
         let kernel = compound::field(source, path, destination, self)?
             .ok_or_else(|| ConvertError::unsupported(source, destination))?;
@@ -197,10 +206,10 @@ impl Conversions {
         Ok(Conversion { source_size, destination_size, kernel })
     }
 
-    /// The kernel for elements of these types.
+    /// Returns the kernel for a pair of types.
     ///
     /// # Errors
-    /// [`ConvertError::Unsupported`] if no rule knows how.
+    /// [`ConvertError::Unsupported`] if no rule converts the types.
     pub fn kernel(&self, source: &Datatype, destination: &Datatype) -> Result<Arc<dyn Kernel>> {
         for rule in &self.rules {
             if let Some(kernel) = rule.kernel(source, destination, self)? {
@@ -216,13 +225,15 @@ impl Conversions {
     }
 }
 
-/// Equal types of any class. Contents of variable length go from heap to heap where the destination has one.
+/// Plans the copying of equal types of any class. Variable-length data need another rule if the
+/// destination has a heap.
 fn equal(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let stays = conversions.destination_heap.is_none() || !source.is_variable_length();
     Ok((source == destination && stays).then(|| Arc::new(Copy) as _))
 }
 
-/// Arrays of one shape: their items lie one after the other, so the items' kernel does.
+/// Plans the conversion of arrays of equal shape. The items are contiguous, so that the kernel of
+/// the items converts them.
 fn array(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (DatatypeClass::Array(from), DatatypeClass::Array(to)) = (&source.class, &destination.class) else {
         return Ok(None);
@@ -233,13 +244,13 @@ fn array(source: &Datatype, destination: &Datatype, conversions: &Conversions) -
     conversions.kernel(&from.base, &to.base).map(Some)
 }
 
-/// Whether an array's size is that of its items.
+/// Returns whether the size of an array equals the size of its items.
 fn is_filled(array: &Datatype, base: &Datatype) -> bool {
     let size = array.array_len().and_then(|items| size_of(base)?.checked_mul(items));
     size.is_some() && size == size_of(array)
 }
 
-/// The type of both parts, if the element is two of them: a complex number or an array of two.
+/// Returns the type of the parts of a complex number or of an array of two; otherwise `None`.
 fn two_parts(datatype: &Datatype) -> Option<&Datatype> {
     let base = match &datatype.class {
         DatatypeClass::Complex(complex) => &complex.base,
@@ -249,7 +260,7 @@ fn two_parts(datatype: &Datatype) -> Option<&Datatype> {
     (base.size.checked_mul(2) == Some(datatype.size)).then_some(base)
 }
 
-/// Complex numbers to complex numbers or to and from arrays of two.
+/// Plans conversions between complex numbers, and between complex numbers and arrays of two.
 fn complex(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     match (two_parts(source), two_parts(destination)) {
         (Some(from), Some(to)) => conversions.kernel(from, to).map(Some),

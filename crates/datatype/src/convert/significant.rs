@@ -1,4 +1,5 @@
-//! Fast loops for integers that take only some of the bits of a machine word, as n-bit data do.
+//! Fast loops that convert from n-bit integers: integers that use some of the bits of a machine
+//! word.
 
 use std::sync::Arc;
 
@@ -8,21 +9,22 @@ use super::native;
 use super::rules::{Conversions, Planned};
 use crate::{ByteOrder, Datatype, DatatypeClass};
 
-/// Elements that are taken apart at once: they stay in the fastest cache.
-const BLOCK: usize = 512;
+/// The number of elements that are converted together. Their bytes fit in the first-level cache.
+const BLOCK_ELEMENTS: usize = 512;
 
-/// Takes the significant bits out, then converts from the machine's integer of that size.
+/// A kernel that extracts the significant bits as the machine's integer of the source's size, and
+/// then converts these integers.
 #[derive(Debug)]
 struct Significant {
     size: usize,
     take: fn(&[u8], &mut [u8], Shifts),
     shifts: Shifts,
-    /// Nothing is left to be done where that integer is what is asked for.
+    /// The conversion from the machine's integer; `None` if the destination has this type.
     then: Option<native::Checked>,
     destination_size: usize,
 }
 
-/// How far a word is shifted up, so that the bits above the significant ones are gone, and down again.
+/// The shifts that extract the significant bits: left, to drop the bits above them, and then right.
 #[derive(Debug, Clone, Copy)]
 struct Shifts {
     up: u32,
@@ -36,7 +38,7 @@ macro_rules! take {
             let values = values.as_chunks_mut::<{ size_of::<$word>() }>().0;
             for (from, to) in elements.iter().zip(values) {
                 let word = if BIG { <$word>::from_be_bytes(*from) } else { <$word>::from_le_bytes(*from) };
-                // Reinterpreted, so that a signed value's highest bit fills those that come from above.
+                // As the type `value`, so that the right shift copies the sign of signed integers.
                 let value = <$value>::from_le_bytes(word.wrapping_shl(shifts.up).to_le_bytes());
                 *to = value.wrapping_shr(shifts.down).to_le_bytes();
             }
@@ -59,10 +61,10 @@ impl Kernel for Significant {
             (self.take)(source, destination, self.shifts);
             return Ok(());
         };
-        let mut values = [0; BLOCK * 8];
-        let parts = source.chunks(BLOCK * self.size);
-        for (from, to) in parts.zip(destination.chunks_mut(BLOCK * self.destination_size)) {
-            // At most 8 bytes for each of the elements of a block.
+        let mut values = [0; BLOCK_ELEMENTS * 8];
+        let parts = source.chunks(BLOCK_ELEMENTS * self.size);
+        for (from, to) in parts.zip(destination.chunks_mut(BLOCK_ELEMENTS * self.destination_size)) {
+            // An integer has at most 8 bytes.
             let values = values.split_at_mut(from.len()).0;
             (self.take)(from, values, self.shifts);
             then.run(values, to);
@@ -78,7 +80,7 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
     let Some(up) = bits.checked_sub(offset + precision).filter(|_| precision > 0) else {
         return Ok(None);
     };
-    if conversions.exceptions().asks_about_numbers() {
+    if conversions.exceptions().handles_numbers() {
         return Ok(None);
     }
     let big = fixed.order == ByteOrder::BigEndian;

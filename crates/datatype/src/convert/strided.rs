@@ -1,4 +1,4 @@
-//! Elements at equal distances: one member of many records.
+//! Elements at equal distances, as a member of many records.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,12 +6,14 @@ use std::ops::Range;
 use super::kernel::Kernel;
 use super::{ConvertError, Result};
 
-/// Bytes of the packed blocks through which kernels without a loop of their own work.
-const BLOCK: usize = 2048;
-/// Elements of that many bytes are converted in place, one by one.
-const LARGE: usize = 256;
+/// The length of the packed blocks on which kernels without a strided loop work.
+const BLOCK_BYTES: usize = 2048;
+/// The smallest size of an element that is converted by itself. Smaller elements are converted in
+/// packed blocks.
+const MIN_UNPACKED_ELEMENT_BYTES: usize = 256;
 
-/// Elements of `size` bytes that begin `stride` bytes apart, the first one at the first byte.
+/// Elements of `size` bytes. The first one begins at the first byte, and the starts are `stride`
+/// bytes apart.
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a> {
     bytes: &'a [u8],
@@ -19,7 +21,7 @@ pub struct Strided<'a> {
     stride: usize,
 }
 
-/// [`Strided`] elements to write into.
+/// Mutable [`Strided`] elements.
 #[derive(Debug)]
 pub struct StridedMut<'a> {
     bytes: &'a mut [u8],
@@ -27,7 +29,7 @@ pub struct StridedMut<'a> {
     stride: usize,
 }
 
-/// Number of whole elements in `length` bytes; elements without bytes cannot be counted.
+/// Returns the number of whole elements in `length` bytes; 0 for elements of size 0.
 fn count(length: usize, size: usize, stride: usize) -> usize {
     if size == 0 {
         return 0;
@@ -35,8 +37,8 @@ fn count(length: usize, size: usize, stride: usize) -> usize {
     length.checked_sub(size).and_then(|rest| rest.checked_div(stride)).map_or(0, |rest| rest + 1)
 }
 
-/// The bytes from the first of these elements to the end of the last.
-fn extent(elements: &Range<usize>, size: usize, stride: usize) -> Range<usize> {
+/// Returns the range of bytes from the first to the last of `elements`.
+fn byte_range(elements: &Range<usize>, size: usize, stride: usize) -> Range<usize> {
     let start = elements.start * stride;
     match elements.end.checked_sub(1) {
         Some(last) if last >= elements.start => start..last * stride + size,
@@ -45,38 +47,40 @@ fn extent(elements: &Range<usize>, size: usize, stride: usize) -> Range<usize> {
 }
 
 impl<'a> Strided<'a> {
-    /// Elements of `size` bytes every `stride` bytes; bytes behind the last whole one do not matter.
+    /// Creates a view of elements of `size` bytes, `stride` bytes apart. Bytes after the last whole
+    /// element are ignored.
     pub fn new(bytes: &'a [u8], size: usize, stride: usize) -> Self {
         Self { bytes, size, stride: stride.max(1) }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         count(self.bytes.len(), self.size, self.stride)
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Bytes from the start of an element to that of the next.
+    /// Returns the distance between the starts of two neighbouring elements in bytes.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All bytes, if the elements lie one after the other.
+    /// Returns the bytes of all elements, if the elements are contiguous.
     pub fn packed(&self) -> Option<&'a [u8]> {
         let whole = self.len().checked_mul(self.size)?;
         if self.size == self.stride { self.bytes.get(..whole) } else { None }
     }
 
-    /// The elements one after the other, copied if they do not lie so.
+    /// Returns the bytes of all elements without gaps. Copies them if the elements are not
+    /// contiguous.
     pub fn to_packed(&self) -> Cow<'a, [u8]> {
         if let Some(bytes) = self.packed() {
             return Cow::Borrowed(bytes);
@@ -86,36 +90,38 @@ impl<'a> Strided<'a> {
         Cow::Owned(bytes)
     }
 
-    /// Each element's bytes.
+    /// Returns an iterator over the bytes of each element.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let size = self.size;
         self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size)).take(self.len())
     }
 
-    /// Some of the elements.
+    /// Returns a range of the elements.
     pub(super) fn slice(&self, elements: &Range<usize>) -> Self {
-        let Range { start, end } = extent(elements, self.size, self.stride);
+        let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at(end).0.split_at(start).1;
         Self { bytes, ..*self }
     }
 
-    /// A part of every element, by its place in the element.
+    /// Returns a part of every element, given by its range of bytes in the element.
     pub fn part(&self, range: &Range<usize>) -> Self {
         Self {
-            // Bytes that end before the part hold no element.
+            // Bytes that end before the part contain no element.
             bytes: self.bytes.get(range.start..).unwrap_or_default(),
             size: range.len(),
             stride: self.stride,
         }
     }
 
-    /// Where the byte at `offset` of the packed elements lies, the first of which is element `first`.
-    fn unpacked(&self, first: usize, offset: usize) -> usize {
+    /// Returns the offset of a byte in `bytes`, given its offset in a packed copy of the elements
+    /// from `first` on.
+    fn strided_offset(&self, first: usize, offset: usize) -> usize {
         let element = offset.checked_div(self.size).unwrap_or(0) + first;
         let rest = offset.checked_rem(self.size).unwrap_or(0);
         element * self.stride + rest
     }
 
+    /// Copies all elements to `out`, without gaps.
     fn pack(&self, out: &mut [u8]) {
         match self.size {
             1 => pack::<1>(self, out),
@@ -132,6 +138,7 @@ impl<'a> Strided<'a> {
     }
 }
 
+/// Copies elements of the size `N` to `out`, without gaps.
 fn pack<const N: usize>(from: &Strided<'_>, out: &mut [u8]) {
     for (from, to) in from.bytes.chunks(from.stride).zip(out.as_chunks_mut::<N>().0) {
         if let Some(from) = from.first_chunk::<N>() {
@@ -140,6 +147,7 @@ fn pack<const N: usize>(from: &Strided<'_>, out: &mut [u8]) {
     }
 }
 
+/// Copies packed elements of the size `N` to strided ones.
 fn unpack<const N: usize>(packed: &[u8], to: &mut StridedMut<'_>) {
     for (to, from) in to.bytes.chunks_mut(to.stride).zip(packed.as_chunks::<N>().0) {
         if let Some(to) = to.first_chunk_mut::<N>() {
@@ -149,42 +157,44 @@ fn unpack<const N: usize>(packed: &[u8], to: &mut StridedMut<'_>) {
 }
 
 impl<'a> StridedMut<'a> {
-    /// Elements of `size` bytes every `stride` bytes; bytes behind the last whole one do not matter.
+    /// Creates a view of elements of `size` bytes, `stride` bytes apart. Bytes after the last whole
+    /// element are ignored.
     pub fn new(bytes: &'a mut [u8], size: usize, stride: usize) -> Self {
         Self { bytes, size, stride: stride.max(1) }
     }
 
-    /// The elements to read.
+    /// Returns a shared view of the elements.
     pub fn as_strided(&self) -> Strided<'_> {
         Strided { bytes: self.bytes, size: self.size, stride: self.stride }
     }
 
-    /// All bytes, if the elements lie one after the other.
+    /// Returns the bytes of all elements, if the elements are contiguous.
     pub fn packed(&mut self) -> Option<&mut [u8]> {
         let whole = self.as_strided().len().checked_mul(self.size)?;
         if self.size == self.stride { self.bytes.get_mut(..whole) } else { None }
     }
 
-    /// Each element's bytes.
+    /// Returns an iterator over the bytes of each element.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
         let size = self.size;
         self.bytes.chunks_mut(self.stride).filter_map(move |chunk| chunk.get_mut(..size))
     }
 
-    /// Some of the elements.
+    /// Returns a range of the elements.
     pub(super) fn slice(&mut self, elements: &Range<usize>) -> StridedMut<'_> {
-        let Range { start, end } = extent(elements, self.size, self.stride);
+        let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at_mut(end).0.split_at_mut(start).1;
         StridedMut { bytes, size: self.size, stride: self.stride }
     }
 
-    /// A part of every element.
+    /// Returns a part of every element, given by its range of bytes in the element.
     pub(super) fn part(&mut self, range: &Range<usize>) -> StridedMut<'_> {
-        // Bytes that end before the part hold no element.
+        // Bytes that end before the part contain no element.
         let bytes = self.bytes.get_mut(range.start..).unwrap_or_default();
         StridedMut { bytes, size: range.len(), stride: self.stride }
     }
 
+    /// Copies packed elements to these elements.
     fn unpack(&mut self, packed: &[u8]) {
         match self.size {
             1 => unpack::<1>(packed, self),
@@ -200,7 +210,7 @@ impl<'a> StridedMut<'a> {
         }
     }
 
-    /// Copies elements of the same size.
+    /// Copies all elements from `source`, which has the same element size.
     pub(super) fn copy_from(&mut self, source: &Strided<'_>) {
         if let Some(to) = self.packed() {
             return source.pack(to);
@@ -220,6 +230,7 @@ impl<'a> StridedMut<'a> {
     }
 }
 
+/// Copies elements of the size `N`.
 fn copy<const N: usize>(from: &Strided<'_>, to: &mut StridedMut<'_>) {
     for (to, from) in to.bytes.chunks_mut(to.stride).zip(from.bytes.chunks(from.stride)) {
         if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk::<N>()) {
@@ -228,22 +239,23 @@ fn copy<const N: usize>(from: &Strided<'_>, to: &mut StridedMut<'_>) {
     }
 }
 
-/// Runs a kernel for packed elements over others, block by block.
+/// Runs a kernel for packed elements on strided elements, in blocks.
 pub(super) fn run_packed<K: Kernel + ?Sized>(
     kernel: &K,
     source: Strided<'_>,
     mut destination: StridedMut<'_>,
 ) -> Result<()> {
-    let place = |first: usize| move |error: ConvertError| error.moved(|at| source.unpacked(first, at));
-    if source.size.max(destination.size) >= LARGE {
+    let relocate =
+        |first: usize| move |error: ConvertError| error.map_index(|at| source.strided_offset(first, at));
+    if source.size.max(destination.size) >= MIN_UNPACKED_ELEMENT_BYTES {
         for (index, (from, to)) in source.iter().zip(destination.iter_mut()).enumerate() {
-            kernel.run(from, to).map_err(place(index))?;
+            kernel.run(from, to).map_err(relocate(index))?;
         }
         return Ok(());
     }
-    let (mut sources, mut destinations) = ([0; BLOCK], [0; BLOCK]);
+    let (mut sources, mut destinations) = ([0; BLOCK_BYTES], [0; BLOCK_BYTES]);
     let all = source.len().min(destination.as_strided().len());
-    let per_block = BLOCK / source.size.max(destination.size).max(1);
+    let per_block = BLOCK_BYTES / source.size.max(destination.size).max(1);
     for start in (0..all).step_by(per_block) {
         let elements = start..all.min(start + per_block);
         let from = source.slice(&elements);
@@ -256,13 +268,13 @@ pub(super) fn run_packed<K: Kernel + ?Sized>(
             bytes
         };
         if let Some(bytes) = to.packed() {
-            kernel.run(from_bytes, bytes).map_err(place(start))?;
+            kernel.run(from_bytes, bytes).map_err(relocate(start))?;
             continue;
         }
-        // What the kernel does not write must stay as it is.
+        // The kernel may leave bytes unwritten. They must keep their values.
         let bytes = destinations.split_at_mut(elements.len() * to.size).0;
         to.as_strided().pack(bytes);
-        kernel.run(from_bytes, bytes).map_err(place(start))?;
+        kernel.run(from_bytes, bytes).map_err(relocate(start))?;
         to.unpack(bytes);
     }
     Ok(())

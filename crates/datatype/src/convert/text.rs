@@ -1,4 +1,4 @@
-//! Fixed strings to fixed strings of another length or padding.
+//! Conversion between fixed-length strings of different length or padding.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Element for Text {
     }
 }
 
-/// Writes text into an element, cut or padded to its length.
+/// Writes text to an element. Cuts or pads the text to the length of the element.
 pub(super) fn put_text(text: &[u8], padding: StringPadding, destination: &mut [u8]) {
     let fill = if padding == StringPadding::SpacePadded { b' ' } else { 0 };
     let length = text.len().min(destination.len());
@@ -38,7 +38,7 @@ pub(super) fn put_text(text: &[u8], padding: StringPadding, destination: &mut [u
     }
 }
 
-/// Bytes of the text in an element.
+/// Returns the length of the text in an element, in bytes.
 pub(super) fn text_length(padding: StringPadding, element: &[u8]) -> usize {
     let end = match padding {
         StringPadding::NullTerminated | StringPadding::NullPadded => {
@@ -49,8 +49,8 @@ pub(super) fn text_length(padding: StringPadding, element: &[u8]) -> usize {
     end.map_or(0, |last| last + 1)
 }
 
-/// Strings of one character set, or of both where that is allowed. Text that is too long is cut, even
-/// inside a character.
+/// Plans conversions between fixed-length strings. Their character sets must be equal, unless the
+/// caller allowed other conversions. Text that is too long is cut, even inside a character.
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (DatatypeClass::String(from), DatatypeClass::String(to)) = (&source.class, &destination.class) else {
         return Ok(None);

@@ -1,7 +1,8 @@
-//! Elements of variable length: sequences and strings whose contents lie in a heap.
+//! Conversion of variable-length elements: sequences and strings whose data lie in a heap.
 //!
-//! What an element holds is a descriptor, which only its heap understands: a length and a heap ID in files, a
-//! length and a pointer in the memory of C programs. The contents are items of the base type, one after the other.
+//! An element is a descriptor, which only its heap interprets: a length and a heap index in files,
+//! a length and a pointer in the memory of C programs. The data are contiguous items of the base
+//! type.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,12 +13,12 @@ use super::text::{put_text, text_length};
 use super::{ConvertError, Result, size_of};
 use crate::{CharacterSet, Datatype, DatatypeClass, StringPadding, VariableLength, VariableLengthKind};
 
-/// The heap with the contents of the source's elements.
+/// The heap with the data of the source elements.
 pub trait VariableSource: std::fmt::Debug + Send + Sync {
-    /// Gives the contents of an element to `with`: whole items of `item_size` bytes.
+    /// Passes the items of an element to `with`: whole items of `item_size` bytes.
     ///
     /// # Errors
-    /// [`ConvertError::Heap`] if the descriptor leads nowhere, and what `with` reports.
+    /// [`ConvertError::Heap`] if the descriptor is invalid; the errors of `with`.
     fn items(
         &self,
         descriptor: &[u8],
@@ -26,16 +27,17 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
     ) -> Result<()>;
 }
 
-/// The heap for the contents of the destination's elements.
+/// The heap for the data of the destination elements.
 pub trait VariableSink: std::fmt::Debug + Send + Sync {
-    /// Stores `count` items and writes the descriptor that leads to them.
+    /// Stores `count` items, and writes a descriptor of them.
     ///
     /// # Errors
-    /// [`ConvertError::Heap`] if there is no room.
+    /// [`ConvertError::Heap`] if the heap has no space left.
     fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<()>;
 }
 
-/// A heap in memory. Its descriptors have 16 bytes: number of items and position, little-endian.
+/// A heap in memory. A descriptor has 16 bytes: the number of items and the position of the first
+/// one, both little-endian.
 ///
 /// ```
 /// use hyperslab_datatype::convert::{VariableArena, VariableSink, VariableSource};
@@ -70,8 +72,8 @@ impl VariableSource for VariableArena {
             };
             find().map(<[u8]>::to_vec)
         };
-        let nowhere = || ConvertError::Heap(HeapError::new("a descriptor that leads out of its heap"));
-        with(&items.ok_or_else(nowhere)?)
+        let invalid = || ConvertError::Heap(HeapError::new("the descriptor points outside of its heap"));
+        with(&items.ok_or_else(invalid)?)
     }
 }
 
@@ -88,7 +90,7 @@ impl VariableSink for VariableArena {
     }
 }
 
-/// Sequences to sequences: the items are converted.
+/// A kernel that converts sequences to sequences: it converts the items.
 #[derive(Debug)]
 struct Sequences {
     source: Arc<dyn VariableSource>,
@@ -112,7 +114,7 @@ impl Kernel for Sequences {
                 }
                 converted.clear();
                 converted.resize(count * to_size, 0);
-                self.items.run(items, &mut converted).map_err(|error| error.moved(here))?;
+                self.items.run(items, &mut converted).map_err(|error| error.map_index(here))?;
                 self.sink.store(&converted, count, to)
             })?;
         }
@@ -120,7 +122,7 @@ impl Kernel for Sequences {
     }
 }
 
-/// Strings out of a heap into elements of fixed length.
+/// A kernel that converts variable-length strings to strings of fixed length.
 #[derive(Debug)]
 struct ToFixed {
     source: Arc<dyn VariableSource>,
@@ -142,7 +144,7 @@ impl Kernel for ToFixed {
     }
 }
 
-/// Elements of fixed length into a heap.
+/// A kernel that converts strings of fixed length to variable-length strings.
 #[derive(Debug)]
 struct FromFixed {
     sink: Arc<dyn VariableSink>,
@@ -161,8 +163,8 @@ impl Kernel for FromFixed {
     }
 }
 
-/// Whether both are sequences, or strings whose character sets go together.
-fn go_together(from: &VariableLength, to: &VariableLength, conversions: &Conversions) -> bool {
+/// Returns whether both types are sequences, or strings whose character sets are compatible.
+fn are_compatible(from: &VariableLength, to: &VariableLength, conversions: &Conversions) -> bool {
     match (charset(from), charset(to)) {
         (None, None) => true,
         (Some(from), Some(to)) => conversions.may_convert_text(from, to),
@@ -170,6 +172,7 @@ fn go_together(from: &VariableLength, to: &VariableLength, conversions: &Convers
     }
 }
 
+/// Returns the character set of a string type; `None` for sequences.
 fn charset(variable: &VariableLength) -> Option<CharacterSet> {
     match variable.kind {
         VariableLengthKind::String { charset, .. } => Some(charset),
@@ -177,8 +180,8 @@ fn charset(variable: &VariableLength) -> Option<CharacterSet> {
     }
 }
 
-/// Sequences and strings of variable length, where there are heaps for both sides; strings of variable length to
-/// and from fixed ones, where there is a heap.
+/// Plans conversions between variable-length types, if both sides have a heap, and between
+/// variable-length and fixed-length strings, if the variable-length side has a heap.
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (Some(source_size), Some(destination_size)) = (size_of(source), size_of(destination)) else {
         return Ok(None);
@@ -190,7 +193,7 @@ pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conv
             DatatypeClass::VariableLength(from),
             DatatypeClass::VariableLength(to),
             (Some(source), Some(sink)),
-        ) if go_together(from, to, conversions) => {
+        ) if are_compatible(from, to, conversions) => {
             let items = conversions.kernel(&from.base, &to.base)?;
             let (Some(from_size), Some(to_size)) = (size_of(&from.base), size_of(&to.base)) else {
                 return Ok(None);

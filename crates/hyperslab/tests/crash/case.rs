@@ -78,7 +78,7 @@ pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
 fn left(recording: &Recording, case: Case, files: Files) -> SimulatedDisk {
     let history = &recording.history;
     if case.crash == Crash::ProcessEnd && case.seed == 0 {
-        SimulatedDisk::going_on(history.until(case.point))
+        SimulatedDisk::after(history.until(case.point))
     } else {
         SimulatedDisk::holding(files)
     }

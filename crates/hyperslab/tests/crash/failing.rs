@@ -51,7 +51,7 @@ fn run(sequence: &Sequence, good: &Recording, trouble: Trouble) -> Result<After,
         Ok(world) => world,
         Err(panic) => {
             is_clear(&text_of(&*panic), trouble)?;
-            disk.mend();
+            disk.clear_faults();
             disk.set_capacity(None);
             return sequence_anew(sequence, &disk, good);
         }
@@ -66,7 +66,7 @@ fn run(sequence: &Sequence, good: &Recording, trouble: Trouble) -> Result<After,
             .map_err(|why| format!("after step {step}: {why}"));
     }
     drop(world);
-    disk.mend();
+    disk.clear_faults();
     disk.set_capacity(None);
     let last = good.steps.len() - 1;
     settled(good, &disk, last..=last)?;
@@ -109,7 +109,7 @@ fn aftermath(
         _ => Ok(()),
     };
     settled(&left).map_err(|why| format!("if the process ended: {why}"))?;
-    disk.mend();
+    disk.clear_faults();
     disk.set_capacity(None);
     let Some(file) = file else {
         settled(disk)?;
@@ -276,7 +276,7 @@ fn a_journal_that_cannot_be_begun_is_still_there() {
         file.flush().unwrap();
         set(&file, 0, 2);
         file.flush().unwrap_err();
-        disk.mend();
+        disk.clear_faults();
         // One sector is left to be changed, which needs no journal if there is none; and it becomes what it was before the commit.
         set(&file, 0, 1);
         file.flush().unwrap();
@@ -318,7 +318,7 @@ fn a_failed_write_of_new_space_does_not_spoil_the_next_commit() {
         if data.write(.., &values).is_err() {
             data.write(.., &values).unwrap();
         }
-        disk.mend();
+        disk.clear_faults();
         file.set_attribute("number", 1).unwrap();
         let before = disk.operations();
         file.flush().unwrap();

@@ -1,32 +1,33 @@
-//! What is left of files after a crash.
+//! The remaining files after a crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::history::{put, resize};
-use super::{Files, History, Operation, SECTOR, SECTOR_BYTES};
+use super::{Files, History, Operation, SECTOR_BYTES, SECTOR_BYTES_U64};
 
-/// What a process that is killed writes at once.
-const PAGE: u64 = 4096;
+/// The number of bytes that a killed process writes atomically.
+const PAGE_BYTES: u64 = 4096;
 
-/// How a run ends.
+/// The kind of a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Crash {
-    /// The process ends, the machine goes on: everything that was done is there. Seed 0 leaves exactly that; others may leave a part
-    /// of a write that was under way.
+    /// The process ends, and the machine continues: all operations are in effect. With other seeds
+    /// than 0, a part of the next write may also be in effect.
     ProcessEnd,
-    /// The machine ends: what was not synced is there or not, each operation as a whole.
+    /// The machine loses power: each unsynced operation is in effect or not, as a whole.
     PowerLoss,
-    /// The same, and of each write that was not synced some sectors of 512 bytes are there; the order in which writes came may be lost.
+    /// The machine loses power: of each unsynced write, some sectors of 512 bytes are in effect,
+    /// possibly in another order.
     Torn,
 }
 
 impl Crash {
-    /// All of them.
+    /// All kinds of crashes.
     pub const ALL: [Self; 3] = [Self::ProcessEnd, Self::PowerLoss, Self::Torn];
 }
 
-/// Goes through a history, and shows what is left of the files if it ends somewhere.
+/// A replay of a history, which shows the remaining files after a crash at any point.
 #[derive(Debug, Clone)]
 pub struct Replay<'h> {
     history: &'h History,
@@ -35,16 +36,16 @@ pub struct Replay<'h> {
     names: BTreeMap<Arc<str>, Name>,
 }
 
-/// A file.
+/// The state of a file.
 #[derive(Debug, Clone, Default)]
 struct State {
     now: Vec<u8>,
     synced: Vec<u8>,
-    /// What was done since it was synced.
-    waiting: Vec<usize>,
+    /// The numbers of the operations since the last sync.
+    unsynced: Vec<usize>,
 }
 
-/// What a name leads to now, and when the folder was synced.
+/// The file that a name leads to now, and the one at the last sync of the folder.
 #[derive(Debug, Clone, Copy, Default)]
 struct Name {
     now: Option<usize>,
@@ -60,7 +61,7 @@ impl<'h> Replay<'h> {
 
     fn begin(&mut self) {
         let state =
-            |bytes: &Vec<u8>| State { now: bytes.clone(), synced: bytes.clone(), waiting: Vec::new() };
+            |bytes: &Vec<u8>| State { now: bytes.clone(), synced: bytes.clone(), unsynced: Vec::new() };
         let name = |(number, name): (usize, &String)| {
             (Arc::from(name.as_str()), Name { now: Some(number), synced: Some(number) })
         };
@@ -69,24 +70,24 @@ impl<'h> Replay<'h> {
         self.names = self.history.first().keys().enumerate().map(name).collect();
     }
 
-    /// Goes to the point after the first `count` operations.
+    /// Moves to the point after the first `count` operations.
     pub fn go_to(&mut self, count: usize) {
         if count < self.next {
             self.begin();
         }
         let history = self.history;
         for operation in history.operations().iter().take(count).skip(self.next) {
-            self.step(operation);
+            self.replay_operation(operation);
             self.next += 1;
         }
     }
 
-    /// How many operations lie behind.
+    /// Returns the number of replayed operations.
     pub fn position(&self) -> usize {
         self.next
     }
 
-    fn step(&mut self, operation: &Operation) {
+    fn replay_operation(&mut self, operation: &Operation) {
         let number = self.next;
         match operation {
             Operation::Create { file, name } => {
@@ -100,13 +101,13 @@ impl<'h> Replay<'h> {
             Operation::Write { file, .. } | Operation::SetLen { file, .. } => {
                 if let Some(state) = self.states.get_mut(*file) {
                     apply(&mut state.now, operation);
-                    state.waiting.push(number);
+                    state.unsynced.push(number);
                 }
             }
             Operation::Sync { file } => {
                 let Some(state) = self.states.get_mut(*file) else { return };
-                for waiting in state.waiting.drain(..) {
-                    if let Some(operation) = self.history.operations().get(waiting) {
+                for unsynced in state.unsynced.drain(..) {
+                    if let Some(operation) = self.history.operations().get(unsynced) {
                         apply(&mut state.synced, operation);
                     }
                 }
@@ -114,37 +115,38 @@ impl<'h> Replay<'h> {
         }
     }
 
-    /// What is left if the run ends here, or while the next operation is under way. Each seed is another way.
+    /// Returns the remaining files after a crash at this point or during the next operation. Each
+    /// seed selects one of the possible results.
     pub fn crash(&self, crash: Crash, seed: u64) -> Files {
-        let mut dice = Dice::new(seed);
+        let mut random = Random::new(seed);
         let files = match crash {
-            Crash::ProcessEnd => self.process_end(seed, &mut dice),
-            Crash::PowerLoss | Crash::Torn => self.power_loss(crash, &mut dice),
+            Crash::ProcessEnd => self.process_end(seed, &mut random),
+            Crash::PowerLoss | Crash::Torn => self.power_loss(crash, &mut random),
         };
         files.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect()
     }
 
-    /// All contents by the numbers of the files, and which names lead to which.
+    /// Returns the contents of all files, and the file number of each name.
     pub(super) fn now(&self) -> (Vec<Vec<u8>>, BTreeMap<String, usize>) {
-        let names = self.names.iter().filter_map(|(name, place)| Some((name.to_string(), place.now?)));
+        let names = self.names.iter().filter_map(|(name, entry)| Some((name.to_string(), entry.now?)));
         (self.states.iter().map(|state| state.now.clone()).collect(), names.collect())
     }
 
-    fn under_way(&self) -> Option<&'h Operation> {
+    fn next_operation(&self) -> Option<&'h Operation> {
         self.history.operations().get(self.next)
     }
 
-    fn process_end(&self, seed: u64, dice: &mut Dice) -> Vec<(Arc<str>, Vec<u8>)> {
+    fn process_end(&self, seed: u64, random: &mut Random) -> Vec<(Arc<str>, Vec<u8>)> {
         let mut left = Vec::new();
-        for (name, place) in &self.names {
-            let Some((number, state)) = self.state(place.now) else { continue };
+        for (name, entry) in &self.names {
+            let Some((number, state)) = self.state(entry.now) else { continue };
             let mut bytes = state.now.clone();
             if seed > 0
-                && let Some(Operation::Write { file, offset, bytes: written }) = self.under_way()
+                && let Some(Operation::Write { file, offset, bytes: written }) = self.next_operation()
                 && *file == number
             {
-                let pages = pieces(*offset, written, PAGE);
-                let some = dice.below(pages.len() + 1);
+                let pages = pieces(*offset, written, PAGE_BYTES);
+                let some = random.below(pages.len() + 1);
                 pages.into_iter().take(some).for_each(|(offset, page)| put(&mut bytes, offset, page));
             }
             left.push((Arc::clone(name), bytes));
@@ -156,58 +158,58 @@ impl<'h> Replay<'h> {
         number.and_then(|number| self.states.get(number).map(|state| (number, state)))
     }
 
-    fn power_loss(&self, crash: Crash, dice: &mut Dice) -> Vec<(Arc<str>, Vec<u8>)> {
+    fn power_loss(&self, crash: Crash, random: &mut Random) -> Vec<(Arc<str>, Vec<u8>)> {
         let mut left = Vec::new();
-        for (name, place) in &self.names {
-            let number = if dice.one_in(2) { place.now } else { place.synced };
+        for (name, entry) in &self.names {
+            let number = if random.one_in(2) { entry.now } else { entry.synced };
             if let Some((number, state)) = self.state(number) {
-                left.push((Arc::clone(name), self.left_of(number, state, crash, dice)));
+                left.push((Arc::clone(name), self.remaining_bytes(number, state, crash, random)));
             }
         }
-        if let Some(Operation::Create { name, .. }) = self.under_way()
+        if let Some(Operation::Create { name, .. }) = self.next_operation()
             && !left.iter().any(|(there, _)| there == name)
-            && dice.one_in(2)
+            && random.one_in(2)
         {
             left.push((Arc::clone(name), Vec::new()));
         }
         left
     }
 
-    /// What is left of a file.
-    fn left_of(&self, number: usize, state: &State, crash: Crash, dice: &mut Dice) -> Vec<u8> {
+    /// Returns the remaining bytes of a file after a loss of power.
+    fn remaining_bytes(&self, number: usize, state: &State, crash: Crash, random: &mut Random) -> Vec<u8> {
         let all = self.history.operations();
-        let mut waiting: Vec<&Operation> = state.waiting.iter().filter_map(|at| all.get(*at)).collect();
+        let mut unsynced: Vec<&Operation> = state.unsynced.iter().filter_map(|at| all.get(*at)).collect();
         if let Some(operation @ (Operation::Write { file, .. } | Operation::SetLen { file, .. })) =
-            self.under_way()
+            self.next_operation()
             && *file == number
         {
-            waiting.push(operation);
+            unsynced.push(operation);
         }
         let mut bytes = state.synced.clone();
-        let luck = Luck::draw(waiting.len(), dice);
+        let survivors = Survivors::draw(unsynced.len(), random);
         if crash != Crash::Torn {
-            let some = waiting.into_iter().enumerate().filter(|(at, _)| luck.has(*at, dice));
+            let some = unsynced.into_iter().enumerate().filter(|(at, _)| survivors.contains(*at, random));
             some.for_each(|(_, operation)| apply(&mut bytes, operation));
             return bytes;
         }
-        let lengths = lengths(bytes.len() as u64, &waiting);
-        let mut steps = sectors(&bytes, &waiting);
-        if dice.one_in(2) {
-            dice.shuffle(&mut steps);
+        let lengths = lengths(bytes.len() as u64, &unsynced);
+        let mut steps = sectors(&bytes, &unsynced);
+        if random.one_in(2) {
+            random.shuffle(&mut steps);
         }
         for (at, step) in steps.into_iter().enumerate() {
-            step.carry_out(&mut bytes, &lengths, || luck.has(at, dice));
-            // The length may have become that of a whole write without its last sectors.
+            step.apply_to(&mut bytes, &lengths, || survivors.contains(at, random));
+            // The file may have the length of a whole write although its last sectors are missing.
             if let Step::Sectors { end, .. } = step
                 && end > bytes.len() as u64
-                && dice.one_in(4)
+                && random.one_in(4)
             {
                 resize(&mut bytes, end);
             }
         }
-        // New bytes may be there, and the new length that shows them not.
-        if dice.one_in(4) {
-            let length = lengths.all.get(dice.below(lengths.all.len())).copied().unwrap_or(0);
+        // New bytes may be on the disk although the new length is not.
+        if random.one_in(4) {
+            let length = lengths.all.get(random.below(lengths.all.len())).copied().unwrap_or(0);
             if length < bytes.len() as u64 {
                 resize(&mut bytes, length);
             }
@@ -216,9 +218,10 @@ impl<'h> Replay<'h> {
     }
 }
 
-/// What an operation makes of the sectors on the disk.
+/// The effect of an operation on the sectors of the disk.
 enum Step {
-    /// Each sector as a whole, with zeros behind the end of the file, and the end of what was written.
+    /// The whole sectors of a write, with zeros after the end of the file, and the end of the
+    /// write.
     Sectors {
         sectors: Vec<(u64, Vec<u8>)>,
         end: u64,
@@ -227,13 +230,13 @@ enum Step {
 }
 
 impl Step {
-    /// Does it, or those parts of it of which one `has` luck.
-    fn carry_out(&self, bytes: &mut Vec<u8>, lengths: &Lengths, mut has: impl FnMut() -> bool) {
+    /// Applies the step, or its parts for which `survives` returns true.
+    fn apply_to(&self, bytes: &mut Vec<u8>, lengths: &Lengths, mut survives: impl FnMut() -> bool) {
         match self {
             Self::Sectors { sectors, end } => {
                 for (offset, sector) in sectors {
-                    if has() {
-                        // What lies behind the end is there, but does not make the file longer.
+                    if survives() {
+                        // Bytes after the end of the file do not extend it.
                         let end = (*end).max(bytes.len() as u64);
                         let length = end.max(*offset) - *offset;
                         let inside = usize::try_from(length).ok().and_then(|length| sector.get(..length));
@@ -241,8 +244,8 @@ impl Step {
                     }
                 }
             }
-            Self::Length(length) if has() => {
-                // What makes a file longer takes no bytes away, whatever came before it.
+            Self::Length(length) if survives() => {
+                // Extending a file removes no bytes, in whatever order the operations take effect.
                 let longer = lengths.longer.contains(length);
                 resize(bytes, if longer { (bytes.len() as u64).max(*length) } else { *length });
             }
@@ -251,7 +254,7 @@ impl Step {
     }
 }
 
-/// What the disk is told, sector by sector as each is at that time.
+/// Returns the writes of the disk, with the content of each sector at that time.
 fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
     let mut now = before.to_vec();
     let mut steps = Vec::new();
@@ -260,7 +263,7 @@ fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
         match operation {
             Operation::Write { offset, bytes, .. } => {
                 let end = offset + bytes.len() as u64;
-                let first = offset - offset % SECTOR;
+                let first = offset - offset % SECTOR_BYTES_U64;
                 let starts = (first..end).step_by(SECTOR_BYTES);
                 let whole = |start: u64| {
                     let there = usize::try_from(start).ok().and_then(|start| now.get(start..));
@@ -278,14 +281,14 @@ fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
     steps
 }
 
-/// Lengths that a file had.
+/// The lengths that a file had.
 struct Lengths {
     all: Vec<u64>,
-    /// Those that it was given when it was shorter.
+    /// The lengths that extended the file.
     longer: BTreeSet<u64>,
 }
 
-/// The lengths of a file in the course of some operations.
+/// Returns the lengths of a file during the operations.
 fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
     let (mut all, mut longer, mut now) = (vec![before], BTreeSet::new(), before);
     for operation in operations {
@@ -306,40 +309,40 @@ fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
     Lengths { all, longer }
 }
 
-/// Which of the operations on a file that were not synced are there: each file has its own, so that all of one and nothing of
-/// another is tried, too.
+/// The set of unsynced operations that take effect. Each file has its own set, so that all
+/// operations on one file and none on another may take effect.
 #[derive(Debug, Clone, Copy)]
-enum Luck {
+enum Survivors {
     Nothing,
     Everything,
-    /// So many, then nothing, but perhaps a part of the next.
+    /// The first operations of the given number, and possibly a part of the next one.
     First(usize),
-    /// All but one.
+    /// All operations except one.
     AllBut(usize),
-    /// Each with so many chances of 8.
+    /// Each operation with the given number of chances out of 8.
     Some(usize),
 }
 
-impl Luck {
-    fn draw(count: usize, dice: &mut Dice) -> Self {
-        match dice.below(8) {
+impl Survivors {
+    fn draw(count: usize, random: &mut Random) -> Self {
+        match random.below(8) {
             0 => Self::Nothing,
             1 => Self::Everything,
-            2 => Self::First(dice.below(count)),
-            3 => Self::AllBut(dice.below(count)),
+            2 => Self::First(random.below(count)),
+            3 => Self::AllBut(random.below(count)),
             4 => Self::Some(1),
             5 => Self::Some(7),
             _ => Self::Some(4),
         }
     }
 
-    fn has(self, at: usize, dice: &mut Dice) -> bool {
+    fn contains(self, at: usize, random: &mut Random) -> bool {
         match self {
             Self::Nothing => false,
             Self::Everything => true,
-            Self::First(count) => at < count || (at == count && dice.one_in(2)),
+            Self::First(count) => at < count || (at == count && random.one_in(2)),
             Self::AllBut(other) => at != other,
-            Self::Some(chances) => dice.below(8) < chances,
+            Self::Some(chances) => random.below(8) < chances,
         }
     }
 }
@@ -352,26 +355,26 @@ fn apply(content: &mut Vec<u8>, operation: &Operation) {
     }
 }
 
-/// A write, cut where multiples of a size lie in the file.
+/// Divides a write at the multiples of `size` in the file.
 fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     let mut cut = Vec::new();
     let (mut at, mut rest) = (offset, bytes);
     while !rest.is_empty() {
-        let room = usize::try_from(size - at % size).ok();
-        let cut_at = room.and_then(|room| rest.split_at_checked(room));
-        let (piece, behind) = cut_at.unwrap_or((rest, &[]));
+        let left = usize::try_from(size - at % size).ok();
+        let cut_at = left.and_then(|left| rest.split_at_checked(left));
+        let (piece, remaining) = cut_at.unwrap_or((rest, &[]));
         cut.push((at, piece));
         at += piece.len() as u64;
-        rest = behind;
+        rest = remaining;
     }
     cut
 }
 
-/// Numbers that follow from a seed (`SplitMix64`).
+/// A generator of random numbers from a seed (`SplitMix64`).
 #[derive(Debug)]
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn new(seed: u64) -> Self {
         Self(seed)
     }

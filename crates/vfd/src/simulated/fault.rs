@@ -1,35 +1,37 @@
-//! What fails, and when.
+//! Planned failures of operations.
 
 use std::io;
 
-/// An operation that is to fail. Writes, syncs, changes of the length, creations and removals of all files count.
+/// A planned failure. Writes, syncs, changes of the length, creations and removals of all files
+/// count as operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// So many operations from now on do not fail.
+    /// The number of operations that succeed before the failure.
     pub after: usize,
-    /// How it fails.
+    /// The kind of the failure.
     pub kind: FaultKind,
-    /// Whether all later ones fail as well.
+    /// True if all later operations fail, too.
     pub lasting: bool,
 }
 
-/// How an operation fails.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The disk does not answer; nothing was done.
+    /// The disk does not respond; the operation has no effect.
     Io,
-    /// The disk is full; nothing was done.
+    /// The disk is full; the operation has no effect.
     NoSpace,
-    /// About half of the sectors of a write were done before the disk was full. Other operations are not done.
+    /// The disk is full after about half of the sectors of a write. Other operations have no
+    /// effect.
     Part,
 }
 
 impl FaultKind {
-    /// All of them.
+    /// All kinds of failures.
     pub const ALL: [Self; 3] = [Self::Io, Self::NoSpace, Self::Part];
 }
 
-/// What becomes of an operation.
+/// The outcome of an operation.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Good,
@@ -57,13 +59,13 @@ impl Faults {
         self.failures
     }
 
-    /// The error of a disk whose capacity is reached.
+    /// Returns the error of a disk whose capacity is exhausted.
     pub(super) fn full(&mut self) -> io::Error {
         self.failures += 1;
         no_space()
     }
 
-    /// What becomes of the next operation.
+    /// Returns the outcome of the next operation.
     pub(super) fn next(&mut self) -> Outcome {
         let Some(fault) = &mut self.plan else { return Outcome::Good };
         if let Some(left) = fault.after.checked_sub(1) {

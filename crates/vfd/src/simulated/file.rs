@@ -1,4 +1,4 @@
-//! One file of a simulated disk.
+//! A file of a simulated disk.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl Driver for SimulatedFile {
         self.disk.lock().write(self.number, &self.name, offset, bytes)
     }
 
-    /// Each request is an operation of its own.
+    /// Makes each request a separate operation of the history.
     fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
         self.writable()?;
         requests.iter().try_for_each(|request| self.write_at(request.offset, request.bytes))

@@ -1,46 +1,47 @@
-//! What was done to the files of a disk, in order.
+//! The operations on the files of a simulated disk, in order.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{Files, Replay};
 
-/// Something that was done. Files are told apart by numbers, since a name may have led to several.
+/// An operation on a file. Files are identified by numbers, since several files may have had the
+/// same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// A file was made, or was there already, and the folder was synced.
+    /// A file was created, or existed already, and the folder was synced.
     Create {
-        /// The file.
+        /// The number of the file.
         file: usize,
-        /// Its name.
+        /// The name of the file.
         name: Arc<str>,
     },
     /// A file was removed.
     Remove {
-        /// The file.
+        /// The number of the file.
         file: usize,
-        /// Its name.
+        /// The name of the file.
         name: Arc<str>,
     },
     /// Bytes were written.
     Write {
-        /// The file.
+        /// The number of the file.
         file: usize,
-        /// Where the first byte went.
+        /// The offset of the first byte.
         offset: u64,
         /// The bytes.
         bytes: Arc<[u8]>,
     },
     /// The length was changed.
     SetLen {
-        /// The file.
+        /// The number of the file.
         file: usize,
         /// The new length.
         len: u64,
     },
-    /// What was written to a file before is safe.
+    /// A file was synced: all earlier writes to it are durable.
     Sync {
-        /// The file.
+        /// The number of the file.
         file: usize,
     },
 }
@@ -59,7 +60,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Everything that was done to the files of a disk, one thing after another. Clones are cheap.
+/// All operations on the files of a disk, in order. Clones are cheap.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     first: Arc<Files>,
@@ -75,27 +76,28 @@ impl History {
         self.operations.push(operation);
     }
 
-    /// The files that were there before the first operation; they have the first numbers, in the order of their names.
+    /// Returns the files that existed before the first operation. They have the lowest numbers, in
+    /// the order of their names.
     pub fn first(&self) -> &Files {
         &self.first
     }
 
-    /// What was done.
+    /// Returns the operations.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// The number of operations.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.operations.len()
     }
 
-    /// Whether nothing was done.
+    /// Returns whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// The first operations of it.
+    /// Returns the history of the first `count` operations.
     #[must_use]
     pub fn until(&self, count: usize) -> Self {
         Self {
@@ -104,25 +106,25 @@ impl History {
         }
     }
 
-    /// Goes through it from the beginning, and shows what is left after a crash.
+    /// Returns a replay of the history, which shows the remaining files after a crash.
     pub fn replay(&self) -> Replay<'_> {
         Replay::new(self)
     }
 }
 
-/// Puts bytes into a file, which grows if it must.
+/// Writes bytes to a file, and extends the file if necessary.
 pub(super) fn put(content: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     let Ok(start) = usize::try_from(offset) else { return };
     let end = start + bytes.len();
     if content.len() < end {
         content.resize(end, 0);
     }
-    if let Some(place) = content.get_mut(start..end) {
-        place.copy_from_slice(bytes);
+    if let Some(target) = content.get_mut(start..end) {
+        target.copy_from_slice(bytes);
     }
 }
 
-/// Cuts a file, or lengthens it with zeros.
+/// Sets the length of a file. New bytes are zero.
 pub(super) fn resize(content: &mut Vec<u8>, len: u64) {
     if let Ok(len) = usize::try_from(len) {
         content.resize(len, 0);

@@ -1,4 +1,4 @@
-//! Every kind of crash and failure on files that are small enough to list what may be left.
+//! All kinds of crashes and failures, on files so small that all possible results can be listed.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn a_process_that_ends_leaves_what_was_done() {
     assert_eq!(replay.crash(Crash::ProcessEnd, 0)["f"], [1; 10]);
     let lengths: BTreeSet<usize> =
         all(&replay, Crash::ProcessEnd).into_iter().map(|left| left.unwrap().len()).collect();
-    assert_eq!(lengths, [10, 4096, 4200].into(), "the write that was under way, to the end of a page");
+    assert_eq!(lengths, [10, 4096, 4200].into(), "the unfinished write, up to the end of a page");
     replay.go_to(history.len());
     assert_eq!(replay.crash(Crash::ProcessEnd, 0), disk.files());
     replay.go_to(2);
@@ -58,10 +58,10 @@ fn what_was_synced_survives_a_loss_of_power() {
         assert_eq!(all(&replay, crash), some(&["a\0", "ab"]));
         replay.go_to(4);
         let mut left = all(&replay, crash);
-        // Torn, the length may be that of what is not there.
+        // After a torn write, the file may be longer than its written bytes.
         left.remove(&Some(b"a\0\0".to_vec()));
         left.remove(&Some(b"ab\0".to_vec()));
-        // A sector that was written holds all that had been written into it.
+        // A sector in effect contains all bytes written to it.
         let torn = crash == Crash::Torn;
         assert_eq!(left, some(if torn { &["a\0", "ab", "abc"] } else { &["a\0", "ab", "a\0c", "abc"] }));
         replay.go_to(0);
@@ -140,7 +140,7 @@ fn operations_fail_when_they_are_told_to() {
         assert_eq!(disk.failures(), 4);
         let before = disk.operations();
         assert!(file.write_at(0, b"").is_ok() && side.remove().is_ok());
-        disk.mend();
+        disk.clear_faults();
         side.create().unwrap();
         assert_eq!(disk.operations(), before + 1);
     }
@@ -173,7 +173,7 @@ fn what_was_not_synced_before_is_not_when_others_go_on() {
     side.create().unwrap().write_at(0, b"a").unwrap();
     side.remove().unwrap();
     disk.file("other").write_at(0, b"unsynced").unwrap();
-    let other = SimulatedDisk::going_on(disk.history().until(disk.operations() - 1));
+    let other = SimulatedDisk::after(disk.history().until(disk.operations() - 1));
     assert_eq!(other.files(), [("other".to_owned(), vec![])].into());
     other.file("other").write_at(0, b"b").unwrap();
     let history = other.history();

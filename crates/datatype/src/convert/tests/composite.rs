@@ -1,4 +1,5 @@
-//! Strings, enumerations, compounds, arrays, complex numbers, and what does not convert.
+//! Strings, enumerations, compounds, arrays, complex numbers, and pairs of types without a
+//! conversion.
 
 use super::*;
 use crate::ByteOrder::{BigEndian as BE, LittleEndian as LE};
@@ -137,7 +138,7 @@ fn what_is_only_copied() {
     unsupported(&Datatype::opaque(4, "a"), &Datatype::opaque(4, "b"));
 }
 
-/// Doubles a byte on its way.
+/// A kernel that doubles each byte.
 #[derive(Debug)]
 struct Doubling;
 

@@ -1,4 +1,4 @@
-//! Values that the destination cannot hold: what is reported, and what is converted then.
+//! Exceptions: the reported errors, and the values after the handling.
 #![expect(clippy::cast_possible_truncation, reason = "the models clamp and round as `as` does")]
 
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use super::*;
 use crate::ByteOrder::{BigEndian as BE, LittleEndian as LE};
 use crate::EnumerationMember;
 
-/// The kinds of exceptions that a conversion asks about, one place for each element that has none.
+/// The kinds of the exceptions of all elements; `None` for elements without an exception.
 fn kinds(source: &Datatype, destination: &Datatype, bytes: &[u8]) -> (Vec<Option<ExceptionKind>>, Vec<u8>) {
     let size = size_of(source).unwrap();
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -35,7 +35,7 @@ fn integer_model(value: i128, low: i128, high: i128) -> Option<ExceptionKind> {
     }
 }
 
-/// As the conditions stand in the documentation of libhdf5's hard conversions.
+/// The conditions are those of the documentation of libhdf5's hard conversions.
 fn float_model(value: f64, low: f64, high: f64) -> Option<ExceptionKind> {
     match value {
         _ if value.is_nan() => Some(ExceptionKind::NotANumber),
@@ -179,8 +179,8 @@ fn names_without_a_partner() {
     assert_eq!(out, [7, 0xff, 0xff]);
     let strict = Conversions::default().with_exceptions(Exceptions::error_on(&[ExceptionKind::NoName]));
     let error = strict.plan(&from, &to).unwrap().convert(&[1, 2], &mut [0; 2], 2).unwrap_err();
-    assert!(error.to_string().starts_with("element 1: [02] is without a name"), "{error}");
-    // Numbers are not asked about.
+    assert!(error.to_string().starts_with("element 1: [02] is not the value of a member"), "{error}");
+    // No exceptions of numbers are handled.
     let mut out = [0; 1];
     strict.plan(&Datatype::i16(LE), &Datatype::u8()).unwrap().convert(&[0, 1], &mut out, 1).unwrap();
     assert_eq!(out, [255]);

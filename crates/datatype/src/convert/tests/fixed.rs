@@ -6,7 +6,7 @@ use super::*;
 use crate::ByteOrder::{BigEndian as BE, LittleEndian as LE};
 use crate::{ByteOrder, DatatypeClass, FixedPoint, Padding};
 
-/// An element's bits, least significant first.
+/// Returns the bits of an element, least significant first.
 fn to_bits(bytes: &[u8], order: ByteOrder) -> Vec<bool> {
     let mut bytes = bytes.to_vec();
     if order == BE {
@@ -24,7 +24,7 @@ fn from_bits(bits: &[bool], order: ByteOrder) -> Vec<u8> {
     bytes
 }
 
-/// The model: an integer of at most 120 bits, one bit at a time.
+/// Converts an integer of at most 120 bits bit by bit, as a model.
 fn read(fixed: &FixedPoint, element: &[u8]) -> i128 {
     let start = usize::from(fixed.bit_offset);
     let bits = &to_bits(element, fixed.order)[start..start + usize::from(fixed.precision)];
@@ -81,7 +81,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Some bits of a machine word.
+    /// An integer that uses some bits of a machine word.
     fn word()(power in 0_u32..4)(
         size in Just(1_u32 << power),
         ends in (0_u16..=8 << power, 0_u16..=8 << power),

@@ -1,4 +1,4 @@
-//! Floating-point numbers, and between them and integers.
+//! Floating-point numbers, and conversions between them and integers.
 
 use half::{bf16, f16};
 use proptest::prelude::*;
@@ -7,7 +7,8 @@ use super::*;
 use crate::ByteOrder::{BigEndian as BE, LittleEndian as LE};
 use crate::{DatatypeClass, FloatOrder, FloatingPoint, Normalization, Padding};
 
-/// A number small enough to list all its values: `exponent_size` and `mantissa_size` below a sign, in 2 bytes.
+/// A floating-point type of 2 bytes with few values: a sign, an exponent of `exponent_size` and a
+/// mantissa of `mantissa_size` bits.
 fn small(exponent_size: u8, mantissa_size: u8, normalization: Normalization) -> Datatype {
     let sign_location = exponent_size + mantissa_size;
     Datatype {
@@ -30,7 +31,7 @@ fn small(exponent_size: u8, mantissa_size: u8, normalization: Normalization) -> 
     }
 }
 
-/// The value that a small number's bits stand for.
+/// Returns the value of the bits of a small number.
 fn value_of(bits: u16, exponent_size: u8, mantissa_size: u8, implied: bool) -> f64 {
     let mantissa = f64::from(bits & ((1 << mantissa_size) - 1));
     let field = i32::from(bits >> mantissa_size & ((1 << exponent_size) - 1));
@@ -45,7 +46,7 @@ fn value_of(bits: u16, exponent_size: u8, mantissa_size: u8, implied: bool) -> f
     if bits >> (mantissa_size + exponent_size) & 1 == 1 { -magnitude } else { magnitude }
 }
 
-/// The nearest value of a small IEEE-like number, found by trying all of them.
+/// Returns the nearest value of a small IEEE-like type, found by trying all values.
 fn nearest(value: f64, exponent_size: u8, mantissa_size: u8) -> u16 {
     let infinity: u16 = ((1 << exponent_size) - 1) << mantissa_size;
     let decode = |bits| value_of(bits, exponent_size, mantissa_size, true);
@@ -71,7 +72,7 @@ fn any_double() -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    // Each case tries all values, or all pairs.
+    // Each case tries all values or all pairs of values.
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
@@ -86,7 +87,8 @@ proptest! {
                 prop_assert_eq!(got.as_slice(), value.to_be_bytes(), "{:#x} {:?}", bits, normalization);
                 let normal = implied || bits >> (mantissa_size - 1) & 1 == 1 || bits >> mantissa_size == 0;
                 let back = convert(&Datatype::f64(BE), &from, &got);
-                // Above exponent 0, what has no leading bit has another form. At 0, what has it moves to 1.
+                // Above exponent 0, a number without a leading bit has another encoding. At
+                // exponent 0, a number with a leading bit moves to exponent 1.
                 let top_of_zero = !implied && bits >> mantissa_size == 0 && bits >> (mantissa_size - 1) & 1 == 1;
                 if normal && !top_of_zero {
                     prop_assert_eq!(back, bits.to_le_bytes());
@@ -113,7 +115,7 @@ proptest! {
             for to in &kinds {
                 let (fast, general) = (convert(from, to, &elements), convert_generally(from, to, &elements));
                 if fast != general {
-                    // Only a NaN may differ: a copy does not make it quiet.
+                    // Only NaNs may differ: copying does not make them quiet.
                     let double = |bytes: &[u8]| convert(to, &Datatype::f64(LE), bytes);
                     for (a, b) in double(&fast).chunks(8).zip(double(&general).chunks(8)) {
                         let nan = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap()).is_nan();
@@ -206,7 +208,8 @@ proptest! {
 
 #[test]
 fn not_rounded_twice() {
-    // Just above the middle of two half-precision numbers, and on the middle once rounded to single precision.
+    // A value just above the middle of two half-precision numbers, which rounding to single
+    // precision moves to the middle.
     let value = 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40);
     let got = convert(&Datatype::f64(LE), &Datatype::f16(LE), &value.to_le_bytes());
     assert_eq!(got, [0x01, 0x3c]);
@@ -291,7 +294,7 @@ fn from_wide_integers() {
     (value[12], value[0]) = (1, 1);
     let got = convert(&wide, &Datatype::f64(LE), &value);
     assert_eq!(got, 2_f64.powi(96).to_le_bytes());
-    // 2^150 + 2^97: a sticky bit far below decides the tie.
+    // 2^150 + 2^97: the sticky bit, far below, decides the tie.
     let mut value = vec![0; 20];
     (value[18], value[12], value[0]) = (0x40, 2, 1);
     let got = convert(&wide, &Datatype::f64(LE), &value);

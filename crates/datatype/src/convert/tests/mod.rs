@@ -1,4 +1,5 @@
-//! Conversions against naive models, against the machine, and as libhdf5 was seen to do them.
+//! Tests of conversions against simple models, the machine's arithmetic, and observed results of
+//! libhdf5.
 
 mod composite;
 mod exception;
@@ -13,7 +14,7 @@ fn convert(source: &Datatype, destination: &Datatype, bytes: &[u8]) -> Vec<u8> {
     convert_over(source, destination, bytes, 0)
 }
 
-/// Converts into a buffer that held bytes of that value.
+/// Converts into a buffer filled with the byte `before`.
 fn convert_over(source: &Datatype, destination: &Datatype, bytes: &[u8], before: u8) -> Vec<u8> {
     let conversion = Conversion::new(source, destination).unwrap();
     let count = bytes.len() / conversion.source_size();
@@ -22,7 +23,7 @@ fn convert_over(source: &Datatype, destination: &Datatype, bytes: &[u8], before:
     out
 }
 
-/// Converts numbers by the general rule, even where there is a faster one.
+/// Converts numbers with the general rule, even if a faster rule exists.
 fn convert_generally(source: &Datatype, destination: &Datatype, bytes: &[u8]) -> Vec<u8> {
     let kernel = number::rule(source, destination, &Conversions::default()).unwrap().unwrap();
     let count = bytes.len() / size_of(source).unwrap();

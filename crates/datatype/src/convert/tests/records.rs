@@ -1,4 +1,4 @@
-//! Records part by part against a model that takes one record after the other, and contents of variable length.
+//! Records, compared with a model that converts one record after another, and variable-length data.
 
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ fn leaf() -> impl Strategy<Value = Datatype> {
     ]
 }
 
-/// A compound of the members that are named, in the order of their ranks, with gaps before them.
+/// Returns a compound of the given members in the order of their ranks, with gaps before them.
 fn record(members: Vec<(String, Datatype, u32, u32)>, tail: u32) -> Datatype {
     let mut members = members;
     members.sort_by_key(|(_, _, rank, _)| *rank);
@@ -33,7 +33,7 @@ fn record(members: Vec<(String, Datatype, u32, u32)>, tail: u32) -> Datatype {
     Datatype::compound(offset + tail, placed)
 }
 
-/// Another type that numbers of the type convert to.
+/// Another number type that numbers of the type can be converted to.
 fn other(datatype: &Datatype, change: bool) -> Datatype {
     match &datatype.class {
         _ if !change => datatype.clone(),
@@ -47,7 +47,7 @@ fn other(datatype: &Datatype, change: bool) -> Datatype {
 }
 
 prop_compose! {
-    /// Two compounds: each member may be in one of them or in both, of another type and in another place.
+    /// Two compounds. Each member is in one or both of them, with different types and offsets.
     fn pair(levels: u32)(
         members in prop::collection::vec(
             (member(levels), 0_u32..100, 0_u32..100, 0_u32..4, 0_u32..4, 0_u8..6),
@@ -82,8 +82,8 @@ fn member(levels: u32) -> BoxedStrategy<(Datatype, Datatype)> {
     prop_oneof![2 => plain, 1 => inner].boxed()
 }
 
-/// The model: one record after the other, one member after the other, with a plan for each leaf. Equal types are
-/// copied with what lies between their members.
+/// The model: converts one member after another of one record after another, with a plan for each
+/// leaf. Equal types are copied including the gaps between their members.
 fn model(source: &Datatype, destination: &Datatype, from: &[u8], to: &mut [u8]) {
     match (&source.class, &destination.class) {
         _ if source == destination => to.copy_from_slice(from),
@@ -139,7 +139,7 @@ proptest! {
         let destination = other(&source, change);
         let sizes = (size_of(&source).unwrap(), size_of(&destination).unwrap());
         let strides = (sizes.0 + gaps.0, sizes.1 + gaps.1);
-        // The last element has no gap behind it.
+        // The last element has no gap after it.
         let length = |size: usize, stride: usize| if count == 0 { 0 } else { (count - 1) * stride + size };
         let from: Vec<u8> = (0..length(sizes.0, strides.0)).map(|at| (at * 37).to_le_bytes()[0] ^ seed).collect();
         let mut to: Vec<u8> = (0..length(sizes.1, strides.1)).map(|at| at.to_le_bytes()[0] ^ seed).collect();
@@ -175,7 +175,7 @@ fn one_member_of_many() {
     }
 }
 
-/// Conversions from one heap to another.
+/// Returns conversions between two heaps.
 fn between_heaps() -> (Arc<VariableArena>, Arc<VariableArena>, Conversions) {
     let (from, to) = (Arc::new(VariableArena::default()), Arc::new(VariableArena::default()));
     let conversions = Conversions::default().with_source_heap(from.clone()).with_destination_heap(to.clone());
@@ -203,7 +203,7 @@ fn sequences_within_records_go_from_heap_to_heap() {
     conversions.plan(&source, &destination).unwrap().convert(&element, &mut out, 1).unwrap();
     assert_eq!(out[0], 3);
     assert_eq!(contents(&to, &out[1..], 2), [0, 1, 0, 2, 0, 255]);
-    // Equal types too: the descriptor means something beside its own heap only.
+    // Equal types need a conversion, too: a descriptor is only valid for its own heap.
     conversions.plan(&source, &source).unwrap().convert(&element, &mut out, 1).unwrap();
     assert_eq!(contents(&to, &out[1..], 1), [1, 2, 255]);
 }

@@ -56,7 +56,7 @@ impl Offset for u32 {
     }
 
     fn set(chunk: &[u64], offsets: Vec<Self>) -> hyperslab_dataspace::Result<DefinedSet> {
-        DefinedSet::of_near_offsets(chunk, offsets)
+        DefinedSet::of_offsets32(chunk, offsets)
     }
 }
 
