@@ -14,9 +14,14 @@ pub(in crate::data) fn is_worth(store: &Store, bytes: u64) -> bool {
     bytes >= WORTH && store.may_share()
 }
 
-/// As [`is_worth`], for those who hold no lock.
-pub(in crate::data) fn is_worth_concurrently(bytes: u64) -> bool {
-    bytes >= WORTH && rayon::current_num_threads() > 1
+/// As [`is_worth`], of `count` chunks, for those who hold no lock.
+pub(in crate::data) fn is_worth_concurrently(count: usize, chunk_bytes: usize) -> bool {
+    chunks_bytes(count, chunk_bytes) >= WORTH && rayon::current_num_threads() > 1
+}
+
+/// Returns the bytes of `count` chunks, to weigh work: a product that passes 64 bits is as good as the largest number.
+pub(in crate::data) fn chunks_bytes(count: usize, chunk_bytes: usize) -> u64 {
+    (count as u64).saturating_mul(chunk_bytes as u64)
 }
 
 /// Does something with each of some items, on all threads if that is `worth` it, while the caller holds the file.

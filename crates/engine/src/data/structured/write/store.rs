@@ -122,7 +122,8 @@ impl StructuredWriter {
         if self.table.is_empty() || !self.form.kind.is_sparse() {
             return Ok(DefinedEncoding::default());
         }
-        let last = self.form.grid.counts().iter().map(|count| count - 1).collect();
+        // A dataset that has no elements now may still have chunks from before.
+        let last = self.form.grid.counts().iter().map(|count| count.saturating_sub(1)).collect();
         let all = ChunkBox { first: Dims::from_elem(0, self.form.grid.rank()), last };
         let mut first = None;
         let outcome = self.table.for_each_in(store, &all, &mut |scaled, location| {
