@@ -37,7 +37,8 @@ const UNLINKED: u32 = 4;
 
 /// Bytes that a disk writes wholly or not at all.
 pub const SECTOR: u64 = SECTOR_BYTES as u64;
-const SECTOR_BYTES: usize = 512;
+/// The same, as a length in memory.
+pub const SECTOR_BYTES: usize = 512;
 
 /// The most bytes that one record brings.
 pub const MAX_RECORD: u64 = 1 << 20;
